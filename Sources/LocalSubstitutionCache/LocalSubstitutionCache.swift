@@ -1,0 +1,264 @@
+public import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+// URLCache is a class of Foundation's that is safe to share; what this subclass adds is a `let`, or inside the lock.
+
+/// A `URLCache` that answers requests for the URLs of a manifest with files of the app.
+///
+/// ```swift
+/// let cache = try LocalSubstitutionCache(bundle: .main)
+/// cache.install()
+/// ```
+///
+/// From then on every session that asks the shared cache gets those URLs from the bundle: no network, no waiting.
+/// Everything else goes to `URLCache` as before.
+///
+/// - Only GET and HEAD requests of http and https are answered, and only entries without `when`.
+/// - Policies that ask for a load from the origin (`reloadIgnoringLocalCacheData` and its relatives) are never answered
+///   from the cache, and requests with `Authorization` are not answered from the manifest.
+/// - A request whose policy is `.reloadIgnoringLocalAndRemoteCacheData` is not substituted: the way to switch the library
+///   off for one request.
+/// - Storing or removing a response for a substituted URL has no effect; removing all responses removes no substitution.
+///
+/// Every request spelled as in the manifest gets the same `CachedURLResponse`, made when the manifest was loaded.
+/// Look-ups take one dictionary look-up for such a request, and whatever `URLCache` takes for one that no entry names.
+///
+/// All methods may be called from any thread, also while another reloads.
+public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
+    /// Reads the manifest again and prepares everything it names.
+    private let load: @Sendable () throws(ManifestError) -> SubstitutionTable
+    private let lock = NSLock()
+    private var table: SubstitutionTable
+
+    // MARK: - Making one
+
+    /// Reads `Substitutions/manifest.json` of a bundle.
+    ///
+    /// The bundle's own look-up is used, so a localised `Substitutions` folder wins.
+    ///
+    /// - Parameter bundle: `.main` in an app made with Xcode, `.module` in a target of a Swift package.
+    /// - Throws: ``ManifestError`` with everything that is wrong with the manifest or its files.
+    public convenience init(bundle: Bundle) throws(ManifestError) {
+        try self.init(manifest: Self.manifest(in: bundle))
+    }
+
+    /// Reads a manifest file; the files it names lie beside it.
+    ///
+    /// - Parameters:
+    ///   - url: The manifest, a file URL.
+    ///   - reading: How the files are brought into memory. ``ReadingMode/mapped`` is for files that never change,
+    ///     ``ReadingMode/copied`` for those that may.
+    /// - Throws: ``ManifestError`` with everything that is wrong with the manifest or its files.
+    public convenience init(manifest url: URL, reading: ReadingMode = .mapped) throws(ManifestError) {
+        try self.init { () throws(ManifestError) in
+            let manifest = try SubstitutionManifest(contentsOf: url)
+            return try SubstitutionTable(manifest, folder: url.deletingLastPathComponent(), reading: reading)
+        }
+    }
+
+    /// Reads a manifest from memory.
+    ///
+    /// - Parameters:
+    ///   - data: The manifest's text, in UTF-8. Messages call it `manifest.json`.
+    ///   - folder: The folder that its files lie in, a file URL.
+    ///   - reading: How the files are brought into memory.
+    /// - Throws: ``ManifestError`` with everything that is wrong with the manifest or its files.
+    public convenience init(
+        manifest data: Data,
+        folder: URL,
+        reading: ReadingMode = .mapped
+    ) throws(ManifestError) {
+        try self.init { () throws(ManifestError) in
+            let manifest = try SubstitutionManifest(data, name: "manifest.json")
+            return try SubstitutionTable(manifest, folder: folder, reading: reading)
+        }
+    }
+
+    private init(_ load: @escaping @Sendable () throws(ManifestError) -> SubstitutionTable) throws(ManifestError) {
+        table = try load()
+        self.load = load
+        let (memory, disk) = (URLCache.shared.memoryCapacity, URLCache.shared.diskCapacity)
+        // Each system has only one of these that is both declared everywhere and not deprecated.
+        #if canImport(FoundationNetworking)
+        super.init(memoryCapacity: memory, diskCapacity: disk, diskPath: nil)
+        #else
+        super.init(memoryCapacity: memory, diskCapacity: disk, directory: nil)
+        #endif
+    }
+
+    private static func manifest(in bundle: Bundle) throws(ManifestError) -> URL {
+        if let url = bundle.url(forResource: "manifest", withExtension: "json", subdirectory: "Substitutions") {
+            return url
+        }
+        let resources = bundle.resourceURL ?? bundle.bundleURL
+        let expected = resources.appendingPathComponent("Substitutions/manifest.json").path
+        if bundle.url(forResource: "manifest", withExtension: "json") != nil {
+            throw ManifestError(
+                unreadable: expected,
+                because: "the bundle has manifest.json at its root, so Substitutions was added to the app as a group, "
+                    + "which flattens it; add the folder as a folder reference"
+            )
+        }
+        throw ManifestError(
+            unreadable: expected,
+            because: "the bundle has no Substitutions/manifest.json; add the folder Substitutions to the target as a "
+                + "folder reference, or in a Swift package as .copy(\"Substitutions\") and pass bundle: .module"
+        )
+    }
+
+    // MARK: - Using it
+
+    /// Makes this the shared cache, for as long as the process runs.
+    ///
+    /// Takes over the capacities of the cache it replaces. Call it at launch, before other code makes sessions: a session
+    /// keeps the cache that was shared when its configuration was made. (On Linux `URLSession.shared` is told as well, so
+    /// for it the order does not matter.) Called again it has no effect; called on another instance it replaces the
+    /// first.
+    public func install() {
+        Self.installation.lock()
+        defer { Self.installation.unlock() }
+        let previous = URLCache.shared
+        guard previous !== self else { return }
+        memoryCapacity = previous.memoryCapacity
+        diskCapacity = previous.diskCapacity
+        URLCache.shared = self
+        // Only there the shared session's configuration is the live one.
+        #if canImport(FoundationNetworking)
+        URLSession.shared.configuration.urlCache = self
+        #endif
+    }
+
+    private static let installation = NSLock()
+
+    /// Reads the manifest and its files again; requests that come later get what is new.
+    ///
+    /// Answers that were given before stay as they are. A cache made from a manifest in memory reads the same text again,
+    /// and the files anew.
+    ///
+    /// - Throws: ``ManifestError``; what was there before stays.
+    public func reload() throws(ManifestError) {
+        let table = try load()
+        lock.lock()
+        defer { lock.unlock() }
+        self.table = table
+    }
+
+    /// What is substituted, folders expanded.
+    public var substitutions: [Substitution] { currentTable.substitutions }
+
+    /// Tells whether a request would be substituted, why, and what would change that.
+    ///
+    /// Judges the request, never a session. The first call indexes the table; later ones take a few look-ups.
+    ///
+    /// - Parameter request: Any request; it is not loaded.
+    /// - Returns: The answer, which prints as a sentence.
+    public func explain(_ request: URLRequest) -> Explanation {
+        Explanation(request, currentTable)
+    }
+
+    private var currentTable: SubstitutionTable {
+        lock.lock()
+        defer { lock.unlock() }
+        return table
+    }
+
+    /// The row that stands in for the request's URL without a condition; nil when the request is none of ours.
+    private func match(_ request: URLRequest) -> SubstitutionTable.Match? {
+        guard let url = request.url, let match = currentTable.match(url), match.row.substitution.conditions.isEmpty,
+            request.isSubstitutable
+        else { return nil }
+        return match
+    }
+
+    // MARK: - URLCache
+
+    /// The file that stands in for the request's URL, or what `URLCache` has stored.
+    ///
+    /// - Parameter request: The request that is about to be loaded.
+    /// - Returns: The same instance for each GET spelled as in the manifest; nil when the network is to be asked.
+    public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
+        guard request.cachePolicy.allowsCache else { return nil }
+        guard let match = match(request) else { return super.cachedResponse(for: request) }
+        return response(to: request, match)
+    }
+
+    private func response(to request: URLRequest, _ match: SubstitutionTable.Match) -> CachedURLResponse? {
+        if match.isExact, request.httpMethod == "GET", request.allHTTPHeaderFields?.isEmpty ?? true {
+            return match.row.prepared
+        }
+        guard !request.isAuthorized, let url = request.url else { return nil }
+        if match.isExact, request.httpMethod == "GET", request.value(forHTTPHeaderField: "Range") == nil {
+            return match.row.prepared
+        }
+        return match.row.substitution.response(to: request, url: url, with: match.row.contents)
+    }
+
+    /// The same as ``cachedResponse(for:)``, for the way in which sessions ask.
+    ///
+    /// - Parameters:
+    ///   - dataTask: The task that is about to be loaded.
+    ///   - completionHandler: Called with the answer; at once when a file answers.
+    public override func getCachedResponse(
+        for dataTask: URLSessionDataTask,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard !answer(dataTask, completionHandler) else { return }
+        super.getCachedResponse(for: dataTask, completionHandler: completionHandler)
+    }
+
+    /// Whether the task could be answered without asking `URLCache`; the handler has been called then.
+    private func answer(_ dataTask: URLSessionDataTask, _ completionHandler: (CachedURLResponse?) -> Void) -> Bool {
+        guard let request = dataTask.currentRequest else { return false }
+        guard request.cachePolicy.allowsCache else {
+            completionHandler(nil)
+            return true
+        }
+        guard let match = match(request) else { return false }
+        completionHandler(response(to: request, match))
+        return true
+    }
+
+    /// Stores a response in `URLCache`; ignored for a URL that a file stands in for.
+    ///
+    /// - Parameters:
+    ///   - cachedResponse: The response.
+    ///   - request: The request that it answers.
+    public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
+        guard match(request) == nil else { return }
+        super.storeCachedResponse(cachedResponse, for: request)
+    }
+
+    /// Stores a response in `URLCache`; ignored for a URL that a file stands in for.
+    ///
+    /// - Parameters:
+    ///   - cachedResponse: The response.
+    ///   - dataTask: The task that it answers.
+    public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
+        guard dataTask.currentRequest.flatMap(match) == nil else { return }
+        super.storeCachedResponse(cachedResponse, for: dataTask)
+    }
+
+    /// Removes a response from `URLCache`; ignored for a URL that a file stands in for.
+    ///
+    /// URL loading calls it on its own.
+    ///
+    /// - Parameter request: The request whose response is removed.
+    public override func removeCachedResponse(for request: URLRequest) {
+        guard match(request) == nil else { return }
+        super.removeCachedResponse(for: request)
+    }
+
+    /// Removes a response from `URLCache`; ignored for a URL that a file stands in for.
+    ///
+    /// URL loading calls it on its own.
+    ///
+    /// - Parameter dataTask: The task whose response is removed.
+    public override func removeCachedResponse(for dataTask: URLSessionDataTask) {
+        guard dataTask.currentRequest.flatMap(match) == nil else { return }
+        super.removeCachedResponse(for: dataTask)
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// A day of the Gregorian calendar, as `until` names one.
+struct CalendarDay: Comparable, Hashable, Sendable, CustomStringConvertible {
+    let year: Int
+    let month: Int
+    let day: Int
+
+    private static var calendar: Calendar {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        return calendar
+    }
+
+    /// The day that `date` falls on in UTC.
+    init(_ date: Date) {
+        let parts = Self.calendar.dateComponents([.year, .month, .day], from: date)
+        (year, month, day) = (parts.year ?? 0, parts.month ?? 0, parts.day ?? 0)
+    }
+
+    /// Reads `YYYY-MM-DD` (RFC 3339 §5.6, `full-date`); nil for anything else and for days that do not exist.
+    init?(_ text: String) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard parts.map(\.count) == [4, 2, 2], parts.joined().allSatisfy({ $0.isASCIIDigit }) else { return nil }
+        let numbers = parts.compactMap { Int(Substring($0)) }
+        guard numbers.count == 3 else { return nil }
+        (year, month, day) = (numbers[0], numbers[1], numbers[2])
+        guard DateComponents(year: year, month: month, day: day).isValidDate(in: Self.calendar) else { return nil }
+    }
+
+    static func < (first: Self, second: Self) -> Bool {
+        (first.year, first.month, first.day) < (second.year, second.month, second.day)
+    }
+
+    var description: String {
+        func padded(_ number: Int, _ width: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+    }
+}

@@ -1,0 +1,142 @@
+public import Foundation
+
+/// One thing that is wrong with a manifest, or likely to be: what, where, and what to do about it.
+///
+/// ``description`` has the form compilers use, so editors and build logs link it to its line:
+///
+///     manifest.json:7:40: error: "img/logo.png" does not exist; did you mean "img/Logo.png"?
+public struct ManifestIssue: Hashable, Sendable, CustomStringConvertible {
+    /// Whether the issue keeps the manifest from being used.
+    public enum Severity: String, Sendable {
+        /// The manifest is refused whole.
+        case error
+        /// The manifest works, though probably not as meant.
+        case warning
+    }
+
+    /// The kind of an issue, for programs; people read ``ManifestIssue/message``.
+    ///
+    /// New kinds may be added.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The kind in kebab case, as the tool prints it.
+        public let rawValue: String
+
+        /// Makes a code, for example to compare with one that was printed.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+    }
+
+    /// Whether the issue keeps the manifest from being used.
+    public let severity: Severity
+    /// The kind of the issue.
+    public let code: Code
+    /// A sentence that names the cause and the remedy.
+    ///
+    /// What it quotes is safe to print on one line.
+    public let message: String
+    /// The manifest's file, as it was named to the library.
+    public let file: String
+    /// The line, from 1.
+    ///
+    /// Issues of the manifest as a whole stand at 1:1.
+    public let line: Int
+    /// The column, from 1, counted in UTF-8 bytes.
+    public let column: Int
+
+    /// `file:line:column: severity: message`.
+    public var description: String {
+        "\(visible(file)):\(line):\(column): \(severity.rawValue): \(message)"
+    }
+}
+
+extension ManifestIssue.Code {
+    // The text of the file.
+
+    /// The file is not valid JSON (RFC 8259).
+    public static let syntax = Self(rawValue: "syntax")
+    /// The file is not UTF-8.
+    public static let encoding = Self(rawValue: "encoding")
+    /// Objects and lists stand inside each other too deep.
+    public static let nesting = Self(rawValue: "nesting")
+    /// The manifest itself cannot be found or read.
+    public static let unreadableManifest = Self(rawValue: "unreadable-manifest")
+
+    // Names and kinds of values.
+
+    /// A value is of the wrong kind, for example a number where a string is needed.
+    public static let wrongKind = Self(rawValue: "wrong-kind")
+    /// A name stands twice in one object, or two keys are the same URL.
+    public static let duplicateKey = Self(rawValue: "duplicate-key")
+    /// A field that entries do not have.
+    public static let unknownField = Self(rawValue: "unknown-field")
+    /// An entry without `file`.
+    public static let missingField = Self(rawValue: "missing-field")
+
+    // Fields.
+
+    /// A key that is not a URL this library can stand in for.
+    public static let badURL = Self(rawValue: "bad-url")
+    /// A path that is not a plain path below the manifest's folder.
+    public static let badPath = Self(rawValue: "bad-path")
+    /// A media type that RFC 9110 §8.3.1 does not allow, or one for a folder.
+    public static let badType = Self(rawValue: "bad-type")
+    /// A header name or value that RFC 9110 §5 does not allow.
+    public static let badHeader = Self(rawValue: "bad-header")
+    /// A header that is not the manifest's to set.
+    public static let reservedHeader = Self(rawValue: "reserved-header")
+    /// A parameter name in `ignoreQuery` that cannot occur in a query.
+    public static let badQueryRule = Self(rawValue: "bad-query-rule")
+    /// A condition in `when` that does not exist.
+    public static let badCondition = Self(rawValue: "bad-condition")
+    /// A date in `until` that is not a day of the calendar written as YYYY-MM-DD.
+    public static let badDate = Self(rawValue: "bad-date")
+
+    // Files.
+
+    /// A file or folder that does not exist.
+    public static let missingFile = Self(rawValue: "missing-file")
+    /// A name that differs from the one on disk in the case of its letters.
+    public static let wrongCase = Self(rawValue: "wrong-case")
+    /// A folder where a file is meant, a file where a folder is meant, or something that is neither.
+    public static let wrongFileKind = Self(rawValue: "wrong-file-kind")
+    /// A file that cannot be opened or read.
+    public static let unreadableFile = Self(rawValue: "unreadable-file")
+    /// A path that a symbolic link leads out of the manifest's folder.
+    public static let outsideFolder = Self(rawValue: "outside-folder")
+    /// A folder that contains itself by a symbolic link, or more files than can be meant.
+    public static let endlessFolder = Self(rawValue: "endless-folder")
+
+    // Warnings.
+
+    /// A file whose extension has no known media type.
+    public static let unknownExtension = Self(rawValue: "unknown-extension")
+    /// A text file that is not UTF-8 and whose entry names no charset.
+    public static let notUTF8 = Self(rawValue: "not-utf-8")
+    /// A file in the folder that no entry uses.
+    public static let unusedFile = Self(rawValue: "unused-file")
+    /// An entry that never answers because others always answer before it.
+    public static let shadowed = Self(rawValue: "shadowed")
+    /// An entry whose `until` has passed.
+    public static let expired = Self(rawValue: "expired")
+}
+
+/// A manifest that was refused, with everything that is wrong with it.
+public struct ManifestError: Error, Equatable, CustomStringConvertible, LocalizedError {
+    /// Every error found, in the order of the file.
+    ///
+    /// Never empty, and without warnings.
+    public let issues: [ManifestIssue]
+
+    init(_ issues: [ManifestIssue]) {
+        self.issues = issues
+    }
+
+    /// One issue a line, in the form of ``ManifestIssue/description``.
+    public var description: String {
+        issues.map(\.description).joined(separator: "\n")
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,114 @@
+import Foundation
+
+/// A regular file, open for reading, with what is known of it.
+///
+/// Opened so that nothing else can hold the caller up (`O_NONBLOCK`: a FIFO without a writer), leak (`O_CLOEXEC`) or be
+/// confused with it: kind, size and date are read from the open descriptor, not from the name.
+struct OpenedFile: ~Copyable {
+    let descriptor: Int32
+    /// In bytes.
+    let size: Int
+    /// Nanoseconds since 1970.
+    let modified: Int
+
+    /// Opens the file at `path`.
+    ///
+    /// - Parameters:
+    ///   - path: As the system takes it.
+    ///   - followsLink: Whether a symbolic link as the last part of the path is followed.
+    /// - Throws: ``FileProblem`` when there is none, or something else.
+    init(path: String, followsLink: Bool = true) throws(FileProblem) {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW))
+        guard descriptor >= 0 else {
+            switch errno {
+            case ENOENT, ENOTDIR: throw .missing(suggestion: nil)
+            case ELOOP where !followsLink: throw .isLink
+            // A socket cannot be opened at all.
+            case ENXIO, EOPNOTSUPP: throw .notRegular
+            case let code: throw .unreadable(String(cString: strerror(code)))
+            }
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw status.st_mode & S_IFMT == S_IFDIR ? .isFolder : .notRegular
+        }
+        self.descriptor = descriptor
+        size = Int(status.st_size)
+        // The two systems name the field differently.
+        #if canImport(Darwin)
+        let time = status.st_mtimespec
+        #else
+        let time = status.st_mtim
+        #endif
+        modified = Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}
+
+/// Why a path of the manifest cannot be used.
+enum FileProblem: Error, Equatable {
+    case missing(suggestion: String?)
+    /// The name on disk differs in case; the value is the path as it is on disk.
+    case wrongCase(String)
+    case isFolder
+    case isFile
+    case isLink
+    case notRegular
+    case unreadable(String)
+    case outside
+    case endless
+    case tooManyFiles
+
+    /// The same about a path of which this path is the beginning, when the rest of it exists below what is suggested.
+    func extended(by rest: String, ifExists exists: (String) -> Bool) -> FileProblem {
+        switch self {
+        case .missing(let suggestion?) where exists(suggestion + rest): .missing(suggestion: suggestion + rest)
+        case .wrongCase(let actual) where exists(actual + rest): .wrongCase(actual + rest)
+        // What was to be passed through is a file.
+        case .isFile: .missing(suggestion: nil)
+        default: self
+        }
+    }
+
+    var code: ManifestIssue.Code {
+        switch self {
+        case .missing: .missingFile
+        case .wrongCase: .wrongCase
+        case .isFolder, .isFile, .notRegular: .wrongFileKind
+        case .isLink, .unreadable: .unreadableFile
+        case .outside: .outsideFolder
+        case .endless, .tooManyFiles: .endlessFolder
+        }
+    }
+
+    /// What is wrong with `path`, as a sentence for the person who wrote it.
+    func reason(for path: String) -> String {
+        let subject = quoted(path)
+        return switch self {
+        case .missing(let suggestion):
+            "\(subject) does not exist" + (suggestion.map { "; did you mean \(quoted($0))?" } ?? "")
+        case .wrongCase(let actual):
+            "\(subject) is \(quoted(actual)) on disk; write it in the same case, or it works on a Mac and fails on a phone"
+        case .isFolder:
+            "\(subject) is a folder; end it in \"/\" to substitute all that is in it, or name a file"
+        case .isFile:
+            "\(subject) is a file, not a folder; remove the \"/\" at its end"
+        case .isLink:
+            "\(subject) is a symbolic link that was replaced while it was read"
+        case .notRegular:
+            "\(subject) is neither a file nor a folder"
+        case .unreadable(let reason):
+            "\(subject) cannot be read: \(reason)"
+        case .outside:
+            "\(subject) leads out of the manifest's folder by a symbolic link; put the file itself below the folder"
+        case .endless:
+            "\(subject) contains itself by a symbolic link; remove the link"
+        case .tooManyFiles:
+            "\(subject) holds more than \(ManifestFolder.maximumFiles) files; map a smaller folder"
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+
+/// The text of a manifest and its name, which turn an offset into a place a person can go to.
+struct SourceText: Sendable {
+    let name: String
+    private let lineStarts: [Int]
+
+    /// Cost: one pass over the text.
+    init(name: String, bytes: some Collection<UInt8>) {
+        self.name = name
+        var starts = [0]
+        for (offset, byte) in bytes.enumerated() where byte == UInt8(ascii: "\n") {
+            starts.append(offset + 1)
+        }
+        lineStarts = starts
+    }
+
+    /// Line and column, both from 1.
+    ///
+    /// Columns count UTF-8 bytes, a byte-order mark included, as the Swift compiler's do.
+    func place(of offset: Int) -> (line: Int, column: Int) {
+        var (low, high) = (0, lineStarts.count)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if lineStarts[middle] <= offset { low = middle } else { high = middle }
+        }
+        return (low + 1, offset - lineStarts[low] + 1)
+    }
+}

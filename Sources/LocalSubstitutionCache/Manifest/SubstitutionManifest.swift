@@ -1,0 +1,154 @@
+public import Foundation
+
+/// A manifest as it is written: entries with their places, before any file has been looked at.
+///
+/// Reading proves that the text is JSON. Everything else that is wrong is kept as ``ManifestIssue``s and reported by
+/// ``substitutions(in:on:)``, together with what is wrong with the files, so that one run tells all.
+///
+/// ```swift
+/// let manifest = try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json"))
+/// for issue in manifest.issues(in: folder) { print(issue) }
+/// ```
+public struct SubstitutionManifest: Sendable {
+    /// One key of the manifest and its value.
+    ///
+    /// What could not be read is nil and has its issue.
+    struct Entry: Sendable {
+        let key: Located<String>
+        var pattern: URLPattern?
+        var file: Located<String>?
+        var type: MediaType?
+        /// Name → value; a nil value removes the header.
+        var headers: [String: String?] = [:]
+        var query = QueryRule.exact
+        var conditions: [Condition] = []
+        var until: Located<CalendarDay>?
+    }
+
+    /// Something of the manifest with the offset of its first byte.
+    struct Located<Value: Sendable>: Sendable {
+        let value: Value
+        let offset: Int
+    }
+
+    let source: SourceText
+    let entries: [Entry]
+    let findings: [Finding]
+    /// The manifest's own file, when it came from one: a folder entry does not ship it.
+    let url: URL?
+
+    /// Reads a manifest file.
+    ///
+    /// - Parameter url: A file URL. Its path stands in the messages as given.
+    /// - Throws: ``ManifestError`` when the file cannot be read or is not JSON.
+    public init(contentsOf url: URL) throws(ManifestError) {
+        let data: Data
+        do {
+            data = try FileContents(of: OpenedFile(path: url.path), reading: .copied).data
+        } catch {
+            throw ManifestError(unreadable: url.path, because: error.reason(for: url.path))
+        }
+        try self.init(data, name: url.path, url: url)
+    }
+
+    /// Reads a manifest from memory.
+    ///
+    /// - Parameters:
+    ///   - data: The text, in UTF-8.
+    ///   - name: What the messages call the file.
+    /// - Throws: ``ManifestError`` when the text is not JSON.
+    public init(_ data: Data, name: String) throws(ManifestError) {
+        try self.init(data, name: name, url: nil)
+    }
+
+    private init(_ data: Data, name: String, url: URL?) throws(ManifestError) {
+        let source = SourceText(name: name, bytes: data)
+        do {
+            var reader = ManifestReader()
+            reader.read(try JSONParser.parse(data), source: source)
+            (entries, findings) = (reader.entries, reader.findings)
+        } catch {
+            let finding = Finding(offset: error.offset, severity: .error, code: error.code, message: error.message)
+            throw ManifestError([finding.issue(in: source)])
+        }
+        self.source = source
+        self.url = url
+    }
+
+    /// What the manifest maps: one element for each URL and file, folders expanded.
+    ///
+    /// Looks at the files' names and kinds, not into them. Entries whose `until` has passed are checked and left out.
+    /// Cost: a few system calls a file.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder that the files lie in.
+    ///   - date: The moment that `until` is compared with.
+    /// - Returns: The substitutions, explicit entries in the order of the manifest, files of a folder by name.
+    /// - Throws: ``ManifestError`` with every error of the manifest and its files.
+    public func substitutions(in folder: URL, on date: Date = Date()) throws(ManifestError) -> [Substitution] {
+        var resolver = ManifestResolver(self, folder: folder)
+        resolver.resolve()
+        let errors = issues(of: findings + resolver.findings)
+        guard errors.isEmpty else { throw ManifestError(errors) }
+        let today = CalendarDay(date)
+        return resolver.substitutions.filter { $0.until.map { today <= $0 } ?? true }
+    }
+
+    /// Everything that is wrong with the manifest and its files, warnings included, in the order of the file.
+    ///
+    /// Unused files and entries that never answer are looked for only when there is no error: the file that a wrong
+    /// entry means would seem unused. Cost: reads every text file whole.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder that the files lie in.
+    ///   - date: The moment that `until` is compared with.
+    /// - Returns: The issues; empty when the manifest is as it should be.
+    public func issues(in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
+        var resolver = ManifestResolver(self, folder: folder)
+        resolver.resolve()
+        resolver.warn(on: CalendarDay(date))
+        return issues(of: findings + resolver.findings)
+    }
+
+    private func issues(of findings: [Finding]) -> [ManifestIssue] {
+        findings.enumerated()
+            .sorted { ($0.element.offset, $0.offset) < ($1.element.offset, $1.offset) }
+            .map { $0.element.issue(in: source) }
+    }
+}
+
+/// An issue whose place is still an offset.
+struct Finding: Sendable {
+    let offset: Int
+    let severity: ManifestIssue.Severity
+    let code: ManifestIssue.Code
+    let message: String
+
+    func issue(in source: SourceText) -> ManifestIssue {
+        let place = source.place(of: offset)
+        return ManifestIssue(
+            severity: severity,
+            code: code,
+            message: message,
+            file: source.name,
+            line: place.line,
+            column: place.column
+        )
+    }
+}
+
+extension ManifestError {
+    /// The one issue of a manifest that could not be read at all.
+    init(unreadable path: String, because reason: String) {
+        self.init([
+            ManifestIssue(
+                severity: .error,
+                code: .unreadableManifest,
+                message: reason,
+                file: path,
+                line: 1,
+                column: 1
+            )
+        ])
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Why a request would, or would not, be answered with a file, and what would change that.
+///
+/// Judges the request and the table, never a session: whether a session asks the cache at all is not known here.
+/// Printed, it is a sentence or two.
+public struct Explanation: Sendable, CustomStringConvertible {
+    /// Who answers the request.
+    public enum Answer: Hashable, Sendable {
+        /// The file, whether the cache is asked or `SubstitutionProtocol`.
+        case cacheAndProtocol
+        /// The file, but only through `SubstitutionProtocol`.
+        case protocolOnly(because: Bypass)
+        /// The network, and the file only through `SubstitutionProtocol` when one of these conditions holds.
+        case networkUnless([Condition])
+        /// The network, as if the library were not there.
+        case network(because: Reason)
+    }
+
+    /// Why a cache may not answer.
+    public enum Bypass: Hashable, Sendable {
+        /// The request's cache policy asks for a load from the origin.
+        case cachePolicy
+        /// The request carries `Authorization`.
+        case authorization
+    }
+
+    /// Why nothing is substituted.
+    public enum Reason: Hashable, Sendable {
+        /// The request has no URL, or one that RFC 3986 does not allow.
+        case noURL
+        /// Only http and https are substituted; this is the request's scheme.
+        case scheme(String)
+        /// Only GET and HEAD are substituted; this is the request's method.
+        case method(String)
+        /// The URL holds a user name.
+        case userInfo
+        /// The policy is `.reloadIgnoringLocalAndRemoteCacheData`, which switches substitution off for one request.
+        case optOut
+        /// No entry names the URL.
+        case noEntry
+    }
+
+    /// An entry that almost names the URL of a request.
+    public struct Neighbour: Sendable {
+        /// What the entry substitutes.
+        public let substitution: Substitution
+        /// In what the request's URL differs.
+        public let differences: [URLDifference]
+    }
+
+    /// The request's URL, as text; empty when it has none.
+    public let url: String
+    /// Who answers.
+    public let answer: Answer
+    /// The entry that names the URL, also where something else keeps it from answering; nil when none does.
+    public let substitution: Substitution?
+    /// The nearest entry when none names the URL.
+    public let nearest: Neighbour?
+    /// What the messages call the manifest.
+    let manifestName: String
+
+    /// The answer in words, with the entry's place and, where nothing is substituted, what would change that.
+    public var description: String {
+        let subject = url.isEmpty ? "A request without a URL" : visible(url)
+        switch answer {
+        case .cacheAndProtocol:
+            return "\(subject) is answered with \(file)."
+        case .protocolOnly(because: .cachePolicy):
+            return "\(subject) is answered with \(file), but only by SubstitutionProtocol, because the request's cache "
+                + "policy asks for a load from the origin."
+        case .protocolOnly(because: .authorization):
+            return "\(subject) is answered with \(file), but only by SubstitutionProtocol, because no cache answers a "
+                + "request with Authorization."
+        case .networkUnless(let conditions):
+            let list = conditions.map(\.description).joined(separator: ", ")
+            return "\(subject) is loaded from the network, and answered with \(file) only when this holds: \(list). "
+                + "Only SubstitutionProtocol sees conditions; the cache leaves the entry alone."
+        case .network(because: let reason):
+            return "\(subject) is not substituted, because " + sentence(for: reason)
+        }
+    }
+
+    private var file: String {
+        guard let substitution else { return "" }
+        return "\(quoted(substitution.file)) (\(visible(manifestName)):\(substitution.line))"
+    }
+
+    private func sentence(for reason: Reason) -> String {
+        switch reason {
+        case .noURL: "it is not a URL that a manifest can name."
+        case .scheme(let scheme): "its scheme is \(quoted(scheme)); only http and https are."
+        case .method(let method): "its method is \(quoted(method)); only GET and HEAD are."
+        case .userInfo: "it holds a user name; remove everything up to the \"@\"."
+        case .optOut:
+            "its cache policy is reloadIgnoringLocalAndRemoteCacheData, which switches substitution off for one request."
+        case .noEntry: "no entry names it." + (nearest.map(hint) ?? "")
+        }
+    }
+
+    private func hint(_ neighbour: Neighbour) -> String {
+        let entry = neighbour.substitution
+        let differences = neighbour.differences.map { difference in
+            switch difference {
+            case .scheme: "the scheme (a key that begins with // answers both)"
+            case .www: "\"www.\""
+            case .port: "the port"
+            case .letterCase: "upper and lower case of the path"
+            case .trailingSlash: "the \"/\" at the end"
+            case .query([]): "the order of the query"
+            case .query(let names):
+                "the query (\"ignoreQuery\": [\(names.map(quoted).joined(separator: ", "))] would ignore it)"
+            }
+        }
+        return " The nearest is \(quoted(entry.url)) (\(visible(manifestName)):\(entry.line)), which differs in "
+            + differences.joined(separator: " and in ") + "."
+    }
+}
+
+extension Explanation {
+    /// Explains what happens to `request`.
+    init(_ request: URLRequest, _ table: SubstitutionTable) {
+        let url = request.url?.absoluteString ?? ""
+        var answer = Answer.network(because: .noEntry)
+        var substitution: Substitution?
+        var nearest: Neighbour?
+        do {
+            let identity = try URLIdentity(url)
+            substitution = request.url.flatMap(table.match)?.row.substitution
+            if substitution == nil { nearest = table.nearest(to: identity) }
+            if let substitution { answer = Self.answer(to: request, substitution) }
+            if request.cachePolicy == .optOut { answer = .network(because: .optOut) }
+            if !request.isSubstitutable { answer = .network(because: .method(request.httpMethod ?? "")) }
+        } catch {
+            answer =
+                switch error {
+                case .scheme(let scheme): .network(because: .scheme(scheme))
+                case .userInfo: .network(because: .userInfo)
+                default: .network(because: .noURL)
+                }
+        }
+        self.init(
+            url: url,
+            answer: answer,
+            substitution: substitution,
+            nearest: nearest,
+            manifestName: table.manifestName
+        )
+    }
+
+    private static func answer(to request: URLRequest, _ substitution: Substitution) -> Answer {
+        if !substitution.conditions.isEmpty { return .networkUnless(substitution.conditions) }
+        if !request.cachePolicy.allowsCache { return .protocolOnly(because: .cachePolicy) }
+        if request.isAuthorized { return .protocolOnly(because: .authorization) }
+        return .cacheAndProtocol
+    }
+}

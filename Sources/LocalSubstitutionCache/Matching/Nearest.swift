@@ -1,0 +1,101 @@
+/// One way in which a request's URL differs from the URL of an entry.
+public enum URLDifference: Hashable, Sendable {
+    /// One is http and the other https.
+    case scheme
+    /// One host begins with `www.` and the other does not.
+    case www
+    /// The ports differ.
+    case port
+    /// Letters of the path differ in case.
+    case letterCase
+    /// One path ends in `/` and the other does not.
+    case trailingSlash
+    /// The queries differ in parameters of these names, or in their order when there are none.
+    case query([String])
+}
+
+/// Finds the entry whose URL is nearest to one that no entry answers.
+///
+/// URLs are brought under one name for all that people mix up (scheme, `www.`, port, case, a slash at the end, query),
+/// so one look-up finds every candidate.
+struct NearestIndex: Sendable {
+    private let order: MatchOrder
+    private var candidates: [String: [Int]] = [:]
+
+    /// Cost: one pass over all candidates.
+    init(_ order: MatchOrder) {
+        self.order = order
+        for (index, candidate) in order.candidates.enumerated() {
+            candidates[Parts(candidate.target.identity).folded, default: []].append(index)
+        }
+    }
+
+    /// The candidate that differs in the fewest ways, and these.
+    func nearest(to identity: URLIdentity) -> (candidate: MatchOrder.Candidate, differences: [URLDifference])? {
+        let parts = Parts(identity)
+        var best: (candidate: MatchOrder.Candidate, differences: [URLDifference])?
+        // Of the many queries that one URL may have, the first hundred are enough to name one.
+        for index in candidates[parts.folded, default: []].prefix(100) {
+            let candidate = order.candidates[index]
+            let differences = parts.differences(from: Parts(candidate.target.identity), rule: candidate.rule)
+            if differences.count < best?.differences.count ?? .max { best = (candidate, differences) }
+        }
+        return best
+    }
+
+    private struct Parts {
+        let scheme: Substring
+        let host: Substring
+        let port: Substring
+        let path: Substring
+        let query: String?
+
+        init(_ identity: URLIdentity) {
+            let base = identity.base
+            let schemeEnd = base.firstIndex(of: ":") ?? base.startIndex
+            let authorityStart = base.index(schemeEnd, offsetBy: 3, limitedBy: base.endIndex) ?? base.endIndex
+            let pathStart = base[authorityStart...].firstIndex(of: "/") ?? base.endIndex
+            let authority = base[authorityStart..<pathStart]
+            let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
+            let hostEnd = authority[bracket...].firstIndex(of: ":") ?? authority.endIndex
+            scheme = base[..<schemeEnd]
+            host = authority[..<hostEnd]
+            port = authority[hostEnd...]
+            path = base[pathStart...]
+            query = identity.query
+        }
+
+        var folded: String { (Self.withoutWWW(host) + Self.withoutSlash(path)).lowercased() }
+
+        func differences(from other: Parts, rule: QueryRule) -> [URLDifference] {
+            var differences: [URLDifference] = []
+            if scheme != other.scheme { differences.append(.scheme) }
+            if host != other.host { differences.append(.www) }
+            // A default port goes with the scheme.
+            if port != other.port { differences.append(.port) }
+            if Self.withoutSlash(path) != Self.withoutSlash(other.path) { differences.append(.letterCase) }
+            if path.hasSuffix("/") != other.path.hasSuffix("/") { differences.append(.trailingSlash) }
+            if !rule.matches(query, key: other.query) {
+                differences.append(.query(Self.differing(rule.remainder(of: query), rule.remainder(of: other.query))))
+            }
+            return differences
+        }
+
+        private static func withoutWWW(_ host: Substring) -> Substring {
+            host.hasPrefix("www.") ? host.dropFirst(4) : host
+        }
+
+        private static func withoutSlash(_ path: Substring) -> Substring {
+            path.hasSuffix("/") ? path.dropLast() : path
+        }
+
+        /// The names of the parameters that stand in only one of two queries.
+        private static func differing(_ first: String?, _ second: String?) -> [String] {
+            func parameters(_ query: String?) -> Set<Substring> { Set((query ?? "").split(separator: "&")) }
+            let names = parameters(first).symmetricDifference(parameters(second)).map { parameter in
+                String(parameter.prefix { $0 != "=" })
+            }
+            return Set(names).sorted()
+        }
+    }
+}

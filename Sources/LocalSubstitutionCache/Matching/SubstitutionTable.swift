@@ -1,0 +1,158 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Everything a manifest substitutes, ready to be delivered: URL identity → prepared response. Immutable.
+///
+/// A request can only pick a row of this table; it never becomes a path.
+// CachedURLResponse is immutable and never changes after it was made, which Linux's Foundation does not declare.
+final class SubstitutionTable: @unchecked Sendable {
+    /// One URL and what answers it.
+    struct Row {
+        let substitution: Substitution
+        let contents: FileContents
+        /// What a GET spelled as in the manifest is answered with.
+        let prepared: CachedURLResponse
+    }
+
+    /// A row and how the request picked it.
+    struct Match {
+        let row: Row
+        /// Whether the request is spelled as in the manifest.
+        let isExact: Bool
+    }
+
+    let substitutions: [Substitution]
+    /// What messages call the manifest.
+    let manifestName: String
+    private let order: MatchOrder
+    /// Parallel to the candidates of `order`.
+    private let rows: [Row]
+    /// Spelling → row, only where that row answers that spelling.
+    private let spellings: [String: Int]
+    private let hosts: HostFilter
+    private let nearestLock = NSLock()
+    /// Made when the first explanation asks for it; an app may never do so.
+    private var nearestIndex: NearestIndex?
+
+    /// Reads or maps every file once and prepares every response once.
+    ///
+    /// - Throws: Whatever became wrong with a file since the substitution was proved.
+    init(_ manifest: SubstitutionManifest, folder: URL, reading: ReadingMode, on date: Date = Date())
+        throws(ManifestError)
+    {
+        substitutions = try manifest.substitutions(in: folder, on: date)
+        manifestName = manifest.source.name
+        order = MatchOrder(substitutions)
+        var loader = ContentsLoader(reading: reading)
+        var rows: [Row] = []
+        rows.reserveCapacity(order.candidates.count)
+        var spellings: [String: Int] = [:]
+        spellings.reserveCapacity(order.candidates.count)
+        var findings: [Finding] = []
+        for (index, candidate) in order.candidates.enumerated() {
+            let substitution = substitutions[candidate.substitution]
+            do {
+                let contents = try loader.contents(of: substitution.reference)
+                guard let url = URL(string: candidate.target.spelling),
+                    let prepared = substitution.response(with: contents, for: url)
+                else {
+                    // Neither is known to happen: the URL was parsed and the headers were checked before.
+                    throw FileProblem.unreadable("Foundation makes no response of its URL and headers")
+                }
+                rows.append(Row(substitution: substitution, contents: contents, prepared: prepared))
+                let spelling = url.absoluteString
+                if let identity = try? URLIdentity(spelling), order.first(matching: identity) == index {
+                    spellings[spelling] = index
+                }
+            } catch {
+                let problem = error as? FileProblem ?? .unreadable("\(error)")
+                findings.append(
+                    Finding(
+                        offset: substitution.fileOffset,
+                        severity: .error,
+                        code: problem.code,
+                        message: problem.reason(for: substitution.file)
+                    )
+                )
+            }
+        }
+        guard findings.isEmpty else { throw ManifestError(findings.map { $0.issue(in: manifest.source) }) }
+        self.rows = rows
+        self.spellings = spellings
+        hosts = HostFilter(order.candidates.map(\.target.identity))
+    }
+
+    /// The row that stands in for `url`, or nil.
+    ///
+    /// Cost: one look-up for a URL spelled as in the manifest, and for one whose host the manifest does not name two;
+    /// otherwise the URL is normalised first.
+    func match(_ url: URL) -> Match? {
+        let spelling = url.absoluteString
+        if let index = spellings[spelling] { return Match(row: rows[index], isExact: true) }
+        guard hosts.mayContain(hostOf: spelling), let identity = try? URLIdentity(spelling),
+            let index = order.first(matching: identity)
+        else { return nil }
+        return Match(row: rows[index], isExact: false)
+    }
+
+    /// The entry that almost names `identity`.
+    ///
+    /// Cost: the first call indexes the table.
+    func nearest(to identity: URLIdentity) -> Explanation.Neighbour? {
+        nearestLock.lock()
+        defer { nearestLock.unlock() }
+        let index = nearestIndex ?? NearestIndex(order)
+        nearestIndex = index
+        return index.nearest(to: identity).map { candidate, differences in
+            Explanation.Neighbour(substitution: substitutions[candidate.substitution], differences: differences)
+        }
+    }
+}
+
+/// Tells most URLs whose host a manifest does not name, without allocating anything.
+///
+/// Keeps a hash of each host; that two hosts share one costs a look-up, never a wrong answer.
+struct HostFilter: Sendable {
+    private var hashes: Set<UInt64> = []
+
+    init(_ identities: [URLIdentity]) {
+        for identity in identities {
+            if case .hash(let hash) = Self.host(of: identity.base) { hashes.insert(hash) }
+        }
+    }
+
+    private enum Host {
+        case hash(UInt64)
+        /// Something that must be parsed to be judged.
+        case unclear
+    }
+
+    func mayContain(hostOf url: String) -> Bool {
+        switch Self.host(of: url) {
+        case .hash(let hash): hashes.contains(hash)
+        case .unclear: true
+        }
+    }
+
+    /// FNV-1a over the host in lower case, up to the port or path.
+    private static func host(of url: String) -> Host {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        var slashes = 0
+        for byte in url.utf8 {
+            if slashes < 2 {
+                if byte == UInt8(ascii: "/") { slashes += 1 }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ":"): return .hash(hash)
+            case UInt8(ascii: "%"), UInt8(ascii: "@"), UInt8(ascii: "["): return .unclear
+            default: hash = (hash ^ UInt64(byte.asciiLowercased)) &* 0x100_0000_01b3
+            }
+        }
+        return .hash(hash)
+    }
+}

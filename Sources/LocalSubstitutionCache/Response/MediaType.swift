@@ -1,0 +1,122 @@
+/// A media type (RFC 9110 §8.3.1), such as `text/css; charset=utf-8`.
+public struct MediaType: Hashable, Sendable, CustomStringConvertible {
+    /// `type/subtype` in lower case, without parameters.
+    public let essence: String
+    /// The parameters in their order: names in lower case, values without quotation marks.
+    public let parameters: [Parameter]
+
+    /// One `name=value` of a media type.
+    public struct Parameter: Hashable, Sendable {
+        /// The name, in lower case.
+        public let name: String
+        /// The value, without quotation marks.
+        public let value: String
+    }
+
+    /// Reads a media type; nil when the text is not one.
+    ///
+    /// - Parameter text: For example `image/svg+xml` or `text/html;charset="utf-8"`.
+    public init?(_ text: String) {
+        var scanner = MediaTypeScanner(text)
+        guard let type = scanner.token(), scanner.skip(UInt8(ascii: "/")), let subtype = scanner.token(),
+            let parameters = scanner.parameters()
+        else { return nil }
+        essence = "\(type)/\(subtype)".lowercased()
+        self.parameters = parameters
+    }
+
+    init(essence: String, parameters: [Parameter] = []) {
+        self.essence = essence
+        self.parameters = parameters
+    }
+
+    /// The `charset` parameter, in lower case.
+    public var charset: String? {
+        parameters.first { $0.name == "charset" }?.value.lowercased()
+    }
+
+    /// Whether content of this type is plain text whose encoding a `charset` names: `text/*` and JavaScript.
+    ///
+    /// JSON and XML say their encoding themselves (RFC 8259 §8.1, RFC 7303 §3).
+    public var takesCharset: Bool {
+        essence.hasPrefix("text/") || essence == "application/javascript" || essence == "application/ecmascript"
+    }
+
+    /// The type as a `Content-Type` header writes it.
+    ///
+    /// Values that are not tokens stand in quotation marks.
+    public var description: String {
+        parameters.reduce(essence) { text, parameter in
+            let isToken = !parameter.value.isEmpty && parameter.value.utf8.allSatisfy(\.isTokenCharacter)
+            return "\(text); \(parameter.name)=\(isToken ? parameter.value : Self.quotedString(parameter.value))"
+        }
+    }
+
+    private static func quotedString(_ value: String) -> String {
+        let escaped = value.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }
+        return "\"" + escaped.joined() + "\""
+    }
+
+    /// The same type with `charset=utf-8` where it takes a charset and has none.
+    var withCharset: MediaType {
+        guard takesCharset, charset == nil else { return self }
+        return MediaType(essence: essence, parameters: parameters + [Parameter(name: "charset", value: "utf-8")])
+    }
+}
+
+/// Reads the parts of a media type from left to right.
+private struct MediaTypeScanner {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) {
+        rest = text[...].utf8
+    }
+
+    mutating func skip(_ byte: UInt8) -> Bool {
+        guard rest.first == byte else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    mutating func token() -> String? {
+        let token = rest.prefix { $0.isTokenCharacter }
+        rest = rest[token.endIndex...]
+        return token.isEmpty ? nil : String(token)
+    }
+
+    /// `*( OWS ";" OWS [ parameter ] )` up to the end of the text; nil when something else stands there.
+    mutating func parameters() -> [MediaType.Parameter]? {
+        var parameters: [MediaType.Parameter] = []
+        while true {
+            skipWhitespace()
+            if rest.isEmpty { return parameters }
+            guard skip(UInt8(ascii: ";")) else { return nil }
+            skipWhitespace()
+            if rest.isEmpty || rest.first == UInt8(ascii: ";") { continue }
+            guard let name = token(), skip(UInt8(ascii: "=")),
+                let value = rest.first == UInt8(ascii: "\"") ? quotedString() : token()
+            else { return nil }
+            parameters.append(MediaType.Parameter(name: name.lowercased(), value: value))
+        }
+    }
+
+    /// `quoted-string` of RFC 9110 §5.6.4.
+    private mutating func quotedString() -> String? {
+        rest.removeFirst()
+        var value: [UInt8] = []
+        while var byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\"") { return String(decoding: value, as: UTF8.self) }
+            if byte == UInt8(ascii: "\\") {
+                guard let escaped = rest.popFirst() else { return nil }
+                byte = escaped
+            }
+            if byte.isControl, byte != UInt8(ascii: "\t") { return nil }
+            value.append(byte)
+        }
+        return nil
+    }
+
+    private mutating func skipWhitespace() {
+        while rest.first == UInt8(ascii: " ") || rest.first == UInt8(ascii: "\t") { rest.removeFirst() }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+
+/// One connection of a client: bytes in, requests out, and the answers back.
+struct Connection: ~Copyable {
+    let descriptor: Int32
+    private var buffer: [UInt8] = []
+
+    /// The largest head and the largest body that are read, in bytes.
+    private static let (maximumHead, maximumBody) = (64 * 1024, 256 * 1024 * 1024)
+
+    init(descriptor: Int32) {
+        self.descriptor = descriptor
+        // Small answers are sent at once, not held back to be joined with the next.
+        var isOn: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
+        // Darwin has no flag for send that keeps a closed connection from raising SIGPIPE.
+        #if canImport(Darwin)
+        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
+        #endif
+    }
+
+    /// The next request; nil when the client is gone or sends something else.
+    mutating func readRequest() -> LoopbackServer.Request? {
+        guard let head = readHead() else { return nil }
+        let lines = head.components(separatedBy: "\r\n")
+        let words = lines[0].split(separator: " ")
+        guard words.count == 3 else { return nil }
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            headers[line[..<colon].lowercased()] = line[line.index(after: colon)...]
+                .trimmingCharacters(in: .whitespaces)
+        }
+        if headers["expect"]?.lowercased() == "100-continue" { _ = send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
+        let length = Int(headers["content-length"] ?? "0") ?? 0
+        guard (0...Self.maximumBody).contains(length), let body = read(length) else { return nil }
+        return LoopbackServer.Request(
+            method: String(words[0]),
+            target: String(words[1]),
+            headers: headers,
+            body: body
+        )
+    }
+
+    /// Sends an answer; false when the connection cannot be used again.
+    func write(_ response: LoopbackServer.Response, to request: LoopbackServer.Request) -> Bool {
+        var head = "HTTP/1.1 \(response.status) \(Self.reason(response.status))\r\n"
+        var headers = response.headers
+        if headers["Content-Length"] == nil { headers["Content-Length"] = String(response.body.count) }
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) { head += "\(name): \(value)\r\n" }
+        var message = Data((head + "\r\n").utf8)
+        if request.method != "HEAD" { message.append(response.body) }
+        return send(message) && request.headers["connection"]?.lowercased() != "close"
+    }
+
+    private static func reason(_ status: Int) -> String {
+        switch status {
+        case 200: "OK"
+        case 206: "Partial Content"
+        case 304: "Not Modified"
+        case 404: "Not Found"
+        default: "Status"
+        }
+    }
+
+    private mutating func readHead() -> String? {
+        let end = Array("\r\n\r\n".utf8)
+        var searched = 0
+        while true {
+            if let range = buffer[max(0, searched - 3)...].firstRange(of: end) {
+                let head = String(decoding: buffer[..<range.lowerBound], as: UTF8.self)
+                buffer.removeSubrange(..<range.upperBound)
+                return head
+            }
+            searched = buffer.count
+            guard buffer.count < Self.maximumHead, receive() else { return nil }
+        }
+    }
+
+    private mutating func read(_ count: Int) -> Data? {
+        while buffer.count < count {
+            guard receive() else { return nil }
+        }
+        let body = Data(buffer[..<count])
+        buffer.removeSubrange(..<count)
+        return body
+    }
+
+    private mutating func receive() -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let count = recv(descriptor, &chunk, chunk.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            buffer.append(contentsOf: chunk[..<count])
+            return true
+        }
+    }
+
+    private func send(_ data: Data) -> Bool {
+        // A client that is gone is no reason to end the process.
+        #if canImport(Darwin)
+        let flags: Int32 = 0
+        #else
+        let flags = Int32(MSG_NOSIGNAL)
+        #endif
+        return data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let sent = Foundation.send(
+                    descriptor,
+                    UnsafeRawBufferPointer(rebasing: rest).baseAddress,
+                    rest.count,
+                    flags
+                )
+                if sent < 0, errno == EINTR { continue }
+                guard sent > 0 else { return false }
+                rest = rest.dropFirst(sent)
+            }
+            return true
+        }
+    }
+}

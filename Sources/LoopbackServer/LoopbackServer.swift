@@ -1,0 +1,120 @@
+package import Foundation
+
+/// A small HTTP/1.1 server on 127.0.0.1, for the Demo, tests and benchmarks.
+///
+/// Keeps connections open, answers HEAD without a body, reads bodies with a `Content-Length`, and remembers every
+/// request, so that a test can say what reached the network. It is not meant to face one.
+///
+/// ```swift
+/// let server = try LoopbackServer { request in .text("You asked for \(request.target)") }
+/// defer { server.stop() }
+/// let (data, _) = try await URLSession.shared.data(from: server.url)
+/// ```
+// What changes is only touched inside the lock.
+package final class LoopbackServer: @unchecked Sendable {
+    /// Where it listens: `http://127.0.0.1:port`.
+    package let url: URL
+
+    private let listener: Int32
+    private let respond: @Sendable (Request) -> Response
+    private let lock = NSLock()
+    private var connections: Set<Int32> = []
+    private var received: [Request] = []
+    private var isStopped = false
+
+    /// Starts listening on a port that the system chooses.
+    ///
+    /// - Parameter respond: Answers one request; called on the thread of its connection.
+    /// - Throws: `POSIXError` when no socket can be had.
+    package init(_ respond: @escaping @Sendable (Request) -> Response) throws {
+        // Glibc alone makes an enumeration of the kinds of sockets.
+        #if canImport(Glibc)
+        let stream = Int32(SOCK_STREAM.rawValue)
+        #else
+        let stream = SOCK_STREAM
+        #endif
+        listener = socket(AF_INET, stream, 0)
+        guard listener >= 0 else { throw Self.lastError() }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let listener = listener
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(listener, address, length) == 0 && listen(listener, 128) == 0
+                    && getsockname(listener, address, &length) == 0
+            }
+        }
+        guard isBound, let url = URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))") else {
+            let error = Self.lastError()
+            close(listener)
+            throw error
+        }
+        self.url = url
+        self.respond = respond
+        Thread.detachNewThread { [self] in acceptConnections() }
+    }
+
+    /// What was asked for since the start or the last ``forgetRequests()``, in the order of arrival.
+    package var requests: [Request] { locked { received } }
+
+    /// Starts counting anew.
+    package func forgetRequests() {
+        locked { received = [] }
+    }
+
+    /// Ends all connections and stops listening.
+    ///
+    /// The port is free afterwards.
+    package func stop() {
+        locked {
+            guard !isStopped else { return }
+            isStopped = true
+            // Wakes the threads that wait in accept and recv; each closes its own descriptor.
+            shutdown(listener, Int32(SHUT_RDWR))
+            for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    private func acceptConnections() {
+        while true {
+            let descriptor = accept(listener, nil, nil)
+            if descriptor < 0, errno == EINTR || errno == ECONNABORTED { continue }
+            let isWanted = locked {
+                guard descriptor >= 0, !isStopped else { return false }
+                connections.insert(descriptor)
+                return true
+            }
+            guard isWanted else {
+                if descriptor >= 0 { close(descriptor) }
+                close(listener)
+                return
+            }
+            Thread.detachNewThread { [self] in
+                serve(Connection(descriptor: descriptor))
+                locked {
+                    connections.remove(descriptor)
+                    _ = close(descriptor)
+                }
+            }
+        }
+    }
+
+    private func serve(_ connection: consuming Connection) {
+        while let request = connection.readRequest() {
+            locked { received.append(request) }
+            guard connection.write(respond(request), to: request) else { return }
+        }
+    }
+
+    private func locked<Result>(_ body: () -> Result) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return body()
+    }
+
+    private static func lastError() -> POSIXError {
+        POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+    }
+}

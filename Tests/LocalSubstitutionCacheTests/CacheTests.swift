@@ -1,0 +1,404 @@
+import Foundation
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+@Suite("The cache", .timeLimit(.minutes(1)))
+struct CacheTests {
+    private let folder: TemporaryFolder
+    private let body = "body { margin: 0 } /* long enough to be more than a few words, which Data keeps in itself */\n"
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write(body, to: "site.css")
+    }
+
+    private func cache(_ manifest: String = #"{ "https://example.com/site.css": "site.css" }"#) throws
+        -> LocalSubstitutionCache
+    {
+        try folder.cache(manifest)
+    }
+
+    private func request(
+        _ url: String = "https://example.com/site.css",
+        _ method: String = "GET",
+        _ headers: [String: String] = [:],
+        policy: URLRequest.CachePolicy = .useProtocolCachePolicy
+    ) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: url)), cachePolicy: policy)
+        request.httpMethod = method
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+
+    private func head(_ response: CachedURLResponse?) throws -> HTTPURLResponse {
+        try #require(response?.response as? HTTPURLResponse)
+    }
+
+    // MARK: - What is answered
+
+    @Test("A request spelled as in the manifest gets the same instance each time, whatever its other headers")
+    func sameInstance() throws {
+        let cache = try cache()
+        let first = try #require(cache.cachedResponse(for: request()))
+        #expect(try cache.cachedResponse(for: request()) === first)
+        #expect(
+            try cache.cachedResponse(for: request("https://example.com/site.css", "GET", ["Accept": "*/*"])) === first
+        )
+        for header in ["If-None-Match", "If-Modified-Since", "Cache-Control", "Pragma"] {
+            let request = try request("https://example.com/site.css", "GET", [header: "no-cache"])
+            #expect(cache.cachedResponse(for: request) === first)
+        }
+    }
+
+    @Test("The head says what is sent, and where it came from")
+    func headFields() throws {
+        let head = try head(cache().cachedResponse(for: request()))
+        #expect(head.statusCode == 200)
+        #expect(head.url?.absoluteString == "https://example.com/site.css")
+        #expect(head.expectedContentLength == Int64(body.utf8.count))
+        #expect(head.mimeType == "text/css")
+        // Linux writes "Etag".
+        let named = (head.allHeaderFields as? [String: String] ?? [:]).map { ($0.key.lowercased(), $0.value) }
+        let fields = Dictionary(uniqueKeysWithValues: named)
+        let tag = try #require(head.value(forHTTPHeaderField: "ETag"))
+        #expect(tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.count > 10)
+        #expect(
+            fields == [
+                "accept-ranges": "bytes", "access-control-allow-origin": "*", "cache-control": "max-age=31536000",
+                "cache-status": "LocalSubstitutionCache; hit; detail=\"site.css\"",
+                "content-length": String(body.utf8.count), "content-type": "text/css; charset=utf-8", "etag": tag,
+            ]
+        )
+    }
+
+    @Test("The entry's type and headers are sent, and null removes Access-Control-Allow-Origin")
+    func entryFields() throws {
+        let manifest = """
+            { "https://example.com/a": { "file": "site.css", "type": "application/json", "headers": { "X-A": "b" } },
+              "https://example.com/b": { "file": "site.css", "headers": { "access-control-allow-origin": null } },
+              "https://example.com/c": { "file": "site.css", "headers": { "access-control-allow-origin": "https://x" } } }
+            """
+        let cache = try cache(manifest)
+        let a = try head(cache.cachedResponse(for: request("https://example.com/a")))
+        #expect(a.value(forHTTPHeaderField: "Content-Type") == "application/json")
+        #expect(a.value(forHTTPHeaderField: "X-A") == "b")
+        #expect(a.value(forHTTPHeaderField: "Access-Control-Allow-Origin") == "*")
+        let b = try head(cache.cachedResponse(for: request("https://example.com/b")))
+        #expect(b.value(forHTTPHeaderField: "Access-Control-Allow-Origin") == nil)
+        let c = try head(cache.cachedResponse(for: request("https://example.com/c")))
+        #expect(c.value(forHTTPHeaderField: "Access-Control-Allow-Origin") == "https://x")
+    }
+
+    @Test(
+        "Cache-Status holds only what a structured field may hold",
+        arguments: [
+            ("a b.css", "a b.css"), (#"q"uote.css"#, #"q\"uote.css"#), ("é.css", "%C3%A9.css"),
+            ("😀.css", "%F0%9F%98%80.css"),
+        ]
+    )
+    func cacheStatus(file: String, detail: String) throws {
+        try folder.write("x", to: file)
+        let manifest = try JSONEncoder().encode(["https://example.com/x": file])
+        let cache = try LocalSubstitutionCache(manifest: manifest, folder: folder.url)
+        let head = try head(cache.cachedResponse(for: request("https://example.com/x")))
+        #expect(
+            head.value(forHTTPHeaderField: "Cache-Status") == "LocalSubstitutionCache; hit; detail=\"\(detail)\""
+        )
+    }
+
+    @Test(
+        "Another spelling gets the same bytes under its own URL",
+        arguments: [
+            "HTTPS://example.com/site.css", "https://EXAMPLE.com:443/%73ite.css", "https://example.com/x/../site.css",
+            "https://example.com/site.css#top",
+        ]
+    )
+    func otherSpelling(url: String) throws {
+        let cache = try cache()
+        let exact = try #require(cache.cachedResponse(for: request()))
+        let other = try #require(cache.cachedResponse(for: request(url)))
+        #expect(other !== exact)
+        #expect(other.response.url?.absoluteString == url)
+        #expect(
+            try head(other).allHeaderFields as? [String: String] == head(exact).allHeaderFields as? [String: String]
+        )
+        #expect(start(of: other.data) == start(of: exact.data))
+    }
+
+    @Test(
+        "A key that Foundation spells differently is still answered with one instance",
+        arguments: [
+            "https://example.com/\u{E9}", "https://example.com/e\u{301}", "https://example.com/?a[]=1|2",
+            "HTTPS://Example.com",
+        ]
+    )
+    func spelling(key: String) throws {
+        let cache = try LocalSubstitutionCache(
+            manifest: JSONEncoder().encode([key: "site.css"]),
+            folder: folder.url
+        )
+        let request = try request(key.precomposedStringWithCanonicalMapping)
+        let first = try #require(cache.cachedResponse(for: request))
+        #expect(cache.cachedResponse(for: request) === first)
+    }
+
+    @Test("HEAD gets the same head and no body, and ignores Range")
+    func headRequest() throws {
+        let cache = try cache()
+        let whole = try head(cache.cachedResponse(for: request()))
+        for headers in [[:], ["Range": "bytes=0-1"]] {
+            let response = try cache.cachedResponse(for: request("https://example.com/site.css", "HEAD", headers))
+            #expect(response?.data == Data())
+            #expect(try head(response).statusCode == 200)
+            #expect(
+                try head(response).allHeaderFields as? [String: String] == whole.allHeaderFields as? [String: String]
+            )
+        }
+    }
+
+    @Test("A URL that no entry names, another method, a user name and another scheme are left alone")
+    func leftAlone() throws {
+        let cache = try cache()
+        #expect(try cache.cachedResponse(for: request("https://example.com/other")) == nil)
+        #expect(try cache.cachedResponse(for: request("https://other.example/site.css")) == nil)
+        #expect(try cache.cachedResponse(for: request("http://example.com/site.css")) == nil)
+        #expect(try cache.cachedResponse(for: request("https://me@example.com/site.css")) == nil)
+        for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
+            #expect(try cache.cachedResponse(for: request("https://example.com/site.css", method)) == nil)
+        }
+    }
+
+    // MARK: - Ranges
+
+    @Test("A satisfiable range gets a 206 with its bytes, indices from 0, and no copy")
+    func range() throws {
+        let cache = try cache()
+        let whole = try #require(cache.cachedResponse(for: request()))
+        let request = try request("https://example.com/site.css", "GET", ["Range": "bytes=5-29"])
+        let part = try #require(cache.cachedResponse(for: request))
+        #expect(try head(part).statusCode == 206)
+        #expect(try head(part).value(forHTTPHeaderField: "Content-Range") == "bytes 5-29/\(body.utf8.count)")
+        #expect(try head(part).value(forHTTPHeaderField: "Content-Length") == "25")
+        #expect(part.data == Data(body.utf8.dropFirst(5).prefix(25)))
+        #expect(part.data.startIndex == 0)
+        #expect(start(of: part.data) == start(of: whole.data).map { $0 + 5 })
+    }
+
+    @Test("Changing the bytes of an answer in place changes no later answer", arguments: [ReadingMode.mapped, .copied])
+    func mutation(reading: ReadingMode) throws {
+        let bytes = Data((0..<100_000).map { UInt8($0 % 251) })
+        try folder.write(bytes, to: "large.bin")
+        let cache = try folder.cache(#"{ "https://example.com/l": "large.bin" }"#, reading: reading)
+        for headers in [[:], ["Range": "bytes=10-99"], ["Range": "bytes=10-50000"]] {
+            var data = try #require(cache.cachedResponse(for: request("https://example.com/l", "GET", headers))).data
+            data[0] = 255
+            data.append(1)
+            #expect(data.first == 255)
+        }
+        #expect(try cache.cachedResponse(for: request("https://example.com/l"))?.data == bytes)
+        // Nor does it matter that the cache is gone.
+        var data = try #require(
+            folder.cache(#"{ "https://example.com/l": "large.bin" }"#, reading: reading)
+                .cachedResponse(for: request("https://example.com/l"))
+        ).data
+        data[0] = 255
+        #expect(data.dropFirst() == bytes.dropFirst())
+    }
+
+    @Test("More different ranges than are retained are still right")
+    func manyRanges() throws {
+        let bytes = Data((0..<100_000).map { UInt8($0 % 251) })
+        try folder.write(bytes, to: "large.bin")
+        let cache = try cache(#"{ "https://example.com/l": "large.bin" }"#)
+        for start in 0..<(FileContents.maximumRetainedRanges + 20) {
+            let request = try request("https://example.com/l", "GET", ["Range": "bytes=\(start)-\(start + 99)"])
+            let data = try #require(cache.cachedResponse(for: request)).data
+            #expect(data == bytes[start..<start + 100])
+            #expect(data.startIndex == 0)
+        }
+    }
+
+    @Test(
+        "If-Range lets the range through only when it is our strong validator",
+        arguments: [
+            ("", 206), ("W/", 200), ("x", 200),
+        ]
+    )
+    func ifRange(prefix: String, status: Int) throws {
+        let cache = try cache()
+        let tag = try #require(head(cache.cachedResponse(for: request())).value(forHTTPHeaderField: "ETag"))
+        let request = try request(
+            "https://example.com/site.css",
+            "GET",
+            ["Range": "bytes=0-1", "If-Range": prefix + tag]
+        )
+        #expect(try head(cache.cachedResponse(for: request)).statusCode == status)
+    }
+
+    @Test(
+        "A range that is not one gets the prepared whole",
+        arguments: ["bytes=9999-", "bytes=0-1,3-4", "items=0-1", "x"]
+    )
+    func noRange(range: String) throws {
+        let response = try cache().cachedResponse(for: request("https://example.com/site.css", "GET", ["Range": range]))
+        #expect(try head(response).statusCode == 200)
+        #expect(response?.data == Data(body.utf8))
+    }
+
+    @Test("An empty file is answered, also when a range of it is asked for")
+    func empty() throws {
+        try folder.write("", to: "empty.txt")
+        let cache = try cache(#"{ "https://example.com/e": "empty.txt" }"#)
+        for headers in [[:], ["Range": "bytes=0-"]] {
+            let response = try cache.cachedResponse(for: request("https://example.com/e", "GET", headers))
+            #expect(try head(response).statusCode == 200)
+            #expect(try head(response).value(forHTTPHeaderField: "Content-Length") == "0")
+            #expect(response?.data == Data())
+        }
+    }
+
+    // MARK: - Policies, storing, removing
+
+    @Test(
+        "Policies keep their documented meaning",
+        arguments: [
+            (URLRequest.CachePolicy.useProtocolCachePolicy, true), (.returnCacheDataElseLoad, true),
+            (.returnCacheDataDontLoad, true), (.reloadIgnoringLocalCacheData, false),
+            (.reloadIgnoringLocalAndRemoteCacheData, false), (.reloadRevalidatingCacheData, false),
+        ]
+    )
+    func policy(policy: URLRequest.CachePolicy, isAnswered: Bool) throws {
+        let cache = try cache()
+        let stored = try stored("https://example.com/stored")
+        cache.storeCachedResponse(stored, for: try request("https://example.com/stored"))
+        #expect(try (cache.cachedResponse(for: request(policy: policy)) != nil) == isAnswered)
+        let other = try request("https://example.com/stored", policy: policy)
+        #expect((cache.cachedResponse(for: other) != nil) == isAnswered)
+        cache.removeCachedResponse(for: other)
+    }
+
+    @Test("A request with Authorization is not answered from the manifest")
+    func authorization() throws {
+        let cache = try cache()
+        for method in ["GET", "HEAD"] {
+            let request = try request("https://example.com/site.css", method, ["authorization": "Basic eDp5"])
+            #expect(cache.cachedResponse(for: request) == nil)
+        }
+    }
+
+    @Test("Storing and removing never touch a substitution, and work for everything else")
+    func storing() throws {
+        let cache = try cache(
+            #"{ "https://example.com/site.css": "site.css", "https://example.com/c": { "file": "site.css", "when": 404 } }"#
+        )
+        let exact = try #require(cache.cachedResponse(for: request()))
+        cache.storeCachedResponse(try stored("https://example.com/site.css"), for: try request())
+        #expect(try cache.cachedResponse(for: request()) === exact)
+        cache.removeCachedResponse(for: try request())
+        #expect(try cache.cachedResponse(for: request()) === exact)
+        for url in ["https://example.com/other", "https://example.com/c"] {
+            cache.storeCachedResponse(try stored(url), for: try request(url))
+            #expect(try cache.cachedResponse(for: request(url))?.data == Data("stored".utf8))
+            cache.removeCachedResponse(for: try request(url))
+            #expect(try cache.cachedResponse(for: request(url)) == nil)
+        }
+        cache.removeAllCachedResponses()
+        cache.removeCachedResponses(since: .distantPast)
+        #expect(try cache.cachedResponse(for: request()) === exact)
+    }
+
+    private func stored(_ url: String) throws -> CachedURLResponse {
+        let response = HTTPURLResponse(
+            url: try #require(URL(string: url)),
+            statusCode: 200,
+            httpVersion: nil,
+            headerFields: nil
+        )
+        return CachedURLResponse(
+            response: try #require(response),
+            data: Data("stored".utf8),
+            userInfo: nil,
+            storagePolicy: .allowedInMemoryOnly
+        )
+    }
+
+    // MARK: - Reloading
+
+    @Test("Reloading brings new files, and keeps the old table when something is wrong")
+    func reload() throws {
+        try folder.write(#"{ "https://example.com/site.css": "site.css" }"#, to: "manifest.json")
+        let cache = try LocalSubstitutionCache(
+            manifest: folder.url.appendingPathComponent("manifest.json"),
+            reading: .copied
+        )
+        let old = try #require(cache.cachedResponse(for: request()))
+        try folder.write("new", to: "site.css")
+        #expect(try cache.cachedResponse(for: request()) === old)
+        try cache.reload()
+        #expect(try cache.cachedResponse(for: request())?.data == Data("new".utf8))
+        #expect(old.data == Data(body.utf8))
+
+        try folder.write(#"{ "https://example.com/site.css": "gone.css", }"#, to: "manifest.json")
+        let error = try #require(throws: ManifestError.self) { try cache.reload() }
+        #expect(error.issues.count == 1)
+        #expect(try cache.cachedResponse(for: request())?.data == Data("new".utf8))
+    }
+
+    @Test("A manifest with an error installs nothing and lists every error")
+    func refused() throws {
+        let error = try #require(throws: ManifestError.self) {
+            try cache(#"{ "https://example.com/site.css": "site.css", "https://example.com/b": "b", "c": "d" }"#)
+        }
+        #expect(error.issues.map(\.code) == [.missingFile, .badURL, .missingFile])
+        #expect("\(error)".hasPrefix("manifest.json:1:72: error: \"b\" does not exist"))
+        #expect(error.localizedDescription == error.description)
+    }
+
+    // MARK: - Where the manifest is looked for
+
+    @Test("A bundle's Substitutions folder is found, also when it is localised")
+    func bundle() throws {
+        try folder.write(#"{ "https://example.com/a": "a.txt" }"#, to: "App.bundle/Substitutions/manifest.json")
+        try folder.write("plain", to: "App.bundle/Substitutions/a.txt")
+        let bundle = try #require(Bundle(url: folder.url.appendingPathComponent("App.bundle")))
+        let cache = try LocalSubstitutionCache(bundle: bundle)
+        #expect(try cache.cachedResponse(for: request("https://example.com/a"))?.data == Data("plain".utf8))
+    }
+
+    @Test("A bundle without the folder, or with the folder added as a group, says so")
+    func bundleWithout() throws {
+        try folder.write("x", to: "Empty.bundle/x.txt")
+        try folder.write("{}", to: "Group.bundle/manifest.json")
+        let empty = try #require(Bundle(url: folder.url.appendingPathComponent("Empty.bundle")))
+        let group = try #require(Bundle(url: folder.url.appendingPathComponent("Group.bundle")))
+        let missing = try #require(throws: ManifestError.self) { try LocalSubstitutionCache(bundle: empty) }
+        #expect(missing.description.contains("Empty.bundle/Substitutions/manifest.json:1:1: error:"))
+        #expect(missing.description.contains(".module"))
+        let flat = try #require(throws: ManifestError.self) { try LocalSubstitutionCache(bundle: group) }
+        #expect(flat.description.contains("folder reference"))
+        #expect(flat.description.contains("group"))
+        #expect([missing, flat].flatMap { $0.issues.map(\.code) } == [.unreadableManifest, .unreadableManifest])
+    }
+
+    @Test("A manifest that does not exist, is a folder or a FIFO is an error, not a wait")
+    func unreadable() throws {
+        try folder.write("x", to: "folder/x")
+        #expect(mkfifo(folder.url.appendingPathComponent("fifo").path, 0o600) == 0)
+        for name in ["none.json", "folder", "fifo"] {
+            let error = try #require(throws: ManifestError.self) {
+                try LocalSubstitutionCache(manifest: folder.url.appendingPathComponent(name))
+            }
+            #expect(error.issues.map(\.code) == [.unreadableManifest])
+        }
+    }
+
+    private func start(of data: Data) -> UnsafeRawPointer? {
+        data.withUnsafeBytes { $0.baseAddress }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+@testable import LocalSubstitutionCache
+
+/// The files that tests read.
+enum Fixtures {
+    static let folder = Bundle.module.bundleURL.appendingPathComponent("Fixtures")
+
+    /// A few well-formed files that manifests of tests may name.
+    static let files = folder.appendingPathComponent("Files")
+
+    /// The names, without extension, of the `.json` files in a folder of fixtures.
+    static func names(in subfolder: String) -> [String] {
+        let files =
+            (try? FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(subfolder).path))
+        return (files ?? []).filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }.sorted()
+    }
+}
+
+/// A folder that is removed when the test ends.
+final class TemporaryFolder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    /// Writes a file, and the folders on the way to it.
+    func write(_ text: String, to path: String) throws {
+        try write(Data(text.utf8), to: path)
+    }
+
+    func write(_ data: Data, to path: String) throws {
+        let file = url.appendingPathComponent(path)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try data.write(to: file)
+    }
+
+    /// A cache of the manifest in `text`, which is not written to disk.
+    func cache(_ text: String, reading: ReadingMode = .mapped) throws -> LocalSubstitutionCache {
+        try LocalSubstitutionCache(manifest: Data(text.utf8), folder: url, reading: reading)
+    }
+
+    /// Everything that is wrong with the manifest in `text`.
+    func issues(_ text: String, on date: Date = Date()) -> [ManifestIssue] {
+        issuesOf(Data(text.utf8), named: "manifest.json", in: url, on: date)
+    }
+}
+
+/// Everything that is wrong with a manifest, also when it is not JSON.
+func issuesOf(_ data: Data, named name: String, in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
+    do {
+        return try SubstitutionManifest(data, name: name).issues(in: folder, on: date)
+    } catch {
+        return error.issues
+    }
+}

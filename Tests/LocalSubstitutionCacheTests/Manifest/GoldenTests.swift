@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@testable import LocalSubstitutionCache
+
+/// Each `Fixtures/Invalid/name.json` is checked and compared with `name.txt`.
+///
+/// A folder `name` beside it holds the files; without one they are those of `Fixtures/Files`. Run the tests with
+/// `UPDATE_GOLDEN_FILES=1` to write the `.txt` files anew, and read the difference before you keep it.
+@Suite("Messages about manifests", .timeLimit(.minutes(2)))
+struct GoldenTests {
+    @Test("Every invalid manifest gets its messages", arguments: Fixtures.names(in: "Invalid"))
+    func messages(name: String) throws {
+        let invalid = Fixtures.folder.appendingPathComponent("Invalid")
+        let own = invalid.appendingPathComponent(name)
+        let folder = FileManager.default.fileExists(atPath: own.path) ? own : Fixtures.files
+        let data = try Data(contentsOf: invalid.appendingPathComponent("\(name).json"))
+        let text = issuesOf(data, named: "\(name).json", in: folder).map { "\($0)\n" }.joined()
+        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil {
+            let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            try Data(text.utf8).write(to: source.appendingPathComponent("Fixtures/Invalid/\(name).txt"))
+            return
+        }
+        let expected = try String(
+            contentsOf: invalid.appendingPathComponent("\(name).txt"),
+            encoding: .utf8
+        )
+        #expect(text == expected)
+        #expect(!text.isEmpty)
+    }
+
+    @Test("Every valid manifest is accepted", arguments: Fixtures.names(in: "Valid"))
+    func accepted(name: String) throws {
+        let url = Fixtures.folder.appendingPathComponent("Valid/\(name).json")
+        let issues = issuesOf(try Data(contentsOf: url), named: name, in: Fixtures.files)
+        #expect(issues.filter { $0.severity == .error } == [])
+    }
+
+    @Test("Every kind of error and warning has a fixture")
+    func complete() throws {
+        let texts = try Fixtures.names(in: "Invalid").map { name in
+            let data = try Data(contentsOf: Fixtures.folder.appendingPathComponent("Invalid/\(name).json"))
+            let own = Fixtures.folder.appendingPathComponent("Invalid/\(name)")
+            let folder = FileManager.default.fileExists(atPath: own.path) ? own : Fixtures.files
+            return Set(issuesOf(data, named: name, in: folder).map(\.code))
+        }
+        let seen = texts.reduce(into: Set()) { $0.formUnion($1) }
+        // These need a file that a repository cannot hold; HostileFolderTests makes them.
+        let elsewhere: Set<ManifestIssue.Code> = [.unreadableManifest, .unreadableFile, .outsideFolder, .endlessFolder]
+        #expect(seen.isDisjoint(with: elsewhere))
+        let source = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")
+        let codes = try String(
+            contentsOfFile: source + "/Sources/LocalSubstitutionCache/Manifest/ManifestIssue.swift",
+            encoding: .utf8
+        )
+        #expect(seen.union(elsewhere).count == codes.components(separatedBy: "= Self(rawValue:").count - 1)
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+@Suite("Explanations", .timeLimit(.minutes(1)))
+struct ExplanationTests {
+    static let manifest = """
+        {
+          "https://example.com/site.css": "a.css",
+          "https://example.com/config?lang=en": "a.css",
+          "https://example.com/news": { "file": "a.css", "when": ["offline", 503] },
+          "//www.example.org/Dir/page": "a.css"
+        }
+        """
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let url: String
+        var method = "GET"
+        var policy = URLRequest.CachePolicy.useProtocolCachePolicy
+        var isAuthorized = false
+        let sentence: String
+        var testDescription: String { "\(method) \(url)" }
+    }
+
+    private static let noEntry = "is not substituted, because no entry names it."
+
+    static let rows = [
+        Row(
+            url: "https://example.com/site.css",
+            sentence: "https://example.com/site.css is answered with \"a.css\" (manifest.json:2)."
+        ),
+        Row(
+            url: "https://example.com/site.css",
+            method: "HEAD",
+            sentence: "https://example.com/site.css is answered with \"a.css\" (manifest.json:2)."
+        ),
+        Row(
+            url: "https://example.com/site.css",
+            policy: .reloadIgnoringLocalCacheData,
+            sentence: "https://example.com/site.css is answered with \"a.css\" (manifest.json:2), but only by "
+                + "SubstitutionProtocol, because the request's cache policy asks for a load from the origin."
+        ),
+        Row(
+            url: "https://example.com/site.css",
+            isAuthorized: true,
+            sentence: "https://example.com/site.css is answered with \"a.css\" (manifest.json:2), but only by "
+                + "SubstitutionProtocol, because no cache answers a request with Authorization."
+        ),
+        Row(
+            url: "https://example.com/site.css",
+            policy: .reloadIgnoringLocalAndRemoteCacheData,
+            sentence: "https://example.com/site.css is not substituted, because its cache policy is "
+                + "reloadIgnoringLocalAndRemoteCacheData, which switches substitution off for one request."
+        ),
+        Row(
+            url: "https://example.com/news",
+            sentence: "https://example.com/news is loaded from the network, and answered with \"a.css\" "
+                + "(manifest.json:4) only when this holds: \"offline\", 503. Only SubstitutionProtocol sees conditions; "
+                + "the cache leaves the entry alone."
+        ),
+        Row(
+            url: "https://example.com/site.css",
+            method: "POST",
+            sentence:
+                "https://example.com/site.css is not substituted, because its method is \"POST\"; only GET and HEAD "
+                + "are."
+        ),
+        Row(
+            url: "ftp://example.com/site.css",
+            sentence:
+                "ftp://example.com/site.css is not substituted, because its scheme is \"ftp\"; only http and https "
+                + "are."
+        ),
+        Row(
+            url: "https://me@example.com/site.css",
+            sentence: "https://me@example.com/site.css is not substituted, because it holds a user name; remove "
+                + "everything up to the \"@\"."
+        ),
+        Row(url: "https://other.example/", sentence: "https://other.example/ \(noEntry)"),
+        Row(
+            url: "http://example.com/site.css",
+            sentence: "http://example.com/site.css \(noEntry) The nearest is \"https://example.com/site.css\" "
+                + "(manifest.json:2), which differs in the scheme (a key that begins with // answers both)."
+        ),
+        Row(
+            url: "https://example.com/site.css?v=2&w",
+            sentence: "https://example.com/site.css?v=2&w \(noEntry) The nearest is \"https://example.com/site.css\" "
+                + "(manifest.json:2), which differs in the query (\"ignoreQuery\": [\"v\", \"w\"] would ignore it)."
+        ),
+        Row(
+            url: "https://example.com/config?lang=de",
+            sentence: "https://example.com/config?lang=de \(noEntry) The nearest is "
+                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query "
+                + "(\"ignoreQuery\": [\"lang\"] would ignore it)."
+        ),
+        Row(
+            url: "https://example.com/Site.css/",
+            sentence: "https://example.com/Site.css/ \(noEntry) The nearest is \"https://example.com/site.css\" "
+                + "(manifest.json:2), which differs in upper and lower case of the path and in the \"/\" at the end."
+        ),
+        Row(
+            url: "https://example.org:8443/dir/page",
+            sentence: "https://example.org:8443/dir/page \(noEntry) The nearest is \"//www.example.org/Dir/page\" "
+                + "(manifest.json:5), which differs in \"www.\" and in the port and in upper and lower case of the path."
+        ),
+    ]
+
+    @Test("Each request gets its sentence", arguments: rows)
+    func sentence(row: Row) throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a", to: "a.css")
+        var request = URLRequest(url: try #require(URL(string: row.url)), cachePolicy: row.policy)
+        request.httpMethod = row.method
+        if row.isAuthorized { request.setValue("Basic eDp5", forHTTPHeaderField: "Authorization") }
+        #expect(try folder.cache(Self.manifest).explain(request).description == row.sentence)
+    }
+
+    @Test("20,000 misses beside 20,000 entries are explained in passing")
+    func scale() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a", to: "a.css")
+        let entries = (0..<20_000).map { "\"https://example.com/File\($0)\": \"a.css\"" }
+        let cache = try folder.cache("{" + entries.joined(separator: ",") + "}")
+        for number in 0..<20_000 {
+            let url = try #require(URL(string: "https://example.com/file\(number)"))
+            guard cache.explain(URLRequest(url: url)).nearest?.differences == [.letterCase] else {
+                Issue.record("\(url) has no neighbour")
+                return
+            }
+        }
+    }
+}

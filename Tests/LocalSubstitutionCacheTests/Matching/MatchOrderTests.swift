@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+/// Which entry answers is read off the bytes: each file holds its own name.
+@Suite("Which entry answers", .timeLimit(.minutes(1)))
+struct MatchOrderTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for file in ["a", "b", "c", "outer/inner/x.css", "outer/inner/index.html", "inner/x.css", "other/x.css"] {
+            try folder.write(file, to: file)
+        }
+    }
+
+    private func answer(_ manifest: String, _ url: String) throws -> String? {
+        let url = try #require(URL(string: url))
+        let response = try folder.cache(manifest).cachedResponse(for: URLRequest(url: url))
+        return response.map { String(decoding: $0.data, as: UTF8.self) }
+    }
+
+    @Test("An explicit entry answers before a folder")
+    func explicitFirst() throws {
+        let manifest = #"{ "https://h/d/": "inner/", "https://h/d/x.css": "a" }"#
+        #expect(try answer(manifest, "https://h/d/x.css") == "a")
+    }
+
+    @Test("The longer folder URL answers first, wherever it stands")
+    func longerFolderFirst() throws {
+        for manifest in [
+            #"{ "https://h/": "outer/", "https://h/inner/": "other/" }"#,
+            #"{ "https://h/inner/": "other/", "https://h/": "outer/" }"#,
+        ] {
+            #expect(try answer(manifest, "https://h/inner/x.css") == "other/x.css")
+        }
+    }
+
+    @Test("A named scheme answers before //")
+    func namedSchemeFirst() throws {
+        let manifest = #"{ "//h/x": "a", "https://h/x": "b" }"#
+        #expect(try answer(manifest, "https://h/x") == "b")
+        #expect(try answer(manifest, "http://h/x") == "a")
+    }
+
+    @Test("An exact query answers before a list, and a list before any")
+    func exactQueryFirst() throws {
+        let manifest = """
+            { "https://h/x?a=1": { "file": "c", "ignoreQuery": true },
+              "https://h/x?v=0": { "file": "b", "ignoreQuery": ["v"] },
+              "https://h/x": "a" }
+            """
+        #expect(try answer(manifest, "https://h/x") == "a")
+        #expect(try answer(manifest, "https://h/x?v=1") == "b")
+        #expect(try answer(manifest, "https://h/x?w=1") == "c")
+    }
+
+    @Test("A scheme weighs more than a query rule, and an explicit entry more than both")
+    func precedence() throws {
+        let manifest = """
+            { "//h/inner/x.css": { "file": "c", "ignoreQuery": true }, "https://h/inner/": "inner/",
+              "https://h/y": { "file": "a", "ignoreQuery": true }, "//h/y": "b" }
+            """
+        #expect(try answer(manifest, "https://h/inner/x.css") == "c")
+        #expect(try answer(manifest, "https://h/y") == "a")
+    }
+
+    @Test("An entry whose query rule does not match is skipped")
+    func skipped() throws {
+        let manifest = #"{ "https://h/x?a=1": "a", "//h/x": { "file": "b", "ignoreQuery": ["v"] } }"#
+        #expect(try answer(manifest, "https://h/x?v=2") == "b")
+        #expect(try answer(manifest, "https://h/x?b=2") == nil)
+    }
+
+    @Test("Of two that differ in nothing else the order in the file does not decide")
+    func tie() throws {
+        let entries = [
+            #""https://h/x?a=1": { "file": "a", "ignoreQuery": true }"#,
+            #""https://h/x?b=1": { "file": "b", "ignoreQuery": true }"#,
+        ]
+        let manifests = [entries, entries.reversed()].map { "{" + $0.joined(separator: ",") + "}" }
+        #expect(try manifests.map { try answer($0, "https://h/x") } == ["a", "a"])
+    }
+
+    @Test("// stands for both schemes, with the default port of each")
+    func bothSchemes() throws {
+        let manifest = #"{ "//h:80/x": "a" }"#
+        #expect(try answer(manifest, "http://h/x") == "a")
+        #expect(try answer(manifest, "https://h:80/x") == "a")
+        #expect(try answer(manifest, "https://h/x") == nil)
+        #expect(try answer(manifest, "http://h:443/x") == nil)
+    }
+
+    @Test("A folder answers for each file below it, and for itself with its index.html")
+    func folders() throws {
+        let manifest = #"{ "https://h/f/": { "file": "outer/", "ignoreQuery": ["v"] } }"#
+        #expect(try answer(manifest, "https://h/f/inner/x.css") == "outer/inner/x.css")
+        #expect(try answer(manifest, "https://h/f/inner/x.css?v=1") == "outer/inner/x.css")
+        #expect(try answer(manifest, "https://h/f/inner/") == "outer/inner/index.html")
+        #expect(try answer(manifest, "https://h/f/inner/index.html") == "outer/inner/index.html")
+        #expect(try answer(manifest, "https://h/f/inner") == nil)
+        #expect(try answer(manifest, "https://h/f/") == nil)
+        #expect(try answer(manifest, "https://h/f/inner/../../f/inner/x.css") == "outer/inner/x.css")
+    }
+
+    @Test("./ is the manifest's own folder, without the manifest and dot files")
+    func ownFolder() throws {
+        try folder.write(#"{ "https://h/": "./" }"#, to: "manifest.json")
+        try folder.write("secret", to: ".env")
+        try folder.write("secret", to: ".git/config")
+        let cache = try LocalSubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
+        let files = cache.substitutions.map(\.file)
+        #expect(
+            files == [
+                "a", "b", "c", "inner/x.css", "other/x.css", "outer/inner/index.html", "outer/inner/index.html",
+                "outer/inner/x.css",
+            ]
+        )
+    }
+
+    @Test("A conditional entry hides what stands behind it from the cache")
+    func conditional() throws {
+        let manifest = #"{ "https://h/": "inner/", "https://h/x.css": { "file": "a", "when": "offline" } }"#
+        #expect(try answer(manifest, "https://h/x.css") == nil)
+    }
+
+    @Test(
+        "An entry answers until the end of its day in UTC, and then the next one does",
+        arguments: [
+            ("2027-03-31T23:59:59Z", "a"), ("2027-04-01T00:00:00Z", "inner/x.css"),
+        ]
+    )
+    func until(moment: String, expected: String) throws {
+        let text = #"{ "https://h/": "inner/", "https://h/x.css": { "file": "a", "until": "2027-03-31" } }"#
+        let date = try #require(ISO8601DateFormatter().date(from: moment))
+        let table = try SubstitutionTable(
+            SubstitutionManifest(Data(text.utf8), name: "manifest.json"),
+            folder: folder.url,
+            reading: .mapped,
+            on: date
+        )
+        let url = try #require(URL(string: "https://h/x.css"))
+        let match = try #require(table.match(url))
+        #expect(String(decoding: match.row.prepared.data, as: UTF8.self) == expected)
+    }
+}

@@ -1,0 +1,115 @@
+import Testing
+
+@testable import LocalSubstitutionCache
+
+/// Two URLs and the section of an RFC that decides about them.
+struct Pair: CustomTestStringConvertible, Sendable {
+    let first: String
+    let second: String
+    let section: String
+
+    init(_ first: String, _ second: String, _ section: String) {
+        (self.first, self.second, self.section) = (first, second, section)
+    }
+
+    var testDescription: String { "\(first) | \(second) (\(section))" }
+}
+
+@Suite("URL identity", .timeLimit(.minutes(1)))
+struct URLIdentityTests {
+    static let equal = [
+        Pair("HTTP://example.com/a", "http://example.com/a", "RFC 3986 §6.2.2.1"),
+        Pair("https://EXAMPLE.Com/a", "https://example.com/a", "RFC 3986 §6.2.2.1"),
+        Pair("https://[2001:DB8::A]/", "https://[2001:db8::a]/", "RFC 3986 §6.2.2.1"),
+        Pair("https://example.com/%2fa", "https://example.com/%2Fa", "RFC 3986 §6.2.2.1"),
+        Pair("https://example.com/?q=%c3%a9", "https://example.com/?q=%C3%A9", "RFC 3986 §6.2.2.1"),
+        Pair("https://example.com/%61%7Eb", "https://example.com/a~b", "RFC 3986 §6.2.2.2"),
+        Pair("https://example.com/a?%76=1", "https://example.com/a?v=1", "RFC 3986 §6.2.2.2"),
+        Pair("https://ex%61mple.com/", "https://example.com/", "RFC 3986 §6.2.2.2"),
+        Pair("https://ex%41mple.com/", "https://example.com/", "RFC 3986 §6.2.2.1 and §6.2.2.2"),
+        Pair("https://example.com/a/./b", "https://example.com/a/b", "RFC 3986 §6.2.2.3"),
+        Pair("https://example.com/a/../b", "https://example.com/b", "RFC 3986 §6.2.2.3"),
+        Pair("https://example.com/a/%2e%2E/b", "https://example.com/b", "RFC 3986 §6.2.2.2 and §6.2.2.3"),
+        Pair("https://example.com/a/b/..", "https://example.com/a/", "RFC 3986 §5.2.4"),
+        Pair("https://example.com/a/b/.", "https://example.com/a/b/", "RFC 3986 §5.2.4"),
+        Pair("https://example.com/../../a", "https://example.com/a", "RFC 3986 §5.2.4"),
+        Pair("https://example.com/..", "https://example.com/", "RFC 3986 §5.2.4"),
+        Pair("https://example.com/a//../b", "https://example.com/a/b", "RFC 3986 §5.2.4"),
+        Pair("https://example.com", "https://example.com/", "RFC 9110 §4.2.3"),
+        Pair("https://example.com?q", "https://example.com/?q", "RFC 9110 §4.2.3"),
+        Pair("http://example.com:80/", "http://example.com/", "RFC 9110 §4.2.3"),
+        Pair("https://example.com:443/", "https://example.com/", "RFC 9110 §4.2.3"),
+        Pair("https://example.com:0443/", "https://example.com/", "RFC 9110 §4.2.3"),
+        Pair("https://example.com:/", "https://example.com/", "RFC 3986 §6.2.3"),
+        Pair("https://[::1]:443/", "https://[::1]/", "RFC 9110 §4.2.3"),
+        Pair("https://example.com/a#top", "https://example.com/a", "RFC 9110 §4.2.5"),
+        Pair("https://example.com/a#?b", "https://example.com/a", "RFC 3986 §3.5"),
+        Pair("https://example.com/\u{E9}", "https://example.com/%C3%A9", "RFC 3987 §3.1"),
+        Pair("https://example.com/e\u{301}", "https://example.com/%C3%A9", "RFC 3987 §3.1 (NFC)"),
+        Pair("https://example.com/a?x=[1]|2", "https://example.com/a?x=%5B1%5D%7C2", "RFC 3986 §2.4"),
+    ]
+
+    static let different = [
+        Pair("http://example.com/", "https://example.com/", "RFC 9110 §4.2.2"),
+        Pair("https://example.com/A", "https://example.com/a", "RFC 3986 §6.2.2.1"),
+        Pair("https://example.com/?A", "https://example.com/?a", "RFC 3986 §6.2.2.1"),
+        Pair("https://example.com/a/", "https://example.com/a", "RFC 3986 §6.2.4"),
+        Pair("https://example.com/a%2Fb", "https://example.com/a/b", "RFC 3986 §2.2"),
+        Pair("https://example.com/a+b", "https://example.com/a%2Bb", "RFC 3986 §2.2"),
+        Pair("https://example.com/a+b", "https://example.com/a%20b", "RFC 3986 §2.2"),
+        Pair("https://example.com/a;b", "https://example.com/a%3Bb", "RFC 3986 §2.2"),
+        Pair("https://example.com/?a=1&b=2", "https://example.com/?b=2&a=1", "RFC 3986 §3.4"),
+        Pair("https://example.com/a?", "https://example.com/a", "RFC 3986 §6.2.3"),
+        Pair("https://example.com//a", "https://example.com/a", "RFC 3986 §3.3"),
+        Pair("https://example.com./", "https://example.com/", "RFC 3986 §3.2.2"),
+        Pair("https://www.example.com/", "https://example.com/", "RFC 9110 §4.3.1"),
+        Pair("https://example.com:80/", "https://example.com/", "RFC 9110 §4.2.3"),
+        Pair("http://example.com:8080/", "http://example.com/", "RFC 9110 §4.2.3"),
+        Pair("https://example.com/%25", "https://example.com/%2525", "RFC 3986 §2.4"),
+        Pair("https://example.com/a%3Fb", "https://example.com/a?b", "RFC 3986 §2.2"),
+        Pair("https://example.com/a%23b", "https://example.com/a#b", "RFC 3986 §2.2"),
+        Pair("https://example.com/?a=.&b=..", "https://example.com/?a=&b=", "RFC 3986 §3.4"),
+    ]
+
+    static let refused: [(String, URLProblem)] = [
+        ("", .notAbsolute), ("/a", .notAbsolute), ("//example.com/", .notAbsolute),
+        ("https:/example.com", .notAbsolute),
+        ("://example.com", .notAbsolute), ("file:///etc/passwd", .scheme("file")), ("ftp://a/", .scheme("ftp")),
+        ("https://user@example.com/", .userInfo), ("https://@example.com/", .userInfo), ("https:///a", .noHost),
+        ("https://:80/", .noHost), ("https://a b/", .host("a b")), ("https://[zz]/", .host("[zz]")),
+        ("https://[::1", .host("[::1")), ("https://é.com/", .nonASCIIHost("é.com")),
+        ("https://a:b/", .port("b")), ("https://a:65536/", .port("65536")),
+        ("https://a:99999999999999999999/", .port("99999999999999999999")),
+        ("https://a/%", .percent), ("https://a/%4", .percent), ("https://a/%zz", .percent), ("https://a/?%", .percent),
+        ("https://%/", .percent), ("https://a/ ", .space), ("https://a/\\b", .backslash), ("https://a/\n", .control),
+        ("https://a/\u{7F}", .control), ("https://a/\0", .control),
+    ]
+
+    @Test("Equal URLs have equal identities", arguments: equal)
+    func equalIdentities(pair: Pair) throws {
+        #expect(try URLIdentity(pair.first) == URLIdentity(pair.second))
+        #expect(try URLIdentity(pair.first).hashValue == URLIdentity(pair.second).hashValue)
+    }
+
+    @Test("Different URLs have different identities", arguments: different)
+    func differentIdentities(pair: Pair) throws {
+        #expect(try URLIdentity(pair.first) != URLIdentity(pair.second))
+    }
+
+    @Test("What is no absolute http or https URL has no identity", arguments: refused)
+    func noIdentity(text: String, problem: URLProblem) {
+        #expect(throws: problem) { try URLIdentity(text) }
+    }
+
+    @Test("The identity of a normal form is itself", arguments: equal + different)
+    func idempotent(pair: Pair) throws {
+        let identity = try URLIdentity(pair.first)
+        #expect(try URLIdentity(identity.description) == identity)
+    }
+
+    @Test("A URL of 100,000 dot segments is read in passing")
+    func long() throws {
+        let identity = try URLIdentity("https://example.com" + String(repeating: "/a/..", count: 100_000) + "/b")
+        #expect(identity.description == "https://example.com/b")
+    }
+}
