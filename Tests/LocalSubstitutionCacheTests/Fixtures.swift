@@ -61,3 +61,15 @@ func issuesOf(_ data: Data, named name: String, in folder: URL, on date: Date = 
         return error.issues
     }
 }
+
+/// Compares `text` with a checked-in file, or writes it anew when `UPDATE_GOLDEN_FILES` is set in the environment.
+func compare(_ text: String, withFixture path: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil {
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        try Data(text.utf8).write(to: source.appendingPathComponent("Fixtures/\(path)"))
+        return
+    }
+    let url = Fixtures.folder.appendingPathComponent(path)
+    let expected = try? String(contentsOf: url, encoding: .utf8)
+    #expect(text == expected, "\(path) differs", sourceLocation: sourceLocation)
+}

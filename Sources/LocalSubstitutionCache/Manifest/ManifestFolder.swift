@@ -5,12 +5,13 @@ import Foundation
 /// Names are compared with directory listings, byte for byte, so that a manifest that works on a file system that
 /// ignores case works on one that does not. Directories are listed once. Nothing outside the folder is opened.
 final class ManifestFolder {
-    /// More names than this below one folder entry are taken for a mistake.
+    /// More files than this below one folder entry are taken for a mistake.
     static let maximumFiles = 1_000_000
+    /// How often symbolic links may lead to directories that were reached before: links can make 2ⁿ paths of n folders.
+    static let maximumRepeats = 1000
 
     private let root: Directory
     private var directories: [String: Result<Directory, FileProblem>] = [:]
-    private var visited = 0
 
     init(_ folder: URL) throws(FileProblem) {
         root = try Directory(path: "", realPath: Directory.realPath(of: folder.path))
@@ -49,34 +50,45 @@ final class ManifestFolder {
         below path: String,
         except excluded: String?
     ) throws(FileProblem) -> (files: [(name: String, file: FileReference)], problems: [(String, FileProblem)]) {
+        var walk = Walk(excluded: excluded)
+        try self.walk(directory(path == "./" ? "" : path), prefix: "", ancestors: [], &walk)
+        return (walk.files, walk.problems)
+    }
+
+    /// What has been seen below one folder.
+    private struct Walk {
+        let excluded: String?
         var files: [(name: String, file: FileReference)] = []
         var problems: [(String, FileProblem)] = []
-        visited = 0
+        /// Real paths of directories.
+        var seen: Set<String> = []
+        var repeats = 0
+    }
 
-        func walk(_ directory: Directory, prefix: String, ancestors: [String]) {
-            if ancestors.contains(directory.realPath) {
-                problems.append((directory.path, .endless))
-                return
-            }
-            for name in directory.names.sorted() where !name.hasPrefix(".") {
-                visited += 1
-                guard visited <= Self.maximumFiles else { return }
-                do throws(FileProblem) {
-                    guard let file = try fileUnlessFolder(named: name, in: directory) else {
-                        let folder = try self.directory(directory.path + name + "/")
-                        walk(folder, prefix: prefix + name + "/", ancestors: ancestors + [directory.realPath])
-                        continue
-                    }
-                    if file.realPath != excluded { files.append((prefix + name, file)) }
-                } catch {
-                    problems.append((directory.path + name, error))
+    private func walk(
+        _ directory: Directory,
+        prefix: String,
+        ancestors: [String],
+        _ walk: inout Walk
+    ) throws(FileProblem) {
+        if !walk.seen.insert(directory.realPath).inserted { walk.repeats += 1 }
+        guard walk.repeats <= Self.maximumRepeats, !ancestors.contains(directory.realPath) else { throw .endless }
+        for name in directory.names.sorted() where !name.hasPrefix(".") {
+            do throws(FileProblem) {
+                guard let file = try fileUnlessFolder(named: name, in: directory) else {
+                    let folder = try self.directory(directory.path + name + "/")
+                    let ancestors = ancestors + [directory.realPath]
+                    try self.walk(folder, prefix: prefix + name + "/", ancestors: ancestors, &walk)
+                    continue
                 }
+                if file.realPath != walk.excluded { walk.files.append((prefix + name, file)) }
+            } catch {
+                // These two would be found again and again.
+                if error == .endless || error == .tooManyFiles { throw error }
+                walk.problems.append((directory.path + name, error))
             }
+            if walk.files.count > Self.maximumFiles { throw .tooManyFiles }
         }
-
-        walk(try directory(path == "./" ? "" : path), prefix: "", ancestors: [])
-        if visited > Self.maximumFiles { throw .tooManyFiles }
-        return (files, problems)
     }
 
     private func fileUnlessFolder(

@@ -106,7 +106,7 @@ enum FileProblem: Error, Equatable {
         case .outside:
             "\(subject) leads out of the manifest's folder by a symbolic link; put the file itself below the folder"
         case .endless:
-            "\(subject) contains itself by a symbolic link; remove the link"
+            "symbolic links in \(subject) lead back to where they came from, or fan out endlessly; remove them"
         case .tooManyFiles:
             "\(subject) holds more than \(ManifestFolder.maximumFiles) files; map a smaller folder"
         }

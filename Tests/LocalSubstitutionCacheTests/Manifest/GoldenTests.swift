@@ -16,16 +16,7 @@ struct GoldenTests {
         let folder = FileManager.default.fileExists(atPath: own.path) ? own : Fixtures.files
         let data = try Data(contentsOf: invalid.appendingPathComponent("\(name).json"))
         let text = issuesOf(data, named: "\(name).json", in: folder).map { "\($0)\n" }.joined()
-        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil {
-            let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            try Data(text.utf8).write(to: source.appendingPathComponent("Fixtures/Invalid/\(name).txt"))
-            return
-        }
-        let expected = try String(
-            contentsOf: invalid.appendingPathComponent("\(name).txt"),
-            encoding: .utf8
-        )
-        #expect(text == expected)
+        try compare(text, withFixture: "Invalid/\(name).txt")
         #expect(!text.isEmpty)
     }
 

@@ -1,0 +1,199 @@
+import Foundation
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+/// What a repository cannot hold, and what nobody should put into a folder.
+@Suite("Hostile folders and manifests", .timeLimit(.minutes(1)))
+struct HostileFolderTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("inside", to: "site/real.txt")
+    }
+
+    private var site: URL { folder.url.appendingPathComponent("site") }
+
+    private func link(_ name: String, to target: String) throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: site.appendingPathComponent(name).path,
+            withDestinationPath: target
+        )
+    }
+
+    private func issues(_ manifest: String) -> [ManifestIssue] {
+        issuesOf(Data(manifest.utf8), named: "manifest.json", in: site).filter { $0.severity == .error }
+    }
+
+    private func answer(_ manifest: String, _ url: String) throws -> String? {
+        let cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: site)
+        let request = URLRequest(url: try #require(URL(string: url)))
+        return cache.cachedResponse(for: request).map { String(decoding: $0.data, as: UTF8.self) }
+    }
+
+    @Test(
+        "A symbolic link out of the folder is refused, to a file, to a folder and by way of one",
+        arguments: [
+            #"{ "https://h/a": "passwd" }"#, #"{ "https://h/a/": "out/" }"#, #"{ "https://h/a": "out/secret.txt" }"#,
+            #"{ "https://h/a": "sideways/secret.txt" }"#, #"{ "https://h/": "./" }"#,
+        ]
+    )
+    func linkOut(manifest: String) throws {
+        try folder.write("secret", to: "site-secret/secret.txt")
+        try link("passwd", to: "/etc/passwd")
+        try link("out", to: folder.url.appendingPathComponent("site-secret").path)
+        try link("sideways", to: "../site-secret")
+        let issues = issues(manifest)
+        #expect(!issues.isEmpty)
+        #expect(issues.allSatisfy { $0.code == .outsideFolder })
+    }
+
+    @Test("A symbolic link that stays inside is followed")
+    func linkInside() throws {
+        try link("alias.txt", to: "real.txt")
+        try folder.write("deep", to: "site/deep/er/x.txt")
+        try link("short", to: "deep/er")
+        #expect(try answer(#"{ "https://h/a": "alias.txt" }"#, "https://h/a") == "inside")
+        #expect(try answer(#"{ "https://h/a": "short/x.txt" }"#, "https://h/a") == "deep")
+        #expect(try answer(#"{ "https://h/": "./" }"#, "https://h/short/x.txt") == "deep")
+    }
+
+    @Test(
+        "A link cycle is an error",
+        arguments: [
+            #"{ "https://h/": "./" }"#, #"{ "https://h/": "loop/" }"#, #"{ "https://h/a": "a" }"#,
+            #"{ "https://h/a": "a/x.txt" }"#,
+        ]
+    )
+    func linkCycle(manifest: String) throws {
+        try FileManager.default.createDirectory(
+            at: site.appendingPathComponent("loop"),
+            withIntermediateDirectories: true
+        )
+        try link("loop/again", to: ".")
+        try link("a", to: "b")
+        try link("b", to: "a")
+        let issues = issues(manifest)
+        #expect(!issues.isEmpty)
+        #expect(issues.allSatisfy { $0.code == .endlessFolder })
+    }
+
+    @Test("A FIFO, a socket and a device as a file are errors, and nobody waits for them")
+    func notRegular() throws {
+        #expect(mkfifo(site.appendingPathComponent("fifo").path, 0o600) == 0)
+        try bindSocket(at: site.appendingPathComponent("socket").path)
+        try link("null", to: "/dev/null")
+        #expect(issues(#"{ "https://h/a": "fifo" }"#).map(\.code) == [.wrongFileKind])
+        #expect(issues(#"{ "https://h/a": "socket" }"#).map(\.code) == [.wrongFileKind])
+        #expect(issues(#"{ "https://h/a": "null" }"#).map(\.code) == [.outsideFolder])
+        #expect(Set(issues(#"{ "https://h/": "./" }"#).map(\.code)) == [.wrongFileKind, .outsideFolder])
+    }
+
+    private func bindSocket(at path: String) throws {
+        // Glibc alone makes an enumeration of the kinds of sockets.
+        #if canImport(Glibc)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
+        #endif
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8.prefix(107)) + [0]) }
+        let result = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(result == 0)
+    }
+
+    // Permissions do not bind the superuser.
+    @Test("A file that may not be read is an error", .enabled(if: getuid() != 0, "the superuser may read every file"))
+    func unreadable() throws {
+        #expect(chmod(site.appendingPathComponent("real.txt").path, 0) == 0)
+        #expect(issues(#"{ "https://h/a": "real.txt" }"#).map(\.code) == [.unreadableFile])
+    }
+
+    @Test("A name that is too long for the system is an error")
+    func tooLong() throws {
+        let name = String(repeating: "x", count: 5000)
+        #expect(issues("{ \"https://h/a\": \"\(name)\" }").map(\.code) == [.missingFile])
+    }
+
+    @Test("A folder that does not exist is an error")
+    func noFolder() throws {
+        let missing = folder.url.appendingPathComponent("nowhere")
+        let issues = issuesOf(Data(#"{ "https://h/a": "a" }"#.utf8), named: "m.json", in: missing)
+        #expect(issues.map(\.code) == [.missingFile])
+        #expect(issues.first?.description.hasPrefix("m.json:1:1: error: the folder of the manifest's files") == true)
+    }
+
+    @Test(
+        "Odd names are answered at the URL that names them",
+        arguments: [
+            ("100%.txt", "100%25.txt"), ("a b.txt", "a%20b.txt"), ("😀.txt", "%F0%9F%98%80.txt"), ("a?b#c", "a%3Fb%23c"),
+            ("a+b&c=d;e.txt", "a+b&c=d;e.txt"), ("caf\u{E9}.txt", "caf%C3%A9.txt"), ("e\u{301}.txt", "%C3%A9.txt"),
+            ("\"quoted\"", "%22quoted%22"), ("<b>", "%3Cb%3E"), ("a%2Fb", "a%252Fb"), ("...", "..."),
+            ("a:b@c", "a:b@c"), ("[x]", "%5Bx%5D"), ("~tilde", "~tilde"),
+        ]
+    )
+    func oddNames(name: String, encoded: String) throws {
+        try folder.write("odd", to: "site/odd/d/\(name)")
+        if !name.hasPrefix(".") {
+            #expect(try answer(#"{ "https://h/": "odd/" }"#, "https://h/d/\(encoded)") == "odd")
+        }
+        let manifest = String(decoding: try JSONEncoder().encode(["https://h/x": "odd/d/\(name)"]), as: UTF8.self)
+        #expect(try answer(manifest, "https://h/x") == "odd")
+    }
+
+    @Test("A name is found in either Unicode form, and the exact one wins")
+    func unicodeForms() throws {
+        try folder.write("decomposed", to: "site/e\u{301}.txt")
+        #expect(try answer("{ \"https://h/x\": \"\u{E9}.txt\" }", "https://h/x") == "decomposed")
+        try folder.write("composed", to: "site/\u{E9}.txt")
+        // A file system that sees one name in both holds one file now.
+        let count = try FileManager.default.contentsOfDirectory(atPath: site.path).count { $0.hasSuffix("\u{E9}.txt") }
+        try #require(count == 2)
+        #expect(try answer("{ \"https://h/x\": \"\u{E9}.txt\" }", "https://h/x") == "composed")
+        #expect(try answer("{ \"https://h/x\": \"e\u{301}.txt\" }", "https://h/x") == "decomposed")
+    }
+
+    @Test("A file whose name is not UTF-8 is an error of the folder that holds it")
+    func notUTF8() throws {
+        let path = (Array(site.path.utf8) + [UInt8(ascii: "/"), 0xFF, 0]).map(CChar.init(bitPattern:))
+        let descriptor = open(path, O_CREAT | O_WRONLY, 0o600)
+        // Apple's file systems refuse such names.
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        #expect(issues(#"{ "https://h/": "./" }"#).map(\.code) == [.missingFile])
+    }
+
+    @Test("A manifest of a million brackets, commas or quotation marks is an error, not a crash")
+    func floods() {
+        for character in ["[", "{", ",", "\"", "\\", "{\"a\":", "[[],"] {
+            #expect(!issues(String(repeating: character, count: 1_000_000)).isEmpty)
+        }
+    }
+
+    @Test("Names that fold into each other a million times over stop at a limit")
+    func explosion() throws {
+        // Each level links twice to the next: 2^40 paths, none of which is a cycle.
+        for level in 0..<40 {
+            try FileManager.default.createDirectory(
+                at: site.appendingPathComponent("e/\(level)"),
+                withIntermediateDirectories: true
+            )
+        }
+        for level in 0..<39 {
+            for name in ["x", "y"] { try link("e/\(level)/\(name)", to: "../\(level + 1)") }
+        }
+        #expect(issues(#"{ "https://h/": "e/0/" }"#).map(\.code) == [.endlessFolder])
+    }
+}

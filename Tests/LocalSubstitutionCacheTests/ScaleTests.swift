@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+@Suite("Large tables and large files", .serialized, .timeLimit(.minutes(5)))
+struct ScaleTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func answer(_ cache: LocalSubstitutionCache, _ url: String, range: String? = nil) throws -> Data? {
+        var request = URLRequest(url: try #require(URL(string: url)))
+        request.setValue(range, forHTTPHeaderField: "Range")
+        return cache.cachedResponse(for: request)?.data
+    }
+
+    /// A file of zeros that takes no room on disk.
+    private func makeSparseFile(_ path: String, size: Int) throws {
+        let descriptor = open(folder.url.appendingPathComponent(path).path, O_CREAT | O_WRONLY, 0o600)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        try #require(ftruncate(descriptor, off_t(size)) == 0)
+    }
+
+    @Test("100,000 entries load and answer")
+    func entries() throws {
+        for number in 0..<1000 { try folder.write("file \(number)", to: "\(number).txt") }
+        let entries = (0..<100_000).map { "\"https://example.com/\($0)\": \"\($0 % 1000).txt\"" }
+        let cache = try folder.cache("{" + entries.joined(separator: ",\n") + "}")
+        #expect(cache.substitutions.count == 100_000)
+        for number in stride(from: 0, to: 100_000, by: 997) {
+            let expected = Data("file \(number % 1000)".utf8)
+            #expect(try answer(cache, "https://example.com/\(number)") == expected)
+            #expect(try answer(cache, "https://EXAMPLE.com/\(number)") == expected)
+        }
+        #expect(try answer(cache, "https://example.com/100000") == nil)
+    }
+
+    @Test("A file that many URLs name is read once")
+    func readOnce() throws {
+        try folder.write(String(repeating: "x", count: 1000), to: "x.txt")
+        let cache = try folder.cache(#"{ "//h/a": "x.txt", "https://h/b": "x.txt", "https://h/f/": "./" }"#)
+        let starts = try ["http://h/a", "https://h/a", "https://h/b", "https://h/f/x.txt"].map { url in
+            try answer(cache, url)?.withUnsafeBytes { $0.baseAddress }
+        }
+        #expect(Set(starts).count == 1)
+    }
+
+    @Test("A sparse file of 2 GB is mapped, and not read into memory")
+    func sparse() throws {
+        let size = 2_147_483_648
+        try makeSparseFile("huge.bin", size: size)
+        let before = try residentMemory()
+        let cache = try folder.cache(#"{ "https://h/huge": "huge.bin" }"#)
+        #expect(try answer(cache, "https://h/huge")?.count == size)
+        let range = "bytes=\(size - 10)-99999999999999999999"
+        #expect(try answer(cache, "https://h/huge", range: range) == Data(count: 10))
+        #expect(try answer(cache, "https://h/huge", range: "bytes=1000-")?.count == size - 1000)
+        #expect(try residentMemory() - before < 256 * 1024 * 1024)
+    }
+
+    /// In bytes.
+    private func residentMemory() throws -> Int {
+        // Only Linux says it in a file; elsewhere nothing is claimed.
+        #if os(Linux)
+        let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        return try #require(pages.count > 1 ? Int(pages[1]) : nil) * Int(sysconf(Int32(_SC_PAGESIZE)))
+        #else
+        return 0
+        #endif
+    }
+
+    @Test("70,000 files that are large enough to be mapped load, though a process may not hold as many mappings")
+    func mappings() throws {
+        let count = 70_000
+        try FileManager.default.createDirectory(
+            at: folder.url.appendingPathComponent("many"),
+            withIntermediateDirectories: true
+        )
+        for number in 0..<count { try makeSparseFile("many/\(number).bin", size: FileContents.mappingThreshold) }
+        let cache = try folder.cache(#"{ "https://h/": "many/" }"#)
+        #expect(cache.substitutions.count == count)
+        for number in stride(from: 0, to: count, by: 9973) {
+            #expect(try answer(cache, "https://h/\(number).bin") == Data(count: FileContents.mappingThreshold))
+        }
+    }
+
+    @Test("Files from 32 KB on are mapped, smaller ones and copied ones are read")
+    func threshold() throws {
+        try folder.write(Data(count: FileContents.mappingThreshold), to: "large")
+        try folder.write(Data(count: FileContents.mappingThreshold - 1), to: "small")
+        func isMapped(_ name: String, _ reading: ReadingMode) throws -> Bool {
+            try FileContents(of: OpenedFile(path: folder.url.appendingPathComponent(name).path), reading: reading)
+                .isMapped
+        }
+        #expect(try isMapped("large", .mapped))
+        #expect(try !isMapped("small", .mapped))
+        #expect(try !isMapped("large", .copied))
+    }
+}

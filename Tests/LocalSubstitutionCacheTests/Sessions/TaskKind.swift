@@ -1,0 +1,84 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The ways in which an app loads a request.
+enum TaskKind: String, CaseIterable, Sendable {
+    case async
+    case completion
+    case delegate
+    case download
+    case upload
+
+    /// Loads `request` and returns the head and the body that the app would get.
+    ///
+    /// For ``delegate`` the session's delegate is a ``Collector``.
+    func load(_ request: URLRequest, in session: URLSession) async throws -> (HTTPURLResponse, Data) {
+        let (data, response): (Data, URLResponse) =
+            switch self {
+            case .async:
+                try await session.data(for: request)
+            case .completion:
+                try await withCheckedThrowingContinuation { continuation in
+                    session.dataTask(with: request) { data, response, error in
+                        continuation.resume(with: Self.result(data, response, error))
+                    }.resume()
+                }
+            case .delegate:
+                try await withCheckedThrowingContinuation { continuation in
+                    let task = session.dataTask(with: request)
+                    (session.delegate as? Collector)?.expect(task) { continuation.resume(with: $0) }
+                    task.resume()
+                }
+            case .download:
+                try await withCheckedThrowingContinuation { continuation in
+                    session.downloadTask(with: request) { file, response, error in
+                        let data = file.flatMap { try? Data(contentsOf: $0) }
+                        continuation.resume(with: Self.result(data, response, error))
+                    }.resume()
+                }
+            case .upload:
+                try await withCheckedThrowingContinuation { continuation in
+                    session.uploadTask(with: request, from: Data("sent".utf8)) { data, response, error in
+                        continuation.resume(with: Self.result(data, response, error))
+                    }.resume()
+                }
+            }
+        guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        return (response, data)
+    }
+
+    fileprivate static func result(
+        _ data: Data?,
+        _ response: URLResponse?,
+        _ error: (any Error)?
+    ) -> Result<(Data, URLResponse), any Error> {
+        guard let response else { return .failure(error ?? URLError(.unknown)) }
+        return .success((data ?? Data(), response))
+    }
+}
+
+/// A session delegate that collects what its tasks deliver piece by piece.
+// What changes is only touched inside the lock.
+final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    typealias Completion = @Sendable (Result<(Data, URLResponse), any Error>) -> Void
+
+    private let lock = NSLock()
+    private var loads: [Int: (data: Data, completion: Completion)] = [:]
+
+    func expect(_ task: URLSessionTask, _ completion: @escaping Completion) {
+        lock.withLock { loads[task.taskIdentifier] = (Data(), completion) }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        lock.withLock { loads[dataTask.taskIdentifier]?.data.append(data) }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let load = lock.withLock { loads.removeValue(forKey: task.taskIdentifier) }
+        load?.completion(TaskKind.result(load?.data, task.response, error))
+    }
+}
