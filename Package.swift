@@ -10,10 +10,16 @@ let package = Package(
     targets: [
         .target(name: "LocalSubstitutionCache"),
         .target(name: "LoopbackServer"),
+        .executableTarget(
+            name: "Demo",
+            dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
+            path: "Demo",
+            resources: [.copy("../Resources/Substitutions"), .copy("RemoteSite"), .copy("Showcase")]
+        ),
         .testTarget(
             name: "LocalSubstitutionCacheTests",
             dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
-            resources: [.copy("Fixtures")]
+            resources: [.copy("../../Resources/Substitutions"), .copy("Fixtures")]
         ),
     ]
 )

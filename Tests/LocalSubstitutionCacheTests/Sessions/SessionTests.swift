@@ -142,7 +142,8 @@ final class SessionTests {
         var lines = [Self.row("task", "session", "method", "header", Self.policies.map(\.0))]
         for kind in TaskKind.allCases {
             for (sessionName, sessions) in sessions {
-                for method in ["GET", "HEAD", "POST"] {
+                // An upload has a body, which URL loading refuses to send with GET.
+                for method in kind == .upload ? ["POST"] : ["GET", "HEAD", "POST"] {
                     for (headerName, fields) in Self.headers {
                         var cells: [String] = []
                         for (_, policy) in Self.policies {
@@ -184,13 +185,7 @@ final class SessionTests {
 
     private func cell(_ request: URLRequest, _ kind: TaskKind, _ session: URLSession) async throws -> String {
         server.forgetRequests()
-        let (response, data): (HTTPURLResponse, Data)
-        do {
-            (response, data) = try await kind.load(request, in: session)
-        } catch let error as URLError {
-            // URL loading refuses to upload with GET.
-            return "error \(error.code.rawValue)"
-        }
+        let (response, data) = try await kind.load(request, in: session)
         let isBundle = server.requests.isEmpty
         var expected = Data((isBundle ? Self.fileText : Self.networkText).utf8)
         if response.statusCode == 206 { expected = expected[5...7] }

@@ -1,0 +1,79 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One resource that was loaded, as a row of the Demo's table.
+struct Load {
+    let url: URL
+    let response: HTTPURLResponse
+    let body: Data
+    let milliseconds: Double
+
+    /// Loads one resource.
+    init(_ url: URL, in session: URLSession) async throws {
+        let start = DispatchTime.now()
+        let (body, response) = try await session.data(from: url)
+        guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        milliseconds = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e6
+        (self.url, self.response, self.body) = (url, response, body)
+    }
+
+    /// Loads a page and everything it refers to.
+    static func page(_ url: URL, in session: URLSession) async throws -> [Load] {
+        let page = try await Load(url, in: session)
+        var loads = [page]
+        for reference in references(in: page.body) {
+            guard let url = URL(string: reference, relativeTo: url)?.absoluteURL else { continue }
+            loads.append(try await Load(url, in: session))
+        }
+        return loads
+    }
+
+    /// The values of `src` and `href`, each once, in their order.
+    private static func references(in page: Data) -> [String] {
+        let html = String(decoding: page, as: UTF8.self)
+        var references: [String] = []
+        for match in html.matches(of: /(?:src|href)="([^"]+)"/) where !references.contains(String(match.1)) {
+            references.append(String(match.1))
+        }
+        return references
+    }
+
+    /// Whether the bytes came from the bundle, as the head says.
+    var isFromBundle: Bool {
+        response.value(forHTTPHeaderField: "Cache-Status")?.hasPrefix("LocalSubstitutionCache; hit") ?? false
+    }
+
+    /// Path and query.
+    var resource: String {
+        url.path + (url.path.isEmpty ? "/" : "") + (url.query.map { "?\($0)" } ?? "")
+    }
+
+    /// The columns of the table.
+    var row: [String] {
+        [
+            resource, isFromBundle ? "bundle" : "network", String(response.statusCode),
+            response.value(forHTTPHeaderField: "Content-Type") ?? "", String(body.count),
+            String(format: "%.1f ms", milliseconds),
+        ]
+    }
+
+    static let header = ["resource", "answered by", "status", "media type", "bytes", "time"]
+
+    /// The rows under their header; numbers to the right.
+    static func table(_ loads: [Load]) -> String {
+        let rows = [header] + loads.map(\.row)
+        let widths = header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let lines = rows.map { row in
+            let cells = zip(row, widths).enumerated().map { column, cell in
+                let space = String(repeating: " ", count: cell.1 - cell.0.count)
+                return column == 2 || column > 3 ? space + cell.0 : cell.0 + space
+            }
+            return "  " + cells.joined(separator: "  ")
+        }
+        return lines.joined(separator: "\n")
+    }
+}

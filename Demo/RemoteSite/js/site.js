@@ -1,0 +1,1 @@
+document.querySelector("#script").textContent = "The script of this page came from the network.";

@@ -1,0 +1,96 @@
+import Foundation
+import LoopbackServer
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Shows the page before and after in a browser, which knows nothing of this process's cache.
+///
+/// Below `/network/` and `/app/` the server answers with what a session of this process gets from the remote site.
+struct Showcase {
+    let server: LoopbackServer
+
+    init(of site: Site) throws {
+        let page = try Data(contentsOf: Bundle.module.bundleURL.appendingPathComponent("Showcase/compare.html"))
+        let gateways = [
+            "network": Gateway(site, URLSession(configuration: .ephemeral)), "app": Gateway(site, .shared),
+        ]
+        server = try LoopbackServer { request in
+            let parts = request.target.dropFirst().split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            let rest = parts.count > 1 ? String(parts[1]) : ""
+            switch (request.path, gateways[String(parts[0])]) {
+            case ("/", _):
+                return LoopbackServer.Response(headers: ["Content-Type": "text/html; charset=utf-8"], body: page)
+            case ("/counts/network", _), ("/counts/app", _):
+                return gateways[rest]?.counts() ?? .text("", status: 404)
+            case (_, let gateway?) where parts.count > 1:
+                return gateway.load(rest)
+            default:
+                return .text("There is no \(request.path)\n", status: 404)
+            }
+        }
+    }
+}
+
+/// Loads resources of the remote site with one session.
+// What changes is only touched inside the lock.
+private final class Gateway: @unchecked Sendable {
+    private let site: Site
+    private let session: URLSession
+    private let lock = NSLock()
+    private var loads = 0
+    private var requests = 0
+
+    init(_ site: Site, _ session: URLSession) {
+        self.site = site
+        self.session = session
+    }
+
+    /// Loads a resource, and waits for it.
+    ///
+    /// The page itself starts a new count.
+    func load(_ path: String) -> LoopbackServer.Response {
+        guard let url = URL(string: site.page.absoluteString + path) else { return .text("", status: 400) }
+        let answer = Answer()
+        let done = DispatchSemaphore(value: 0)
+        session.dataTask(with: url) { body, response, error in
+            answer.set(body, response, error)
+            done.signal()
+        }.resume()
+        done.wait()
+        lock.withLock {
+            if path.isEmpty { (loads, requests) = (0, 0) }
+            loads += 1
+            if !answer.isFromBundle { requests += 1 }
+        }
+        return answer.response
+    }
+
+    func counts() -> LoopbackServer.Response {
+        let (loads, requests) = lock.withLock { (self.loads, self.requests) }
+        return LoopbackServer.Response(
+            headers: ["Content-Type": "application/json"],
+            body: Data(#"{"loads":\#(loads),"requests":\#(requests)}"#.utf8)
+        )
+    }
+}
+
+/// What a session answered, handed from its queue to the thread that waits.
+// Written before the semaphore is signalled, read after.
+private final class Answer: @unchecked Sendable {
+    private(set) var response = LoopbackServer.Response.text("", status: 502)
+    private(set) var isFromBundle = false
+
+    func set(_ body: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+        guard let head = response as? HTTPURLResponse, let body else {
+            self.response = .text("\(error?.localizedDescription ?? "no answer")\n", status: 502)
+            return
+        }
+        var headers: [String: String] = ["Cache-Control": "no-store"]
+        for name in ["Content-Type", "Cache-Status"] { headers[name] = head.value(forHTTPHeaderField: name) }
+        isFromBundle = headers["Cache-Status"] != nil
+        self.response = LoopbackServer.Response(status: head.statusCode, headers: headers, body: body)
+    }
+}

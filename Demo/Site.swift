@@ -1,0 +1,42 @@
+import Foundation
+import LoopbackServer
+
+/// The remote site: a server on this machine that counts what reaches it.
+struct Site {
+    let server: LoopbackServer
+
+    /// The URL of the site's page.
+    var page: URL { server.url.appendingPathComponent("/") }
+
+    init() throws {
+        let files = try Self.files()
+        server = try LoopbackServer { request in
+            guard let file = files[request.path] else { return .text("There is no \(request.path)\n", status: 404) }
+            return LoopbackServer.Response(headers: ["Content-Type": file.type], body: file.body)
+        }
+    }
+
+    /// The sample manifest's folder, which ships with this executable as it would with an app.
+    static let substitutions = Bundle.module.bundleURL.appendingPathComponent("Substitutions")
+
+    private static let types = [
+        "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
+        "svg": "image/svg+xml",
+    ]
+
+    /// Path → file.
+    ///
+    /// The page and its stylesheet are the same on the site and in the bundle; the rest says where it is from.
+    private static func files() throws -> [String: (type: String, body: Data)] {
+        var files: [String: (type: String, body: Data)] = [:]
+        for folder in [substitutions, Bundle.module.bundleURL.appendingPathComponent("RemoteSite")] {
+            for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+                let url = folder.appendingPathComponent(path)
+                guard let type = types[url.pathExtension] else { continue }
+                files["/" + path] = (type, try Data(contentsOf: url))
+            }
+        }
+        files["/"] = files["/index.html"]
+        return files
+    }
+}

@@ -1,0 +1,10 @@
+// Answers the URLs of Substitutions/manifest.json from the app's bundle.
+
+// snippet.hide
+import Foundation
+
+// snippet.show
+import LocalSubstitutionCache
+
+let cache = try LocalSubstitutionCache(bundle: .main)
+cache.install()

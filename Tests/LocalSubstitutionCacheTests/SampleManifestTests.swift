@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+/// `Resources/Substitutions`, which the Demo shows and these tests ship as an app would.
+@Suite("The sample manifest", .timeLimit(.minutes(1)))
+struct SampleManifestTests {
+    @Test("It has no error and no warning")
+    func clean() throws {
+        let folder = Bundle.module.bundleURL.appendingPathComponent("Substitutions")
+        let manifest = try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json"))
+        #expect(manifest.issues(in: folder) == [])
+    }
+
+    @Test("A target of a Swift package finds it with bundle: .module")
+    func bundle() throws {
+        let cache = try LocalSubstitutionCache(bundle: .module)
+        let request = URLRequest(url: try #require(URL(string: "http://localhost:0/css/site.css?v=12")))
+        #expect(cache.cachedResponse(for: request)?.response.mimeType == "text/css")
+        #expect(cache.substitutions.map(\.file).contains("img/icons/ferry.svg"))
+    }
+}
