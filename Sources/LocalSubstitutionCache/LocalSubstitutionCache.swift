@@ -168,7 +168,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
 
     /// The row that stands in for the request's URL without a condition; nil when the request is none of ours.
     private func match(_ request: URLRequest) -> SubstitutionTable.Match? {
-        guard let url = request.url, let match = currentTable.match(url), match.row.substitution.conditions.isEmpty,
+        guard let url = request.url, let match = currentTable.match(url), !match.row.isConditional,
             request.isSubstitutable
         else { return nil }
         return match

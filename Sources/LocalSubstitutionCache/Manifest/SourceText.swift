@@ -6,11 +6,11 @@ struct SourceText: Sendable {
     private let lineStarts: [Int]
 
     /// Cost: one pass over the text.
-    init(name: String, bytes: some Collection<UInt8>) {
+    init(name: String, bytes: Data) {
         self.name = name
         var starts = [0]
-        for (offset, byte) in bytes.enumerated() where byte == UInt8(ascii: "\n") {
-            starts.append(offset + 1)
+        bytes.withUnsafeBytes { bytes in
+            for offset in bytes.indices where bytes[offset] == UInt8(ascii: "\n") { starts.append(offset + 1) }
         }
         lineStarts = starts
     }

@@ -30,6 +30,12 @@ extension UInt8 {
         }
     }
 
+    /// `pchar` of RFC 3986 §3.3 without percent-encoding, and "/".
+    var isPathCharacter: Bool {
+        isUnreserved || isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@")
+            || self == UInt8(ascii: "/")
+    }
+
     /// `tchar` of RFC 9110 §5.6.2.
     var isTokenCharacter: Bool {
         if isASCIILetter || isASCIIDigit { return true }

@@ -11,11 +11,22 @@ import FoundationNetworking
 // CachedURLResponse is immutable and never changes after it was made, which Linux's Foundation does not declare.
 final class SubstitutionTable: @unchecked Sendable {
     /// One URL and what answers it.
-    struct Row {
+    ///
+    /// A class, so that a look-up retains one reference and not every string of a substitution.
+    final class Row {
         let substitution: Substitution
         let contents: FileContents
         /// What a GET spelled as in the manifest is answered with.
         let prepared: CachedURLResponse
+        /// Whether the network is asked first.
+        let isConditional: Bool
+
+        init(_ substitution: Substitution, _ contents: FileContents, _ prepared: CachedURLResponse) {
+            self.substitution = substitution
+            self.contents = contents
+            self.prepared = prepared
+            isConditional = !substitution.conditions.isEmpty
+        }
     }
 
     /// A row and how the request picked it.
@@ -63,7 +74,7 @@ final class SubstitutionTable: @unchecked Sendable {
                     // Neither is known to happen: the URL was parsed and the headers were checked before.
                     throw FileProblem.unreadable("Foundation makes no response of its URL and headers")
                 }
-                rows.append(Row(substitution: substitution, contents: contents, prepared: prepared))
+                rows.append(Row(substitution, contents, prepared))
                 let spelling = url.absoluteString
                 if let identity = try? URLIdentity(spelling), order.first(matching: identity) == index {
                     spellings[spelling] = index

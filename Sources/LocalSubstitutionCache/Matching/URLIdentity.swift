@@ -149,7 +149,7 @@ struct URLIdentity: Hashable, Sendable {
         }
     }
 
-    private static func appendEncoded(_ byte: UInt8, to result: inout [UInt8]) {
+    static func appendEncoded(_ byte: UInt8, to result: inout [UInt8]) {
         let digits = Array("0123456789ABCDEF".utf8)
         result.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
     }

@@ -18,9 +18,14 @@ struct URLPattern: Sendable {
 
     init(_ key: String) throws(URLProblem) {
         if key.utf8.contains(UInt8(ascii: "#")) { throw .fragment }
-        let path = key.utf8.dropFirst(8).firstIndex { "/?".utf8.contains($0) } ?? key.endIndex
-        spelling = key[..<path] + Self.encoded(String(key[path...]), keeping: Self.urlCharacters)
-        let namesScheme = !key.utf8.starts(with: "//".utf8)
+        let namesScheme = !key.hasPrefix("//")
+        // What is kept is syntax, or encoded already; brackets stand in hosts only, where they are syntax too.
+        let authority = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
+        let path = authority.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? key.endIndex
+        let encodedPath = Self.encoded(String(key[path...])) { byte in
+            byte.isPathCharacter || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "%")
+        }
+        spelling = key[..<path] + encodedPath
         var targets: [Target] = []
         for prefix in namesScheme ? [""] : ["https:", "http:"] {
             let spelling = namesScheme ? spelling : prefix + spelling
@@ -49,7 +54,7 @@ struct URLPattern: Sendable {
     ///
     /// An empty path is the folder's own URL.
     func appending(path: String) -> URLPattern {
-        let path = Self.encoded(path, keeping: Self.pathCharacters)
+        let path = Self.encoded(path, keeping: \.isPathCharacter)
         return URLPattern(
             spelling: spelling + path,
             targets: targets.compactMap { target in
@@ -63,15 +68,13 @@ struct URLPattern: Sendable {
         )
     }
 
-    /// `pchar` of RFC 3986 §3.3 without percent-encoding, and "/". (`CharacterSet.urlPathAllowed` lacks ";" on Apple's
-    /// systems.)
-    private static let pathCharacters = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/"
-    )
-
-    private static let urlCharacters = pathCharacters.union(CharacterSet(charactersIn: "?%"))
-
-    private static func encoded(_ text: String, keeping characters: CharacterSet) -> String {
-        text.precomposedStringWithCanonicalMapping.addingPercentEncoding(withAllowedCharacters: characters) ?? text
+    /// `text` in NFC, with every byte percent-encoded that is not kept.
+    private static func encoded(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
+        if text.utf8.allSatisfy(isKept) { return text }
+        var result: [UInt8] = []
+        for byte in text.precomposedStringWithCanonicalMapping.utf8 {
+            if isKept(byte) { result.append(byte) } else { URLIdentity.appendEncoded(byte, to: &result) }
+        }
+        return String(decoding: result, as: UTF8.self)
     }
 }

@@ -68,7 +68,7 @@ struct JSONParserTests {
     func places() throws {
         let text = "{\n  \"é\": [1,\r\n\ttrue],\n\"b\" : {\"c\":\"d\"}}"
         let value = try JSONParser.parse(Array(text.utf8))
-        let source = SourceText(name: "m", bytes: Array(text.utf8))
+        let source = SourceText(name: "m", bytes: Data(text.utf8))
         guard case .object(let members) = value.kind, members.count == 2, case .array(let list) = members[0].value.kind,
             case .object(let inner) = members[1].value.kind
         else {
