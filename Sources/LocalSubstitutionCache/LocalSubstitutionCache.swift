@@ -38,7 +38,8 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
 
     /// Reads `Substitutions/manifest.json` of a bundle.
     ///
-    /// The bundle's own look-up is used, so a localised `Substitutions` folder wins.
+    /// The bundle's own look-up is used: a `Substitutions` folder that is not localised, or else the one of the user's
+    /// language.
     ///
     /// - Parameter bundle: `.main` in an app made with Xcode, `.module` in a target of a Swift package.
     /// - Throws: ``ManifestError`` with everything that is wrong with the manifest or its files.
@@ -125,6 +126,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         guard previous !== self else { return }
         memoryCapacity = previous.memoryCapacity
         diskCapacity = previous.diskCapacity
+        Self.installed = self
         URLCache.shared = self
         // Only there the shared session's configuration is the live one.
         #if canImport(FoundationNetworking)
@@ -133,6 +135,9 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     }
 
     private static let installation = NSLock()
+    /// What was installed last, kept until the process ends.
+    // Only touched inside the lock.
+    private nonisolated(unsafe) static var installed: LocalSubstitutionCache?
 
     /// Reads the manifest and its files again; requests that come later get what is new.
     ///

@@ -363,7 +363,21 @@ struct CacheTests {
 
     // MARK: - Where the manifest is looked for
 
-    @Test("A bundle's Substitutions folder is found, also when it is localised")
+    @Test("A localised Substitutions folder is found, with the files beside it")
+    func localisedBundle() throws {
+        for (path, text) in [("xx.lproj/", "nobody's language"), ("en.lproj/", "English")] {
+            try folder.write(
+                #"{ "https://example.com/a": "a.txt" }"#,
+                to: "L.bundle/\(path)Substitutions/manifest.json"
+            )
+            try folder.write(text, to: "L.bundle/\(path)Substitutions/a.txt")
+        }
+        let bundle = try #require(Bundle(url: folder.url.appendingPathComponent("L.bundle")))
+        let cache = try LocalSubstitutionCache(bundle: bundle)
+        #expect(try cache.cachedResponse(for: request("https://example.com/a"))?.data == Data("English".utf8))
+    }
+
+    @Test("A bundle's Substitutions folder is found")
     func bundle() throws {
         try folder.write(#"{ "https://example.com/a": "a.txt" }"#, to: "App.bundle/Substitutions/manifest.json")
         try folder.write("plain", to: "App.bundle/Substitutions/a.txt")

@@ -14,7 +14,7 @@ final class ManifestFolder {
     private var directories: [String: Result<Directory, FileProblem>] = [:]
 
     init(_ folder: URL) throws(FileProblem) {
-        root = try Directory(path: "", realPath: Directory.realPath(of: folder.path))
+        root = try Directory(path: "", realPath: Self.realPath(of: folder.path))
     }
 
     /// The regular file at `path`, `/`-separated and below the folder.
@@ -110,7 +110,7 @@ final class ManifestFolder {
         } catch {
             guard error == .isLink else { throw error }
         }
-        realPath = try Directory.realPath(of: realPath)
+        realPath = try Self.realPath(of: realPath)
         guard contains(realPath) else { throw .outside }
         return try FileReference(OpenedFile(path: realPath, followsLink: false), directory.path + name, realPath)
     }
@@ -133,9 +133,22 @@ final class ManifestFolder {
         } catch {
             throw error.extended(by: "/", ifExists: exists)
         }
-        let realPath = try Directory.realPath(of: parent.realPath + "/" + name)
+        let realPath = try Self.realPath(of: parent.realPath + "/" + name)
         guard contains(realPath) else { throw .outside }
         return try Directory(path: parent.path + name + "/", realPath: realPath)
+    }
+
+    /// `path` without symbolic links.
+    static func realPath(of path: String) throws(FileProblem) -> String {
+        guard let resolved = realpath(path, nil) else {
+            switch errno {
+            case ENOENT, ENOTDIR: throw .missing(suggestion: nil)
+            case ELOOP: throw .endless
+            case let code: throw .unreadable(String(cString: strerror(code)))
+            }
+        }
+        defer { free(resolved) }
+        return String(cString: resolved)
     }
 
     private func contains(_ realPath: String) -> Bool {
@@ -191,17 +204,5 @@ private final class Directory {
         }
         if let name = lowercased[written.lowercased()] { throw .wrongCase(path + name) }
         throw .missing(suggestion: suggestion(for: written, among: names).map { path + $0 })
-    }
-
-    static func realPath(of path: String) throws(FileProblem) -> String {
-        guard let resolved = realpath(path, nil) else {
-            switch errno {
-            case ENOENT, ENOTDIR: throw .missing(suggestion: nil)
-            case ELOOP: throw .endless
-            case let code: throw .unreadable(String(cString: strerror(code)))
-            }
-        }
-        defer { free(resolved) }
-        return String(cString: resolved)
     }
 }

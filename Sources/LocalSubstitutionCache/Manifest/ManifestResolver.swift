@@ -12,12 +12,9 @@ struct ManifestResolver {
     init(_ manifest: SubstitutionManifest, folder: URL) {
         self.manifest = manifest
         self.folder = folder
-        manifestPath = manifest.url.flatMap { url in
-            realpath(url.path, nil).map { path in
-                defer { free(path) }
-                return String(cString: path)
-            }
-        }
+        // A manifest that came from memory is taken for the one that lies where manifests do.
+        let url = manifest.url ?? folder.appendingPathComponent("manifest.json")
+        manifestPath = try? ManifestFolder.realPath(of: url.path)
     }
 
     mutating func resolve() {
