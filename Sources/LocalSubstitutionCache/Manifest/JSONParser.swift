@@ -16,8 +16,8 @@ struct JSONParser {
     /// A manifest needs three.
     static let maximumDepth = 64
 
-    private let bytes: UnsafeBufferPointer<UInt8>
-    private var position = 0
+    let bytes: UnsafeBufferPointer<UInt8>
+    private(set) var position = 0
 
     /// Parses one JSON text.
     static func parse(_ bytes: some Collection<UInt8>) throws(JSONSyntaxError) -> JSONValue {
@@ -276,17 +276,6 @@ struct JSONParser {
         return unit
     }
 
-    private func controlCharacter(_ byte: UInt8, opening: Int) -> JSONSyntaxError {
-        switch byte {
-        case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
-            error("this string is not closed on its line; add a quotation mark at its end", at: opening)
-        case UInt8(ascii: "\t"):
-            error("a tab inside a string is written \\t")
-        default:
-            error("the control character \(quoted(String(Unicode.Scalar(byte)))) inside a string is written as \\u00XX")
-        }
-    }
-
     // MARK: - Encoding
 
     private mutating func checkEncoding() throws(JSONSyntaxError) {
@@ -300,7 +289,7 @@ struct JSONParser {
         }
     }
 
-    private func checkUTF8(_ range: Range<Int>) throws(JSONSyntaxError) {
+    func checkUTF8(_ range: Range<Int>) throws(JSONSyntaxError) {
         var parser = Unicode.UTF8.ForwardParser()
         var iterator = bytes[range].makeIterator()
         var offset = range.lowerBound
@@ -317,99 +306,9 @@ struct JSONParser {
         }
     }
 
-    // MARK: - Sentences
-
-    private func error(_ message: String, at offset: Int? = nil, code: ManifestIssue.Code = .syntax) -> JSONSyntaxError
-    {
-        JSONSyntaxError(offset: offset ?? position, code: code, message: message)
-    }
-
-    private func unclosed(_ opening: Int) -> JSONSyntaxError {
-        let isObject = bytes[opening] == UInt8(ascii: "{")
-        let line = bytes[..<opening].count { $0 == UInt8(ascii: "\n") } + 1
-        return error(
-            "the file ends before \"\(isObject ? "}" : "]")\"; "
-                + "the \"\(isObject ? "{" : "[")\" of line \(line) is never closed",
-            at: bytes.count
-        )
-    }
-
-    private var isEndOrComment: Bool {
-        guard let byte = current else { return true }
-        return byte == UInt8(ascii: "/") || byte == UInt8(ascii: "#")
-    }
-
-    private mutating func unexpectedName(opening: Int) -> JSONSyntaxError {
-        let start = position
-        guard let byte = current, byte.isASCIILetter || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") else {
-            return unexpected(expecting: "a name in quotation marks", opening: opening)
-        }
-        while let byte = current,
-            byte.isASCIILetter || byte.isASCIIDigit || byte == UInt8(ascii: "_")
-                || byte == UInt8(ascii: "$") || byte == UInt8(ascii: "-")
-        {
-            position += 1
-        }
-        return error("the name \(quoted(text(start..<position))) needs quotation marks around it", at: start)
-    }
-
-    private mutating func unexpected(expecting expected: String, opening: Int? = nil) -> JSONSyntaxError {
-        guard let byte = current else {
-            return opening.map(unclosed) ?? error("the file ends where \(expected) is expected")
-        }
-        switch byte {
-        case UInt8(ascii: "/"), UInt8(ascii: "#"):
-            return error("JSON has no comments; remove it, or write it as the value of \"$comment\"")
-        case UInt8(ascii: "'"):
-            return error("a string stands in straight double quotation marks (\"), not in single ones")
-        case UInt8(ascii: ","):
-            return error("a comma stands where \(expected) is expected; remove it")
-        case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ":"):
-            return error("\"\(Character(Unicode.Scalar(byte)))\" stands where \(expected) is expected")
-        case UInt8(ascii: "+"), UInt8(ascii: "."):
-            return error("a number begins with a digit or \"-\"")
-        case 0:
-            return error("a NUL byte stands where \(expected) is expected; save the file as UTF-8", code: .encoding)
-        case 0x80...:
-            return unexpectedNonASCII(expecting: expected)
-        default:
-            return error("\(quoted(String(Unicode.Scalar(byte)))) stands where \(expected) is expected")
-        }
-    }
-
-    private func unexpectedNonASCII(expecting expected: String) -> JSONSyntaxError {
-        var end = position + 1
-        while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
-        do {
-            try checkUTF8(position..<end)
-        } catch {
-            return error
-        }
-        let character = text(position..<end)
-        return switch character {
-        case "\u{201C}", "\u{201D}", "\u{201E}", "\u{AB}", "\u{BB}", "\u{2018}", "\u{2019}":
-            error("a string stands in straight quotation marks (\"), not in typographic ones (\(character))")
-        case "\u{A0}", "\u{FEFF}", "\u{2028}", "\u{2029}":
-            error("an invisible character (\(codePoint(character))) stands here; replace it by a plain space")
-        default:
-            error("\(quoted(character)) stands where \(expected) is expected")
-        }
-    }
-
-    private mutating func trailingContent() -> JSONSyntaxError {
-        switch current {
-        case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ","):
-            error("the manifest has ended before this; remove it, or a bracket that closes too early")
-        case UInt8(ascii: "/"), UInt8(ascii: "#"):
-            unexpected(expecting: "the end")
-        default:
-            error("the manifest has ended before this; a file holds one object")
-        }
-    }
-
     // MARK: - Scanning
 
-    private var current: UInt8? {
+    var current: UInt8? {
         position < bytes.count ? bytes[position] : nil
     }
 
@@ -434,7 +333,7 @@ struct JSONParser {
     }
 
     /// Only for ranges that are known to be valid UTF-8.
-    private func text(_ range: Range<Int>) -> String {
+    func text(_ range: Range<Int>) -> String {
         String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
 }
