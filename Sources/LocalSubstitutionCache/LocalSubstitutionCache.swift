@@ -123,7 +123,6 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         Self.installation.lock()
         defer { Self.installation.unlock() }
         let previous = URLCache.shared
-        guard previous !== self else { return }
         memoryCapacity = previous.memoryCapacity
         diskCapacity = previous.diskCapacity
         Self.installed = self

@@ -222,6 +222,9 @@ struct CacheTests {
             let data = try #require(cache.cachedResponse(for: request)).data
             #expect(data == bytes[start..<start + 100])
             #expect(data.startIndex == 0)
+            let whole = try #require(cache.cachedResponse(for: self.request("https://example.com/l"))).data
+            let isCopy = self.start(of: data) != self.start(of: whole).map { $0 + start }
+            #expect(isCopy == (start >= FileContents.maximumRetainedRanges))
         }
     }
 
@@ -312,6 +315,20 @@ struct CacheTests {
         cache.removeAllCachedResponses()
         cache.removeCachedResponses(since: .distantPast)
         #expect(try cache.cachedResponse(for: request()) === exact)
+    }
+
+    @Test("What is stored or removed for a substituted URL does not reach URLCache")
+    func notStored() throws {
+        let cache = try cache()
+        let before = cache.currentMemoryUsage
+        cache.storeCachedResponse(try stored("https://example.com/site.css"), for: try request())
+        #expect(cache.currentMemoryUsage == before)
+        // On Linux URLCache does not look at the query, so this would be removed with the other.
+        let neighbour = try request("https://example.com/site.css?other")
+        cache.storeCachedResponse(try stored("https://example.com/site.css?other"), for: neighbour)
+        cache.removeCachedResponse(for: try request())
+        #expect(cache.cachedResponse(for: neighbour)?.data == Data("stored".utf8))
+        cache.removeCachedResponse(for: neighbour)
     }
 
     private func stored(_ url: String) throws -> CachedURLResponse {

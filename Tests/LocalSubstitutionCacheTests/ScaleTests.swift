@@ -67,6 +67,16 @@ struct ScaleTests {
         #expect(try residentMemory() - before < 256 * 1024 * 1024)
     }
 
+    /// How many mappings this process holds.
+    private func mappingsHeld() throws -> Int {
+        // Only Linux says it in a file; elsewhere nothing is claimed.
+        #if os(Linux)
+        return try Data(contentsOf: URL(fileURLWithPath: "/proc/self/maps")).count { $0 == UInt8(ascii: "\n") }
+        #else
+        return 0
+        #endif
+    }
+
     /// In bytes.
     private func residentMemory() throws -> Int {
         // Only Linux says it in a file; elsewhere nothing is claimed.
@@ -88,6 +98,7 @@ struct ScaleTests {
         for number in 0..<count { try makeSparseFile("many/\(number).bin", size: FileContents.mappingThreshold) }
         let cache = try folder.cache(#"{ "https://h/": "many/" }"#)
         #expect(cache.substitutions.count == count)
+        #expect(try mappingsHeld() < ContentsLoader.maximumMappings + 10_000)
         for number in stride(from: 0, to: count, by: 9973) {
             #expect(try answer(cache, "https://h/\(number).bin") == Data(count: FileContents.mappingThreshold))
         }

@@ -7,8 +7,10 @@ import Foundation
 final class ManifestFolder {
     /// More files than this below one folder entry are taken for a mistake.
     static let maximumFiles = 1_000_000
-    /// How often symbolic links may lead to directories that were reached before: links can make 2ⁿ paths of n folders.
-    static let maximumRepeats = 1000
+    /// How often symbolic links may lead to directories that were reached before.
+    ///
+    /// A link to a folder that it lies in does so for ever, and others can make 2ⁿ paths of n folders.
+    static let maximumRepeats = 100
 
     private let root: Directory
     private var directories: [String: Result<Directory, FileProblem>] = [:]
@@ -51,7 +53,7 @@ final class ManifestFolder {
         except excluded: String?
     ) throws(FileProblem) -> (files: [(name: String, file: FileReference)], problems: [(String, FileProblem)]) {
         var walk = Walk(excluded: excluded)
-        try self.walk(directory(path == "./" ? "" : path), prefix: "", ancestors: [], &walk)
+        try self.walk(directory(path == "./" ? "" : path), prefix: "", &walk)
         return (walk.files, walk.problems)
     }
 
@@ -68,23 +70,21 @@ final class ManifestFolder {
     private func walk(
         _ directory: Directory,
         prefix: String,
-        ancestors: [String],
         _ walk: inout Walk
     ) throws(FileProblem) {
         if !walk.seen.insert(directory.realPath).inserted { walk.repeats += 1 }
-        guard walk.repeats <= Self.maximumRepeats, !ancestors.contains(directory.realPath) else { throw .endless }
+        guard walk.repeats <= Self.maximumRepeats else { throw .endless }
         for name in directory.names.sorted() where !name.hasPrefix(".") {
             do throws(FileProblem) {
                 guard let file = try fileUnlessFolder(named: name, in: directory) else {
                     let folder = try self.directory(directory.path + name + "/")
-                    let ancestors = ancestors + [directory.realPath]
-                    try self.walk(folder, prefix: prefix + name + "/", ancestors: ancestors, &walk)
+                    try self.walk(folder, prefix: prefix + name + "/", &walk)
                     continue
                 }
                 if file.realPath != walk.excluded { walk.files.append((prefix + name, file)) }
             } catch {
-                // These two would be found again and again.
-                if error == .endless || error == .tooManyFiles { throw error }
+                // The limits were reached: going on would find the same again and again.
+                if walk.repeats > Self.maximumRepeats || error == .tooManyFiles { throw error }
                 walk.problems.append((directory.path + name, error))
             }
             if walk.files.count > Self.maximumFiles { throw .tooManyFiles }

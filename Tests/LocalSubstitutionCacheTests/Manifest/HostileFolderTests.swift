@@ -84,6 +84,14 @@ struct HostileFolderTests {
         #expect(issues.allSatisfy { $0.code == .endlessFolder })
     }
 
+    @Test("A link to nowhere, and one to itself, are each an error of the folder they lie in")
+    func brokenLinks() throws {
+        try link("broken", to: "gone.txt")
+        try link("self", to: "self")
+        let issues = issues(#"{ "https://h/": "./" }"#)
+        #expect(issues.map(\.code) == [.missingFile, .endlessFolder])
+    }
+
     @Test("A FIFO, a socket and a device as a file are errors, and nobody waits for them")
     func notRegular() throws {
         #expect(mkfifo(site.appendingPathComponent("fifo").path, 0o600) == 0)
