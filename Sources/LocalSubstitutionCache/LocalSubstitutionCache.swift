@@ -31,6 +31,7 @@ public import FoundationNetworking
 public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Reads the manifest again and prepares everything it names.
     private let load: @Sendable () throws(ManifestError) -> SubstitutionTable
+    private let reloading = NSLock()
     private let lock = NSLock()
     private var table: SubstitutionTable
 
@@ -145,6 +146,9 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// - Throws: ``ManifestError``; what was there before stays.
     public func reload() throws(ManifestError) {
+        // One at a time: of two, the one that read last is the one that stays.
+        reloading.lock()
+        defer { reloading.unlock() }
         let table = try load()
         lock.lock()
         defer { lock.unlock() }
@@ -191,14 +195,10 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     }
 
     private func response(to request: URLRequest, _ match: SubstitutionTable.Match) -> CachedURLResponse? {
-        if match.isExact, request.httpMethod == "GET", request.allHTTPHeaderFields?.isEmpty ?? true {
-            return match.row.prepared
-        }
-        guard !request.isAuthorized, let url = request.url else { return nil }
-        if match.isExact, request.httpMethod == "GET", request.value(forHTTPHeaderField: "Range") == nil {
-            return match.row.prepared
-        }
-        return match.row.substitution.response(to: request, url: url, with: match.row.contents)
+        // No other header than these matters, and most requests have none.
+        let hasHeaders = !(request.allHTTPHeaderFields?.isEmpty ?? true)
+        if match.isExact, !hasHeaders, request.httpMethod == "GET" { return match.row.prepared }
+        return request.isAuthorized ? nil : match.response(to: request)
     }
 
     /// The same as ``cachedResponse(for:)``, for the way in which sessions ask.

@@ -177,54 +177,89 @@ struct CacheTests {
 
     // MARK: - Ranges
 
-    @Test("A satisfiable range gets a 206 with its bytes, indices from 0, and no copy")
+    /// A file that is mapped, and its bytes.
+    private func makeLargeFile() throws -> Data {
+        let bytes = Data((0..<100_000).map { UInt8($0 % 251) })
+        try folder.write(bytes, to: "large.bin")
+        return bytes
+    }
+
+    private let largeManifest = #"{ "https://example.com/l": "large.bin" }"#
+
+    private func large(_ range: String? = nil, from cache: LocalSubstitutionCache) throws -> Data {
+        let request = try request("https://example.com/l", "GET", range.map { ["Range": $0] } ?? [:])
+        return try #require(cache.cachedResponse(for: request)).data
+    }
+
+    @Test("A satisfiable range gets a 206 with its bytes, indices from 0")
     func range() throws {
-        let cache = try cache()
-        let whole = try #require(cache.cachedResponse(for: request()))
         let request = try request("https://example.com/site.css", "GET", ["Range": "bytes=5-29"])
-        let part = try #require(cache.cachedResponse(for: request))
+        let part = try #require(cache().cachedResponse(for: request))
         #expect(try head(part).statusCode == 206)
         #expect(try head(part).value(forHTTPHeaderField: "Content-Range") == "bytes 5-29/\(body.utf8.count)")
         #expect(try head(part).value(forHTTPHeaderField: "Content-Length") == "25")
         #expect(part.data == Data(body.utf8.dropFirst(5).prefix(25)))
         #expect(part.data.startIndex == 0)
-        #expect(start(of: part.data) == start(of: whole.data).map { $0 + 5 })
     }
 
-    @Test("Changing the bytes of an answer in place changes no later answer", arguments: [ReadingMode.mapped, .copied])
+    @Test("A range of a mapped file is not a copy, and the same each time")
+    func rangeWithoutCopy() throws {
+        let bytes = try makeLargeFile()
+        let cache = try cache(largeManifest)
+        let part = try large("bytes=5-90000", from: cache)
+        #expect(part == bytes[5...90000])
+        #expect(part.startIndex == 0)
+        #expect(try start(of: part) == start(of: large(from: cache)).map { $0 + 5 })
+        #expect(try start(of: part) == start(of: large("bytes=5-90000", from: cache)))
+    }
+
+    @Test("Changing the bytes of an answer in place changes no other answer", arguments: [ReadingMode.mapped, .copied])
     func mutation(reading: ReadingMode) throws {
-        let bytes = Data((0..<100_000).map { UInt8($0 % 251) })
-        try folder.write(bytes, to: "large.bin")
-        let cache = try folder.cache(#"{ "https://example.com/l": "large.bin" }"#, reading: reading)
-        for headers in [[:], ["Range": "bytes=10-99"], ["Range": "bytes=10-50000"]] {
-            var data = try #require(cache.cachedResponse(for: request("https://example.com/l", "GET", headers))).data
-            data[0] = 255
-            data.append(1)
-            #expect(data.first == 255)
+        let bytes = try makeLargeFile()
+        var cache: LocalSubstitutionCache? = try folder.cache(largeManifest, reading: reading)
+        let ranges = [nil, "bytes=10-99", "bytes=50-149", "bytes=10-50000", "bytes=5-50000"]
+        let expected = [bytes, bytes[10...99], bytes[50...149], bytes[10...50000], bytes[5...50000]]
+        // Once while the cache has the bytes too, and once when it is gone.
+        for _ in 0..<2 {
+            var answers = try ranges.map { try large($0, from: #require(cache)) }
+            let later = cache
+            cache = nil
+            for index in answers.indices {
+                answers[index][0] = 255
+                #expect(answers[index].dropFirst() == expected[index].dropFirst())
+                for other in answers.indices where other > index { #expect(answers[other] == expected[other]) }
+            }
+            if let later { #expect(try ranges.map { try large($0, from: later) } == expected) }
+            cache = try folder.cache(largeManifest, reading: reading)
         }
-        #expect(try cache.cachedResponse(for: request("https://example.com/l"))?.data == bytes)
-        // Nor does it matter that the cache is gone.
-        var data = try #require(
-            folder.cache(#"{ "https://example.com/l": "large.bin" }"#, reading: reading)
-                .cachedResponse(for: request("https://example.com/l"))
-        ).data
-        data[0] = 255
-        #expect(data.dropFirst() == bytes.dropFirst())
     }
 
-    @Test("More different ranges than are retained are still right")
+    @Test(
+        "Changing an answer in place after a reload changes no other answer",
+        arguments: [ReadingMode.mapped, .copied]
+    )
+    func mutationAfterReload(reading: ReadingMode) throws {
+        let bytes = try makeLargeFile()
+        let cache = try folder.cache(largeManifest, reading: reading)
+        let whole = try large(from: cache)
+        var part = try large("bytes=10-50000", from: cache)
+        let other = try large("bytes=5-50000", from: cache)
+        try cache.reload()
+        part[0] = 255
+        #expect(whole == bytes)
+        #expect(other == bytes[5...50000])
+        #expect(part.first == 255)
+    }
+
+    @Test("More different ranges than are kept are copied, and right")
     func manyRanges() throws {
-        let bytes = Data((0..<100_000).map { UInt8($0 % 251) })
-        try folder.write(bytes, to: "large.bin")
-        let cache = try cache(#"{ "https://example.com/l": "large.bin" }"#)
-        for start in 0..<(FileContents.maximumRetainedRanges + 20) {
-            let request = try request("https://example.com/l", "GET", ["Range": "bytes=\(start)-\(start + 99)"])
-            let data = try #require(cache.cachedResponse(for: request)).data
-            #expect(data == bytes[start..<start + 100])
+        let bytes = try makeLargeFile()
+        let ranges = MappedRanges(maximumCount: 3)
+        for lower in 0..<6 {
+            let data = ranges.data(in: lower..<(lower + 100), of: bytes)
+            #expect(data == bytes[lower..<lower + 100])
             #expect(data.startIndex == 0)
-            let whole = try #require(cache.cachedResponse(for: self.request("https://example.com/l"))).data
-            let isCopy = self.start(of: data) != self.start(of: whole).map { $0 + start }
-            #expect(isCopy == (start >= FileContents.maximumRetainedRanges))
+            #expect((start(of: data) == start(of: bytes).map { $0 + lower }) == (lower < 3))
         }
     }
 
@@ -250,7 +285,9 @@ struct CacheTests {
         arguments: ["bytes=9999-", "bytes=0-1,3-4", "items=0-1", "x"]
     )
     func noRange(range: String) throws {
-        let response = try cache().cachedResponse(for: request("https://example.com/site.css", "GET", ["Range": range]))
+        let cache = try cache()
+        let response = try cache.cachedResponse(for: request("https://example.com/site.css", "GET", ["Range": range]))
+        #expect(try response === cache.cachedResponse(for: request()))
         #expect(try head(response).statusCode == 200)
         #expect(response?.data == Data(body.utf8))
     }

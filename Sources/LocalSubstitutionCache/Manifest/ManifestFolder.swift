@@ -7,78 +7,157 @@ import Foundation
 final class ManifestFolder {
     /// More files than this below one folder entry are taken for a mistake.
     static let maximumFiles = 1_000_000
+    /// How many folders may lie inside each other.
+    static let maximumDepth = 100
     /// How often symbolic links may lead to directories that were reached before.
     ///
     /// A link to a folder that it lies in does so for ever, and others can make 2ⁿ paths of n folders.
     static let maximumRepeats = 100
 
     private let root: Directory
-    private var directories: [String: Result<Directory, FileProblem>] = [:]
+    /// By the path as it was asked for, empty or with "/" at its end.
+    private var known: [FilePath: Directory] = [:]
+    /// Each suggestion compares a name with all names of a directory, which a person needs only a few times.
+    private var suggestionsLeft = 20
 
     init(_ folder: URL) throws(FileProblem) {
         root = try Directory(path: "", realPath: Self.realPath(of: folder.path))
     }
 
+    /// `path` without symbolic links.
+    static func realPath(of path: String) throws(FileProblem) -> FilePath {
+        guard let resolved = realpath(path, nil) else {
+            switch errno {
+            case ENOENT, ENOTDIR: throw .missing(suggestion: nil)
+            case ELOOP: throw .endless
+            case let code: throw .unreadable(String(cString: strerror(code)))
+            }
+        }
+        defer { free(resolved) }
+        return FilePath(String(cString: resolved))
+    }
+
+    // MARK: - One file
+
     /// The regular file at `path`, `/`-separated and below the folder.
     func file(_ path: String) throws(FileProblem) -> FileReference {
-        let (parent, name) = Self.split(path)
-        let directory = try enclosing(parent, of: name)
-        return try file(named: directory.name(name), in: directory)
+        let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex
+        let name = String(path[start...])
+        let directory = try directory(String(path[..<start]), followedBy: name)
+        return try file(named: self.name(name, in: directory), in: directory)
     }
 
-    /// The path up to and with its last "/", and what follows.
-    private static func split(_ path: some StringProtocol) -> (parent: String, name: String) {
-        let start = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
-        return (String(path[..<start]), String(path[start...]))
+    /// The directory at `path`, which is empty or ends in "/", and in which `rest` will be looked for.
+    private func directory(_ path: String, followedBy rest: String = "") throws(FileProblem) -> Directory {
+        if let known = known[FilePath(path)] { return known }
+        var directory = root
+        var start = path.startIndex
+        while let slash = path.utf8[start...].firstIndex(of: UInt8(ascii: "/")) {
+            let segment = String(path[start..<slash])
+            start = path.utf8.index(after: slash)
+            do {
+                directory = try folder(named: name(segment, in: directory), in: directory)
+            } catch {
+                throw completed(error, with: path[slash...] + rest)
+            }
+        }
+        known[FilePath(path)] = directory
+        return directory
     }
 
-    /// The directory at `parent`, in which `rest` is looked for.
-    private func enclosing(_ parent: String, of rest: String) throws(FileProblem) -> Directory {
-        do {
-            return try directory(parent)
-        } catch {
-            throw error.extended(by: rest, ifExists: exists)
+    /// A problem with the beginning of a path, as one with the whole of it.
+    private func completed(_ problem: FileProblem, with rest: String) -> FileProblem {
+        switch problem {
+        case .missing(let start?):
+            return .missing(suggestion: existing(start + rest))
+        case .wrongCase(let start):
+            return existing(start + rest).map(FileProblem.wrongCase) ?? .missing(suggestion: nil)
+        case .isFile where rest != "/":
+            return .missing(suggestion: nil)
+        default:
+            return problem
         }
     }
 
-    private func exists(_ path: String) -> Bool {
-        FileManager.default.fileExists(atPath: root.realPath + "/" + path)
+    /// `path` as it is on disk, if it is there but for the case of its letters.
+    private func existing(_ path: String) -> String? {
+        do {
+            if path.hasSuffix("/") { _ = try directory(path) } else { _ = try file(path) }
+            return path
+        } catch .wrongCase(let actual) {
+            return actual
+        } catch {
+            return nil
+        }
     }
+
+    /// The name on disk that `written` names: the same bytes, or else the same text in another Unicode form.
+    private func name(_ written: String, in directory: Directory) throws(FileProblem) -> String {
+        if let name = directory.name(written) { return name }
+        if let name = directory.nameIgnoringCase(written) { throw .wrongCase(directory.path + name) }
+        guard suggestionsLeft > 0 else { throw .missing(suggestion: nil) }
+        suggestionsLeft -= 1
+        throw .missing(suggestion: suggestion(for: written, among: directory.names).map { directory.path + $0 })
+    }
+
+    private func folder(named name: String, in directory: Directory) throws(FileProblem) -> Directory {
+        if let known = directory.folders[FilePath(name)] { return known }
+        let realPath = try Self.realPath(of: directory.realPath.text + "/" + name)
+        guard realPath.isInside(root.realPath) else { throw .outside }
+        let folder = try Directory(path: directory.path + name + "/", realPath: realPath)
+        directory.folders[FilePath(name)] = folder
+        return folder
+    }
+
+    private func file(named name: String, in directory: Directory) throws(FileProblem) -> FileReference {
+        var realPath = FilePath(directory.realPath.text + "/" + name)
+        do {
+            return try FileReference(directory.path + name, realPath)
+        } catch {
+            guard error == .isLink else { throw error }
+        }
+        realPath = try Self.realPath(of: realPath.text)
+        guard realPath.isInside(root.realPath) else { throw .outside }
+        return try FileReference(directory.path + name, realPath)
+    }
+
+    // MARK: - A whole folder
 
     /// What lies below `path`, which ends in "/": files by their path relative to it, in order, and what is wrong.
     ///
-    /// Names that start with "." and the file at `excluded` (a real path) are left out.
+    /// Names that start with "." and the file at `excluded` are left out.
     func files(
         below path: String,
-        except excluded: String?
+        except excluded: FilePath?
     ) throws(FileProblem) -> (files: [(name: String, file: FileReference)], problems: [(String, FileProblem)]) {
         var walk = Walk(excluded: excluded)
-        try self.walk(directory(path == "./" ? "" : path), prefix: "", &walk)
+        try self.walk(directory(path == "./" ? "" : path), prefix: "", depth: 1, &walk)
         return (walk.files, walk.problems)
     }
 
     /// What has been seen below one folder.
     private struct Walk {
-        let excluded: String?
+        let excluded: FilePath?
         var files: [(name: String, file: FileReference)] = []
         var problems: [(String, FileProblem)] = []
-        /// Real paths of directories.
-        var seen: Set<String> = []
+        var seen: Set<FilePath> = []
         var repeats = 0
     }
 
     private func walk(
         _ directory: Directory,
         prefix: String,
+        depth: Int,
         _ walk: inout Walk
     ) throws(FileProblem) {
+        guard depth <= Self.maximumDepth else { throw .tooDeep }
         if !walk.seen.insert(directory.realPath).inserted { walk.repeats += 1 }
         guard walk.repeats <= Self.maximumRepeats else { throw .endless }
-        for name in directory.names.sorted() where !name.hasPrefix(".") {
+        for name in directory.names.sorted() where name.utf8.first != UInt8(ascii: ".") {
             do throws(FileProblem) {
                 guard let file = try fileUnlessFolder(named: name, in: directory) else {
-                    let folder = try self.directory(directory.path + name + "/")
-                    try self.walk(folder, prefix: prefix + name + "/", &walk)
+                    let folder = try folder(named: name, in: directory)
+                    try self.walk(folder, prefix: prefix + name + "/", depth: depth + 1, &walk)
                     continue
                 }
                 if file.realPath != walk.excluded { walk.files.append((prefix + name, file)) }
@@ -102,73 +181,22 @@ final class ManifestFolder {
             return nil
         }
     }
-
-    private func file(named name: String, in directory: Directory) throws(FileProblem) -> FileReference {
-        var realPath = directory.realPath + "/" + name
-        do {
-            return try FileReference(OpenedFile(path: realPath, followsLink: false), directory.path + name, realPath)
-        } catch {
-            guard error == .isLink else { throw error }
-        }
-        realPath = try Self.realPath(of: realPath)
-        guard contains(realPath) else { throw .outside }
-        return try FileReference(OpenedFile(path: realPath, followsLink: false), directory.path + name, realPath)
-    }
-
-    /// The directory at `path`, which is empty or ends in "/".
-    private func directory(_ path: String) throws(FileProblem) -> Directory {
-        if path.isEmpty { return root }
-        if let known = directories[path] { return try known.get() }
-        let result = Result { () throws(FileProblem) in try open(path) }
-        directories[path] = result
-        return try result.get()
-    }
-
-    private func open(_ path: String) throws(FileProblem) -> Directory {
-        let (parentPath, written) = Self.split(path.dropLast())
-        let parent = try enclosing(parentPath, of: written + "/")
-        let name: String
-        do {
-            name = try parent.name(written)
-        } catch {
-            throw error.extended(by: "/", ifExists: exists)
-        }
-        let realPath = try Self.realPath(of: parent.realPath + "/" + name)
-        guard contains(realPath) else { throw .outside }
-        return try Directory(path: parent.path + name + "/", realPath: realPath)
-    }
-
-    /// `path` without symbolic links.
-    static func realPath(of path: String) throws(FileProblem) -> String {
-        guard let resolved = realpath(path, nil) else {
-            switch errno {
-            case ENOENT, ENOTDIR: throw .missing(suggestion: nil)
-            case ELOOP: throw .endless
-            case let code: throw .unreadable(String(cString: strerror(code)))
-            }
-        }
-        defer { free(resolved) }
-        return String(cString: resolved)
-    }
-
-    private func contains(_ realPath: String) -> Bool {
-        realPath == root.realPath || realPath.hasPrefix(root.realPath == "/" ? "/" : root.realPath + "/")
-    }
 }
 
 /// One file of the folder.
-struct FileReference: Hashable, Sendable {
+struct FileReference: Sendable {
     /// As it is on disk, relative to the manifest's folder.
     let path: String
     /// Absolute, without symbolic links.
-    let realPath: String
+    let realPath: FilePath
     /// In bytes, when it was looked at.
     let size: Int
 
-    init(_ file: borrowing OpenedFile, _ path: String, _ realPath: String) {
+    /// Proves that a regular file can be read at `realPath`, which is no link.
+    init(_ path: String, _ realPath: FilePath) throws(FileProblem) {
         self.path = path
         self.realPath = realPath
-        size = file.size
+        size = try OpenedFile(path: realPath.text, followsLink: false).size
     }
 }
 
@@ -176,33 +204,36 @@ struct FileReference: Hashable, Sendable {
 private final class Directory {
     /// As it is on disk, relative to the manifest's folder; empty or ends in "/".
     let path: String
-    let realPath: String
+    let realPath: FilePath
     let names: [String]
+    /// The folders in it that were looked at, by name.
+    var folders: [FilePath: Directory] = [:]
+
+    private let exact: Set<FilePath>
     /// Swift compares strings by canonical equivalence, so a name is found in either Unicode form.
-    private let known: [String: String]
+    private lazy var equivalent = Dictionary(names.map { ($0, $0) }, uniquingKeysWith: min)
     private lazy var lowercased = Dictionary(names.map { ($0.lowercased(), $0) }, uniquingKeysWith: min)
 
-    init(path: String, realPath: String) throws(FileProblem) {
+    init(path: String, realPath: FilePath) throws(FileProblem) {
         do {
-            names = try FileManager.default.contentsOfDirectory(atPath: realPath)
+            names = try FileManager.default.contentsOfDirectory(atPath: realPath.text)
         } catch {
             var status = stat()
-            guard stat(realPath, &status) == 0 else { throw .missing(suggestion: nil) }
+            guard stat(realPath.text, &status) == 0 else { throw .missing(suggestion: nil) }
             if status.st_mode & S_IFMT != S_IFDIR { throw .isFile }
             throw .unreadable("the folder cannot be listed")
         }
         self.path = path
         self.realPath = realPath
-        known = Dictionary(names.map { ($0, $0) }, uniquingKeysWith: { first, _ in first })
+        exact = Set(names.map(FilePath.init))
     }
 
-    /// The name on disk that `written` names: the same bytes, or else the same text in another Unicode form.
-    func name(_ written: String) throws(FileProblem) -> String {
-        if let name = known[written] {
-            if written.isASCII || name.utf8.elementsEqual(written.utf8) { return name }
-            return names.first { $0.utf8.elementsEqual(written.utf8) } ?? name
-        }
-        if let name = lowercased[written.lowercased()] { throw .wrongCase(path + name) }
-        throw .missing(suggestion: suggestion(for: written, among: names).map { path + $0 })
+    /// The name with the same bytes, or else the same text in another Unicode form.
+    func name(_ written: String) -> String? {
+        exact.contains(FilePath(written)) ? written : written.isASCII ? nil : equivalent[written]
+    }
+
+    func nameIgnoringCase(_ written: String) -> String? {
+        lowercased[written.lowercased()]
     }
 }

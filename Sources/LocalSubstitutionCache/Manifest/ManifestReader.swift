@@ -84,7 +84,8 @@ struct ManifestReader {
             error(
                 .badURL,
                 entry.key.offset,
-                "\(quoted(file.value)) is a folder, so its URL ends in \"/\" too; write \(quoted(entry.key.value + "/"))"
+                "\(quoted(file.value)) names a folder by its \"/\", so its URL ends in \"/\" too; "
+                    + "write \(quoted(entry.key.value + "/"))"
             )
         }
     }
@@ -165,8 +166,9 @@ struct ManifestReader {
         if bytes.first == UInt8(ascii: "/") {
             return "\(quoted(path)) is absolute; name the file as it is reached from the manifest's folder"
         }
-        var segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        var segments = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
         if segments.last?.isEmpty == true { segments.removeLast() }
+        if segments.count > ManifestFolder.maximumDepth { return FileProblem.tooDeep.reason(for: path) }
         if segments.contains("..") {
             return "\(quoted(path)) leaves the manifest's folder by \"..\"; put the file below the folder"
         }

@@ -8,7 +8,7 @@ struct OpenedFile: ~Copyable {
     let descriptor: Int32
     /// In bytes.
     let size: Int
-    /// Nanoseconds since 1970.
+    /// Nanoseconds since 1970; overflows after 2262, which does not matter to what only tells one version from another.
     let modified: Int
 
     /// Opens the file at `path`.
@@ -41,7 +41,7 @@ struct OpenedFile: ~Copyable {
         #else
         let time = status.st_mtim
         #endif
-        modified = Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
+        modified = Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
     }
 
     deinit {
@@ -61,18 +61,8 @@ enum FileProblem: Error, Equatable {
     case unreadable(String)
     case outside
     case endless
+    case tooDeep
     case tooManyFiles
-
-    /// The same about a path of which this path is the beginning, when the rest of it exists below what is suggested.
-    func extended(by rest: String, ifExists exists: (String) -> Bool) -> FileProblem {
-        switch self {
-        case .missing(let suggestion?) where exists(suggestion + rest): .missing(suggestion: suggestion + rest)
-        case .wrongCase(let actual) where exists(actual + rest): .wrongCase(actual + rest)
-        // What was to be passed through is a file.
-        case .isFile: .missing(suggestion: nil)
-        default: self
-        }
-    }
 
     var code: ManifestIssue.Code {
         switch self {
@@ -81,7 +71,7 @@ enum FileProblem: Error, Equatable {
         case .isFolder, .isFile, .notRegular: .wrongFileKind
         case .isLink, .unreadable: .unreadableFile
         case .outside: .outsideFolder
-        case .endless, .tooManyFiles: .endlessFolder
+        case .endless, .tooDeep, .tooManyFiles: .endlessFolder
         }
     }
 
@@ -107,6 +97,8 @@ enum FileProblem: Error, Equatable {
             "\(subject) leads out of the manifest's folder by a symbolic link; put the file itself below the folder"
         case .endless:
             "symbolic links in \(subject) lead back to where they came from, or fan out endlessly; remove them"
+        case .tooDeep:
+            "\(subject) lies in more than \(ManifestFolder.maximumDepth) folders; move it up"
         case .tooManyFiles:
             "\(subject) holds more than \(ManifestFolder.maximumFiles) files; map a smaller folder"
         }

@@ -22,7 +22,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// Name → value as the manifest gives them; a nil value removes the header.
     let headers: [String: String?]
     let query: QueryRule
-    /// The length of the URL of the folder entry this came from; nil for an entry of its own.
+    /// The length of the path in the URL of the folder entry this came from, in bytes; nil for an entry of its own.
     let folderLength: Int?
     let until: CalendarDay?
     /// Offset of the entry's key in the manifest.

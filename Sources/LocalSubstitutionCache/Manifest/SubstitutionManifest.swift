@@ -46,7 +46,9 @@ public struct SubstitutionManifest: Sendable {
         do {
             data = try FileContents(of: OpenedFile(path: url.path), reading: .copied).data
         } catch {
-            throw ManifestError(unreadable: url.path, because: error.reason(for: url.path))
+            let isFolder = error == .isFolder
+            let reason = isFolder ? "\(quoted(url.path)) is a folder, not a manifest" : error.reason(for: url.path)
+            throw ManifestError(unreadable: url.path, because: reason)
         }
         try self.init(data, name: url.path, url: url)
     }
@@ -69,7 +71,7 @@ public struct SubstitutionManifest: Sendable {
             (entries, findings) = (reader.entries, reader.findings)
         } catch {
             let finding = Finding(offset: error.offset, severity: .error, code: error.code, message: error.message)
-            throw ManifestError([finding.issue(in: source)])
+            throw ManifestError(source.issues([finding]))
         }
         self.source = source
         self.url = url
@@ -88,7 +90,7 @@ public struct SubstitutionManifest: Sendable {
     public func substitutions(in folder: URL, on date: Date = Date()) throws(ManifestError) -> [Substitution] {
         var resolver = ManifestResolver(self, folder: folder)
         resolver.resolve()
-        let errors = issues(of: findings + resolver.findings)
+        let errors = source.issues(findings + resolver.findings)
         guard errors.isEmpty else { throw ManifestError(errors) }
         let today = CalendarDay(date)
         return resolver.substitutions.filter { $0.until.map { today <= $0 } ?? true }
@@ -107,33 +109,7 @@ public struct SubstitutionManifest: Sendable {
         var resolver = ManifestResolver(self, folder: folder)
         resolver.resolve()
         resolver.warn(on: CalendarDay(date))
-        return issues(of: findings + resolver.findings)
-    }
-
-    private func issues(of findings: [Finding]) -> [ManifestIssue] {
-        findings.enumerated()
-            .sorted { ($0.element.offset, $0.offset) < ($1.element.offset, $1.offset) }
-            .map { $0.element.issue(in: source) }
-    }
-}
-
-/// An issue whose place is still an offset.
-struct Finding: Sendable {
-    let offset: Int
-    let severity: ManifestIssue.Severity
-    let code: ManifestIssue.Code
-    let message: String
-
-    func issue(in source: SourceText) -> ManifestIssue {
-        let place = source.place(of: offset)
-        return ManifestIssue(
-            severity: severity,
-            code: code,
-            message: message,
-            file: source.name,
-            line: place.line,
-            column: place.column
-        )
+        return source.issues(findings + resolver.findings)
     }
 }
 

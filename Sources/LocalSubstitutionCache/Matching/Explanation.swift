@@ -79,7 +79,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
                 + "request with Authorization."
         case .networkUnless(let conditions):
             let list = conditions.map(\.description).joined(separator: ", ")
-            return "\(subject) is loaded from the network, and answered with \(file) only when this holds: \(list). "
+            return "\(subject) is left to the network, and answered with \(file) only when this holds: \(list). "
                 + "Only SubstitutionProtocol sees conditions; the cache leaves the entry alone."
         case .network(because: let reason):
             return "\(subject) is not substituted, because " + sentence(for: reason)
@@ -112,8 +112,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
             case .port: "the port"
             case .letterCase: "upper and lower case of the path"
             case .trailingSlash: "the \"/\" at the end"
-            case .query([]): "the order of the query"
-            case .query(let names):
+            case .query(ignoring: []): "the query"
+            case .query(ignoring: let names):
                 "the query (\"ignoreQuery\": [\(names.map(quoted).joined(separator: ", "))] would ignore it)"
             }
         }
@@ -134,8 +134,6 @@ extension Explanation {
             substitution = request.url.flatMap(table.match)?.row.substitution
             if substitution == nil { nearest = table.nearest(to: identity) }
             if let substitution { answer = Self.answer(to: request, substitution) }
-            if request.cachePolicy == .optOut { answer = .network(because: .optOut) }
-            if !request.isSubstitutable { answer = .network(because: .method(request.httpMethod ?? "")) }
         } catch {
             answer =
                 switch error {
@@ -154,6 +152,8 @@ extension Explanation {
     }
 
     private static func answer(to request: URLRequest, _ substitution: Substitution) -> Answer {
+        if !request.isSubstitutable { return .network(because: .method(request.httpMethod ?? "")) }
+        if request.cachePolicy == .optOut { return .network(because: .optOut) }
         if !substitution.conditions.isEmpty { return .networkUnless(substitution.conditions) }
         if !request.cachePolicy.allowsCache { return .protocolOnly(because: .cachePolicy) }
         if request.isAuthorized { return .protocolOnly(because: .authorization) }

@@ -15,8 +15,22 @@ struct MatchOrder: Sendable {
     let candidates: [Candidate]
     /// Identity → the first candidate whose query must be exactly that.
     private let exact: [URLIdentity: Int]
-    /// URL without query → the candidates that ignore parameters.
-    private let lenient: [String: [Int]]
+    /// The first candidate of each rule that ignores parameters, by what the rule leaves of its query.
+    private let lenient: [Remainder: Int]
+    /// URL without query → the rules that entries for it have, other than an exact query.
+    private let rules: [String: [QueryRule]]
+
+    private struct Remainder: Hashable {
+        let base: String
+        let rule: QueryRule
+        let query: String?
+
+        init(_ identity: URLIdentity, _ rule: QueryRule) {
+            base = identity.base
+            self.rule = rule
+            query = rule.remainder(of: identity.query)
+        }
+    }
 
     /// Cost: sorts the candidates once.
     init(_ substitutions: [Substitution]) {
@@ -38,62 +52,54 @@ struct MatchOrder: Sendable {
         candidates = keyed.map(\.candidate)
         var exact: [URLIdentity: Int] = [:]
         exact.reserveCapacity(candidates.count)
-        var lenient: [String: [Int]] = [:]
+        var lenient: [Remainder: Int] = [:]
+        var rules: [String: [QueryRule]] = [:]
         for (index, candidate) in candidates.enumerated() {
             let identity = candidate.target.identity
             if candidate.rule == .exact {
                 if exact[identity] == nil { exact[identity] = index }
-            } else {
-                lenient[identity.base, default: []].append(index)
+                continue
+            }
+            let remainder = Remainder(identity, candidate.rule)
+            if lenient[remainder] == nil { lenient[remainder] = index }
+            if rules[identity.base]?.contains(candidate.rule) != true {
+                rules[identity.base, default: []].append(candidate.rule)
             }
         }
-        (self.exact, self.lenient) = (exact, lenient)
+        (self.exact, self.lenient, self.rules) = (exact, lenient, rules)
     }
 
     /// The index of the candidate that answers, or nil.
     ///
-    /// Cost: two look-ups, and one comparison for each entry that ignores parameters of the same URL.
+    /// Cost: one look-up, and where entries ignore parameters another and one for each different rule of the same URL.
     func first(matching identity: URLIdentity) -> Int? {
         let exactly = exact[identity]
-        if lenient.isEmpty { return exactly }
-        let leniently = lenient[identity.base]?.first { index in
-            index < exactly ?? .max
-                && candidates[index].rule.matches(identity.query, key: candidates[index].target.identity.query)
-        }
-        return leniently ?? exactly
+        guard !rules.isEmpty, let rules = rules[identity.base] else { return exactly }
+        let leniently = rules.compactMap { lenient[Remainder(identity, $0)] }
+        return (leniently + [exactly].compactMap(\.self)).min()
     }
 
-    /// For each substitution that never answers, one that always answers before it.
-    func shadowed() -> [Int: Int] {
+    /// For each substitution that is never used, one that comes before it wherever it could be.
+    ///
+    /// - Parameter counts: Whether a substitution, by its index, may take the place of others.
+    /// - Returns: Index → index.
+    func shadowed(by counts: (Int) -> Bool) -> [Int: Int] {
         var shadowed: [Int: Int] = [:]
-        var answering: Set<Int> = []
+        var used: Set<Int> = []
         for (index, candidate) in candidates.enumerated() {
             let identity = candidate.target.identity
             let exactly = candidate.rule == .exact ? exact[identity] : nil
-            let earlier =
-                exactly.flatMap { $0 < index ? $0 : nil }
-                ?? lenient[identity.base]?.first { $0 < index && covers(candidates[$0], candidate) }
+            let leniently = rules[identity.base, default: []].filter { $0.covers(candidate.rule) }
+                .compactMap { lenient[Remainder(identity, $0)] }
+            let earlier = (leniently + [exactly].compactMap(\.self)).first {
+                $0 < index && counts(candidates[$0].substitution)
+            }
             if let earlier {
                 shadowed[candidate.substitution] = candidates[earlier].substitution
             } else {
-                answering.insert(candidate.substitution)
+                used.insert(candidate.substitution)
             }
         }
-        return shadowed.filter { !answering.contains($0.key) }
-    }
-
-    /// Whether everything that `second` matches is matched by `first`, which has the same URL but for the query.
-    private func covers(_ first: Candidate, _ second: Candidate) -> Bool {
-        let (firstQuery, secondQuery) = (first.target.identity.query, second.target.identity.query)
-        switch (first.rule, second.rule) {
-        case (.any, _): return true
-        case (.ignoring, .exact): return first.rule.matches(secondQuery, key: firstQuery)
-        case (.ignoring(let names), .ignoring(let others)):
-            return first.rule.matches(secondQuery, key: firstQuery)
-                && others.allSatisfy { other in
-                    names.contains { $0 == other || $0.isPrefix && other.text.hasPrefix($0.text) }
-                }
-        default: return false
-        }
+        return shadowed.filter { !used.contains($0.key) }
     }
 }

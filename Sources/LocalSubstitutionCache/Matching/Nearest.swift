@@ -10,8 +10,8 @@ public enum URLDifference: Hashable, Sendable {
     case letterCase
     /// One path ends in `/` and the other does not.
     case trailingSlash
-    /// The queries differ in parameters of these names, or in their order when there are none.
-    case query([String])
+    /// The queries differ; were parameters of these names ignored, they would not. Empty when that would not help.
+    case query(ignoring: [String])
 }
 
 /// Finds the entry whose URL is nearest to one that no entry answers.
@@ -76,7 +76,7 @@ struct NearestIndex: Sendable {
             if Self.withoutSlash(path) != Self.withoutSlash(other.path) { differences.append(.letterCase) }
             if path.hasSuffix("/") != other.path.hasSuffix("/") { differences.append(.trailingSlash) }
             if !rule.matches(query, key: other.query) {
-                differences.append(.query(Self.differing(rule.remainder(of: query), rule.remainder(of: other.query))))
+                differences.append(.query(ignoring: Self.ignorable(in: query, other.query, rule)))
             }
             return differences
         }
@@ -89,13 +89,18 @@ struct NearestIndex: Sendable {
             path.hasSuffix("/") ? path.dropLast() : path
         }
 
-        /// The names of the parameters that stand in only one of two queries.
-        private static func differing(_ first: String?, _ second: String?) -> [String] {
-            func parameters(_ query: String?) -> Set<Substring> { Set((query ?? "").split(separator: "&")) }
+        /// The names of parameters that stand in only one of two queries, if leaving them out makes these the same.
+        private static func ignorable(in first: String?, _ second: String?, _ rule: QueryRule) -> [String] {
+            func parameters(_ query: String?) -> Set<Substring> {
+                Set((rule.remainder(of: query) ?? "").split(separator: "&"))
+            }
             let names = parameters(first).symmetricDifference(parameters(second)).map { parameter in
                 String(parameter.prefix { $0 != "=" })
             }
-            return Set(names).sorted()
+            var ignored = names.compactMap { try? QueryRule.ParameterName($0) }
+            if case .ignoring(let known) = rule { ignored += known }
+            let isHelpful = !names.contains("") && QueryRule.ignoring(ignored).matches(first, key: second)
+            return isHelpful ? Set(names).sorted() : []
         }
     }
 }

@@ -20,7 +20,7 @@ enum QueryRule: Hashable, Sendable {
         init(_ written: String) throws(URLProblem) {
             isPrefix = written.hasSuffix("*")
             let name = isPrefix ? String(written.dropLast()) : written
-            text = try URLIdentity.normalised((name.isASCII ? name : name.precomposedStringWithCanonicalMapping).utf8)
+            text = try URLIdentity.normalised(name.composed.utf8)
         }
 
         func matches(_ name: Substring) -> Bool {
@@ -30,22 +30,39 @@ enum QueryRule: Hashable, Sendable {
 
     /// Whether a request with the query `query` is answered by a key with the query `key`.
     func matches(_ query: String?, key: String?) -> Bool {
+        remainder(of: query) == remainder(of: key)
+    }
+
+    /// What is left of a query to compare; nil when there was none, or no parameter is left.
+    func remainder(of query: String?) -> String? {
         switch self {
-        case .exact: query == key
-        case .ignoring: remainder(of: query) == remainder(of: key)
-        case .any: true
+        case .exact:
+            return query
+        case .any:
+            return nil
+        case .ignoring(let names):
+            guard let query else { return nil }
+            let parameters = query.split(separator: "&", omittingEmptySubsequences: false)
+            let remaining = parameters.filter { parameter in
+                let name = parameter.prefix { $0 != "=" }
+                return !names.contains { $0.matches(name) }
+            }
+            return remaining.isEmpty ? nil : remaining.joined(separator: "&")
         }
     }
 
-    /// The query without the parameters that are ignored; nil when there was none or none is left.
-    func remainder(of query: String?) -> String? {
-        guard case .ignoring(let names) = self, let query else { return query }
-        let parameters = query.split(separator: "&", omittingEmptySubsequences: false)
-        let remaining = parameters.filter { parameter in
-            let name = parameter.prefix { $0 != "=" }
-            return !names.contains { $0.matches(name) }
+    /// Whether two queries that are the same to `other` are always the same to this.
+    func covers(_ other: QueryRule) -> Bool {
+        switch (self, other) {
+        case (.any, _), (.exact, .exact), (.ignoring, .exact):
+            true
+        case (.ignoring(let names), .ignoring(let others)):
+            others.allSatisfy { other in
+                names.contains { $0 == other || $0.isPrefix && other.text.hasPrefix($0.text) }
+            }
+        default:
+            false
         }
-        return remaining.isEmpty ? nil : remaining.joined(separator: "&")
     }
 
     /// Which of two rules answers first: 0 exact, 1 a list, 2 any.

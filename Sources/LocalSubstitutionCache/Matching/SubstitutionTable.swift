@@ -34,6 +34,14 @@ final class SubstitutionTable: @unchecked Sendable {
         let row: Row
         /// Whether the request is spelled as in the manifest.
         let isExact: Bool
+
+        /// The answer to a GET or HEAD whose URL picked the row; `Range` is ignored in a HEAD (RFC 9110 §14.2).
+        func response(to request: URLRequest) -> CachedURLResponse? {
+            guard let url = request.url else { return nil }
+            if request.httpMethod == "HEAD" { return row.substitution.head(with: row.contents, for: url) }
+            if let part = row.substitution.part(of: row.contents, for: request, url: url) { return part }
+            return isExact ? row.prepared : row.substitution.response(with: row.contents, for: url)
+        }
     }
 
     let substitutions: [Substitution]
@@ -91,7 +99,7 @@ final class SubstitutionTable: @unchecked Sendable {
                 )
             }
         }
-        guard findings.isEmpty else { throw ManifestError(findings.map { $0.issue(in: manifest.source) }) }
+        guard findings.isEmpty else { throw ManifestError(manifest.source.issues(findings)) }
         self.rows = rows
         self.spellings = spellings
         hosts = HostFilter(order.candidates.map(\.target.identity))

@@ -23,7 +23,7 @@ struct URLIdentity: Hashable, Sendable {
     /// Characters beyond ASCII in path and query are percent-encoded as UTF-8 of their NFC form, and so are the ASCII
     /// characters that no URL may hold raw but browsers and `URL` let pass (such as `|` and `"`).
     init(_ text: String) throws(URLProblem) {
-        let bytes = Array((text.isASCII ? text : text.precomposedStringWithCanonicalMapping).utf8)
+        let bytes = Array(text.composed.utf8)
         let (isSecure, authorityStart) = try Self.scheme(of: bytes)
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
         let pathEnd = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
@@ -39,6 +39,12 @@ struct URLIdentity: Hashable, Sendable {
         query = pathEnd == end ? nil : try Self.normalised(bytes[(pathEnd + 1)..<end])
     }
 
+    /// From the first "/" after the authority; never empty.
+    var path: Substring {
+        let authority = base.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
+        return base[(authority.firstIndex(of: UInt8(ascii: "/")) ?? base.endIndex)...]
+    }
+
     /// A part of a path or query, normalised as it would be inside a URL.
     static func normalised(_ part: some Collection<UInt8>) throws(URLProblem) -> String {
         var result: [UInt8] = []
@@ -49,11 +55,15 @@ struct URLIdentity: Hashable, Sendable {
     // MARK: - Scheme and authority
 
     private static func scheme(of bytes: [UInt8]) throws(URLProblem) -> (isSecure: Bool, end: Int) {
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[(colon + 1)...].starts(with: "//".utf8),
-            colon > 0, bytes[..<colon].allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) })
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.first?.isASCIILetter == true,
+            bytes[..<colon].allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) })
         else { throw .notAbsolute }
+        let rest = bytes[(colon + 1)...]
+        // A host and its port is what people mean who write example.com:8080.
+        if rest.first?.isASCIIDigit == true { throw .notAbsolute }
         let scheme = String(decoding: bytes[..<colon].map(\.asciiLowercased), as: UTF8.self)
         guard scheme == "http" || scheme == "https" else { throw .scheme(scheme) }
+        guard rest.starts(with: "//".utf8) else { throw .notAbsolute }
         return (scheme == "https", colon + 3)
     }
 
@@ -183,4 +193,18 @@ extension URLIdentity: CustomStringConvertible {
 
 extension String {
     var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
+
+    /// The text in NFC. What is percent-encoded stays as it is, also when a combining mark follows.
+    var composed: String {
+        if isASCII { return self }
+        var result = ""
+        var rest = unicodeScalars[...]
+        while let percent = rest.firstIndex(of: "%") {
+            result += String(rest[..<percent]).precomposedStringWithCanonicalMapping
+            let end = rest.index(percent, offsetBy: 3, limitedBy: rest.endIndex) ?? rest.endIndex
+            result.unicodeScalars += rest[percent..<end]
+            rest = rest[end...]
+        }
+        return result + String(rest).precomposedStringWithCanonicalMapping
+    }
 }

@@ -42,8 +42,8 @@ struct URLPattern: Sendable {
 
     var query: String? { targets.first?.identity.query }
 
-    /// Whether the path ends in "/".
-    var isFolder: Bool { targets.first?.identity.base.hasSuffix("/") ?? false }
+    /// Whether the URL ends in "/" as it is written: what lies in the folder is written behind it.
+    var isFolder: Bool { spelling.utf8.last == UInt8(ascii: "/") }
 
     /// The same key in words that do not depend on its spelling, to find two that are the same.
     var identityKey: String {
@@ -72,7 +72,7 @@ struct URLPattern: Sendable {
     private static func encoded(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
         if text.utf8.allSatisfy(isKept) { return text }
         var result: [UInt8] = []
-        for byte in text.precomposedStringWithCanonicalMapping.utf8 {
+        for byte in text.composed.utf8 {
             if isKept(byte) { result.append(byte) } else { URLIdentity.appendEncoded(byte, to: &result) }
         }
         return String(decoding: result, as: UTF8.self)

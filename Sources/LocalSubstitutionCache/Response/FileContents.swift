@@ -12,17 +12,19 @@ public enum ReadingMode: Sendable {
 }
 
 /// The bytes of one file, read or mapped once.
-final class FileContents: Sendable {
+struct FileContents: Sendable {
     /// Files of this size and above are mapped, in bytes.
     static let mappingThreshold = 32 * 1024
-    /// How many ranges of a file are handed out without a copy.
-    static let maximumRetainedRanges = 1024
 
     let data: Data
-    /// Nanoseconds since 1970.
+    /// See ``OpenedFile/modified``.
     let modified: Int
     let isMapped: Bool
-    private let ranges = RetainedRanges()
+
+    /// Reads or maps a file that was found before.
+    init(of file: FileReference, reading: ReadingMode) throws(FileProblem) {
+        try self.init(of: OpenedFile(path: file.realPath.text, followsLink: false), reading: reading)
+    }
 
     /// Reads or maps an open file.
     ///
@@ -38,16 +40,11 @@ final class FileContents: Sendable {
         }
     }
 
-    /// A part of the bytes, with indices from 0.
+    /// A part of the bytes, with indices from 0: `data[range]` alone would keep those of the whole, and `[0]` would trap.
     ///
-    /// Not a copy: `Data(data[range])` would be one, and `data[range]` alone keeps the indices of the whole, which makes
-    /// `[0]` trap. The same range is the same value each time. It is kept, because whoever owns the only reference to
-    /// a `Data` may write into its bytes, and these bytes are shared; so that requests cannot fill the memory by asking
-    /// for ever other ranges, more than ``maximumRetainedRanges`` of one file are copied.
+    /// Not a copy when the file is mapped, as large files are.
     func data(in range: Range<Int>) -> Data {
-        // The smallest values are stored inside `Data` itself, where no pointer stays valid.
-        guard data.count > 64 else { return Data(data[range]) }
-        return ranges.data(for: range, of: data)
+        isMapped ? MappedRanges.shared.data(in: range, of: data) : Data(data[range])
     }
 
     /// A private mapping, writable so that the sole owner of a `Data` may change its own copy of a page.
@@ -77,39 +74,14 @@ final class FileContents: Sendable {
     }
 }
 
-/// The ranges of one file that were handed out.
-// The dictionary is only touched inside the lock.
-private final class RetainedRanges: @unchecked Sendable {
-    private let lock = NSLock()
-    private var known: [Range<Int>: Data] = [:]
-
-    func data(for range: Range<Int>, of whole: Data) -> Data {
-        lock.lock()
-        defer { lock.unlock() }
-        if let data = known[range] { return data }
-        guard known.count < FileContents.maximumRetainedRanges else { return Data(whole[range]) }
-        let data = whole.withUnsafeBytes { bytes in
-            guard let start = bytes.baseAddress else { return Data() }
-            // Holding `whole` keeps the bytes alive and in their place.
-            return Data(
-                bytesNoCopy: UnsafeMutableRawPointer(mutating: start + range.lowerBound),
-                count: range.count,
-                deallocator: .custom { _, _ in withExtendedLifetime(whole) {} }
-            )
-        }
-        known[range] = data
-        return data
-    }
-}
-
 /// Reads each file once, however many URLs name it.
 struct ContentsLoader {
     /// A process may hold 65,530 mappings on Linux, and a second table is loaded while the first is in use.
     static let maximumMappings = 16_384
 
     let reading: ReadingMode
-    private var known: [String: FileContents] = [:]
-    private(set) var mappings = 0
+    private var known: [FilePath: FileContents] = [:]
+    private var mappings = 0
 
     init(reading: ReadingMode) {
         self.reading = reading
@@ -118,7 +90,7 @@ struct ContentsLoader {
     mutating func contents(of reference: FileReference) throws(FileProblem) -> FileContents {
         if let contents = known[reference.realPath] { return contents }
         let contents = try FileContents(
-            of: OpenedFile(path: reference.realPath, followsLink: false),
+            of: reference,
             reading: mappings < Self.maximumMappings ? reading : .copied
         )
         if contents.isMapped { mappings += 1 }

@@ -53,7 +53,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func quotedString(_ value: String) -> String {
-        let escaped = value.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }
+        let escaped = value.unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }
         return "\"" + escaped.joined() + "\""
     }
 

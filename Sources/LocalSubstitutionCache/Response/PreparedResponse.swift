@@ -11,27 +11,33 @@ extension Substitution {
         response(url, status: 200, fields: fields(contents), data: contents.data)
     }
 
-    /// The answer to a GET or HEAD of `url`, as its headers ask for it.
+    /// The head of the answer to a HEAD of `url`.
+    func head(with contents: FileContents, for url: URL) -> CachedURLResponse? {
+        response(url, status: 200, fields: fields(contents), data: Data())
+    }
+
+    /// The part that a GET of `url` asks for, or nil when the whole is to be sent.
     ///
-    /// HEAD has no body and ignores `Range` (RFC 9110 §14.2). A range that cannot be satisfied, or whose `If-Range` does
-    /// not match, is answered with the whole, which §14.2 allows everywhere.
-    func response(to request: URLRequest, url: URL, with contents: FileContents) -> CachedURLResponse? {
-        var fields = fields(contents)
-        if request.httpMethod == "HEAD" {
-            return response(url, status: 200, fields: fields, data: Data())
-        }
+    /// RFC 9110 §14.2 allows the whole everywhere; it is sent when `If-Range` does not match, and for every range that
+    /// cannot be satisfied.
+    func part(of contents: FileContents, for request: URLRequest, url: URL) -> CachedURLResponse? {
         guard let range = Self.range(of: request, tag: contents.entityTag, length: contents.data.count) else {
-            return response(url, status: 200, fields: fields, data: contents.data)
+            return nil
         }
+        var fields = fields(contents)
         fields["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(contents.data.count)"
         fields["Content-Length"] = String(range.count)
         return response(url, status: 206, fields: fields, data: contents.data(in: range))
     }
 
-    private static func range(of request: URLRequest, tag: String, length: Int) -> Range<Int>? {
+    private static func range(
+        of request: URLRequest,
+        tag: @autoclosure () -> String,
+        length: Int
+    ) -> Range<Int>? {
         guard let header = request.value(forHTTPHeaderField: "Range") else { return nil }
         // §13.1.5: strong comparison. A date cannot match, because no Last-Modified is ever sent.
-        if let condition = request.value(forHTTPHeaderField: "If-Range"), condition != tag { return nil }
+        if let condition = request.value(forHTTPHeaderField: "If-Range"), condition != tag() { return nil }
         return ByteRange.requested(by: header, length: length)
     }
 

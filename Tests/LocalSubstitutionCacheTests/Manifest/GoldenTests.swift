@@ -39,6 +39,7 @@ struct GoldenTests {
         // These need a file that a repository cannot hold; HostileFolderTests makes them.
         let elsewhere: Set<ManifestIssue.Code> = [.unreadableManifest, .unreadableFile, .outsideFolder, .endlessFolder]
         #expect(seen.isDisjoint(with: elsewhere))
+        #expect(Fixtures.names(in: "Valid").count >= 5)
         let source = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")
         let codes = try String(
             contentsOfFile: source + "/Sources/LocalSubstitutionCache/Manifest/ManifestIssue.swift",

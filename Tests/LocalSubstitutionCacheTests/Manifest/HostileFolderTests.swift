@@ -133,6 +133,7 @@ struct HostileFolderTests {
     func tooLong() throws {
         let name = String(repeating: "x", count: 5000)
         #expect(issues("{ \"https://h/a\": \"\(name)\" }").map(\.code) == [.missingFile])
+        #expect(throws: FileProblem.unreadable("File name too long")) { _ = try OpenedFile(path: name) }
     }
 
     @Test("A folder that does not exist is an error")
@@ -149,7 +150,7 @@ struct HostileFolderTests {
             ("100%.txt", "100%25.txt"), ("a b.txt", "a%20b.txt"), ("😀.txt", "%F0%9F%98%80.txt"), ("a?b#c", "a%3Fb%23c"),
             ("a+b&c=d;e.txt", "a+b&c=d;e.txt"), ("caf\u{E9}.txt", "caf%C3%A9.txt"), ("e\u{301}.txt", "%C3%A9.txt"),
             ("\"quoted\"", "%22quoted%22"), ("<b>", "%3Cb%3E"), ("a%2Fb", "a%252Fb"), ("...", "..."),
-            ("a:b@c", "a:b@c"), ("[x]", "%5Bx%5D"), ("~tilde", "~tilde"),
+            ("a:b@c", "a:b@c"), ("[x]", "%5Bx%5D"), ("~tilde", "~tilde"), ("\u{301}x.txt", "%CC%81x.txt"),
         ]
     )
     func oddNames(name: String, encoded: String) throws {
@@ -171,6 +172,68 @@ struct HostileFolderTests {
         try #require(count == 2)
         #expect(try answer("{ \"https://h/x\": \"\u{E9}.txt\" }", "https://h/x") == "composed")
         #expect(try answer("{ \"https://h/x\": \"e\u{301}.txt\" }", "https://h/x") == "decomposed")
+        // Nor are two taken for one because a manifest names both.
+        let both = "{ \"https://h/1\": \"\u{E9}.txt\", \"https://h/2\": \"e\u{301}.txt\" }"
+        #expect(try ["1", "2"].map { try answer(both, "https://h/\($0)") } == ["composed", "decomposed"])
+        #expect(issues(#"{ "https://h/": "./" }"#).map(\.code) == [.duplicateKey])
+    }
+
+    @Test("Folders whose names are equivalent are two folders, also when a link leads from one to the other")
+    func equivalentFolders() throws {
+        for (name, text) in [("\u{E9}", "composed"), ("e\u{301}", "decomposed")] {
+            try folder.write(text, to: "\(name)/a.txt")
+            try folder.write(text, to: "site/\(name)/a.txt")
+        }
+        try #require(try FileManager.default.contentsOfDirectory(atPath: site.path).count == 3)
+        let both = "{ \"https://h/1\": \"\u{E9}/a.txt\", \"https://h/2\": \"e\u{301}/a.txt\" }"
+        #expect(try ["1", "2"].map { try answer(both, "https://h/\($0)") } == ["composed", "decomposed"])
+        let root = folder.url.appendingPathComponent("\u{E9}")
+        try FileManager.default.createSymbolicLink(
+            atPath: root.appendingPathComponent("link").path,
+            withDestinationPath: "../e\u{301}"
+        )
+        let issues = issuesOf(Data(#"{ "https://h/a": "link/a.txt" }"#.utf8), named: "m.json", in: root)
+        #expect(issues.first?.code == .outsideFolder)
+    }
+
+    @Test("A path or a folder that is nested too deep is an error, on a small stack too")
+    func tooDeep() throws {
+        let path = String(repeating: "a/", count: 40_000) + "x"
+        #expect(issues("{ \"https://h/a\": \"\(path)\" }").map(\.code) == [.badPath])
+        var descriptor = open(site.path, O_RDONLY)
+        for _ in 0..<1500 {
+            #expect(mkdirat(descriptor, "d", 0o700) == 0)
+            let next = openat(descriptor, "d", O_RDONLY)
+            close(descriptor)
+            descriptor = next
+        }
+        close(descriptor)
+        let found = Counter()
+        let done = DispatchSemaphore(value: 0)
+        let site = site
+        let thread = Thread {
+            let issues = issuesOf(Data(#"{ "https://h/": "./" }"#.utf8), named: "m.json", in: site)
+            if issues.map(\.code) == [.endlessFolder] { found.increment() }
+            done.signal()
+        }
+        thread.stackSize = 512 * 1024
+        thread.start()
+        done.wait()
+        #expect(found.value == 1)
+    }
+
+    @Test("A file from beyond the year 2262 is a file")
+    func farFuture() throws {
+        let moment = timespec(tv_sec: 13_569_465_600, tv_nsec: 0)
+        try #require(utimensat(AT_FDCWD, site.appendingPathComponent("real.txt").path, [moment, moment], 0) == 0)
+        #expect(try answer(#"{ "https://h/a": "real.txt" }"#, "https://h/a") == "inside")
+    }
+
+    @Test("2,000 missing files beside 2,000 others are reported in passing")
+    func manyMissing() throws {
+        for number in 0..<2000 { try folder.write("", to: "site/many/abcdefgh\(10_000 + number)") }
+        let entries = (0..<2000).map { "\"https://h/\($0)\": \"many/abcdefgh\(20_000 + $0)\"" }
+        #expect(issues("{" + entries.joined(separator: ",") + "}").count == 2000)
     }
 
     @Test("A file whose name is not UTF-8 is an error of the folder that holds it")

@@ -60,7 +60,7 @@ struct ExplanationTests {
         ),
         Row(
             url: "https://example.com/news",
-            sentence: "https://example.com/news is loaded from the network, and answered with \"a.css\" "
+            sentence: "https://example.com/news is left to the network, and answered with \"a.css\" "
                 + "(manifest.json:4) only when this holds: \"offline\", 503. Only SubstitutionProtocol sees conditions; "
                 + "the cache leaves the entry alone."
         ),
@@ -81,6 +81,27 @@ struct ExplanationTests {
             url: "https://me@example.com/site.css",
             sentence: "https://me@example.com/site.css is not substituted, because it holds a user name; remove "
                 + "everything up to the \"@\"."
+        ),
+        Row(
+            url: "https://example.com/config?",
+            sentence: "https://example.com/config? \(noEntry) The nearest is \"https://example.com/config?lang=en\" "
+                + "(manifest.json:3), which differs in the query."
+        ),
+        Row(
+            url: "https://example.com/config?lang=en&lang=en",
+            sentence: "https://example.com/config?lang=en&lang=en \(noEntry) The nearest is "
+                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query."
+        ),
+        Row(
+            url: "https://other.example/",
+            method: "POST",
+            policy: .reloadIgnoringLocalAndRemoteCacheData,
+            sentence: "https://other.example/ \(noEntry)"
+        ),
+        Row(
+            url: "mailto:someone@example.com",
+            sentence: "mailto:someone@example.com is not substituted, because its scheme is \"mailto\"; only http and "
+                + "https are."
         ),
         Row(url: "https://other.example/", sentence: "https://other.example/ \(noEntry)"),
         Row(

@@ -49,6 +49,24 @@ struct MatchOrderTests {
         #expect(try answer(manifest, "http://h/x") == "a")
     }
 
+    @Test("A folder of a named scheme answers before one of //, in both schemes and with any port")
+    func namedSchemeFolderFirst() throws {
+        for scheme in ["http", "https"] {
+            let manifest = "{ \"\(scheme)://h/d/\": \"inner/\", \"//h:\(scheme == "http" ? 80 : 443)/d/\": \"other/\" }"
+            #expect(try answer(manifest, "\(scheme)://h/d/x.css") == "inner/x.css")
+        }
+    }
+
+    @Test("20,000 entries that ignore parameters of one URL load and answer in passing")
+    func manyRules() throws {
+        let entries = (0..<20_000).map { "\"https://h/x?id=\($0)\": { \"file\": \"a\", \"ignoreQuery\": [\"v\"] }" }
+        let cache = try folder.cache("{" + entries.joined(separator: ",") + "}")
+        for number in stride(from: 0, to: 20_000, by: 100) {
+            let url = try #require(URL(string: "https://h/x?v=1&id=\(number)"))
+            #expect(cache.cachedResponse(for: URLRequest(url: url)) != nil)
+        }
+    }
+
     @Test("An exact query answers before a list, and a list before any")
     func exactQueryFirst() throws {
         let manifest = """

@@ -46,6 +46,7 @@ struct URLIdentityTests {
         Pair("https://example.com/a#?b", "https://example.com/a", "RFC 3986 §3.5"),
         Pair("https://example.com/\u{E9}", "https://example.com/%C3%A9", "RFC 3987 §3.1"),
         Pair("https://example.com/e\u{301}", "https://example.com/%C3%A9", "RFC 3987 §3.1 (NFC)"),
+        Pair("https://example.com/%2C\u{301}", "https://example.com/%2C%CC%81", "RFC 3986 §2.1"),
         Pair("https://example.com/a?x=[1]|2", "https://example.com/a?x=%5B1%5D%7C2", "RFC 3986 §2.4"),
     ]
 
@@ -74,6 +75,7 @@ struct URLIdentityTests {
     static let refused: [(String, URLProblem)] = [
         ("", .notAbsolute), ("/a", .notAbsolute), ("//example.com/", .notAbsolute),
         ("https:/example.com", .notAbsolute),
+        ("data:,x", .scheme("data")), ("localhost:8080/x", .notAbsolute), ("https:example.com", .notAbsolute),
         ("://example.com", .notAbsolute), ("file:///etc/passwd", .scheme("file")), ("ftp://a/", .scheme("ftp")),
         ("https://user@example.com/", .userInfo), ("https://@example.com/", .userInfo), ("https:///a", .noHost),
         ("https://:80/", .noHost), ("https://a b/", .host("a b")), ("https://[zz]/", .host("[zz]")),

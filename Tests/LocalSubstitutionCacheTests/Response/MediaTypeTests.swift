@@ -11,7 +11,8 @@ struct MediaTypeTests {
             ("text/html;charset=utf-8", "text/html; charset=utf-8"),
             ("text/html ; charset=\"UTF-8\"", "text/html; charset=UTF-8"), ("text/html;", "text/html"),
             ("image/svg+xml;a=b;;C=d", "image/svg+xml; a=b; c=d"), (#"a/b;x="q\"\\""#, #"a/b; x="q\"\\""#),
-            (#"a/b;x="""#, #"a/b; x="""#), ("application/vnd.ms-excel", "application/vnd.ms-excel"),
+            (#"a/b;x="""#, #"a/b; x="""#), ("a/b;x=\"\\\"\u{301}\"", "a/b; x=\"\\\"\u{301}\""),
+            ("application/vnd.ms-excel", "application/vnd.ms-excel"),
         ]
     )
     func read(text: String, expected: String) throws {

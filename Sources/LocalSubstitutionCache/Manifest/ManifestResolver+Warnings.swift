@@ -1,0 +1,89 @@
+import Foundation
+
+/// What is probably not meant. An app's launch does not ask for it.
+extension ManifestResolver {
+    /// Adds the warnings; reads the content of text files.
+    mutating func warn(on today: CalendarDay) {
+        for entry in manifest.entries {
+            if let until = entry.until, until.value < today {
+                add(
+                    .warning,
+                    .expired,
+                    until.offset,
+                    "\(until.value) has passed, so this entry is ignored; remove it, or set a later day"
+                )
+            }
+        }
+        warnOfTypes()
+        // As long as an entry is wrong, the file that it means would seem unused, and its URL answered by another.
+        let isSound = (manifest.findings + findings).allSatisfy { $0.severity == .warning }
+        guard isSound else { return }
+        warnOfUnusedFiles()
+        warnOfShadowedEntries()
+    }
+
+    private mutating func warnOfTypes() {
+        var seen: Set<String> = []
+        for substitution in substitutions
+        where seen.insert("\(substitution.fileOffset) \(substitution.reference.path)").inserted {
+            let path = substitution.reference.path
+            if substitution.declaredType == nil, MediaType(fileName: path) == nil {
+                add(
+                    .warning,
+                    .unknownExtension,
+                    substitution.fileOffset,
+                    "the media type of \(quoted(path)) is not known by its extension; set \"type\", "
+                        + "or it is sent as application/octet-stream"
+                )
+            }
+            if substitution.mediaType.takesCharset, substitution.declaredType?.charset == nil,
+                !isUTF8(substitution.reference)
+            {
+                add(
+                    .warning,
+                    .notUTF8,
+                    substitution.fileOffset,
+                    "\(quoted(path)) is not UTF-8, and is sent as UTF-8; save it as UTF-8, or name its charset: "
+                        + "\"type\": \"\(substitution.mediaType.essence); charset=windows-1252\""
+                )
+            }
+        }
+    }
+
+    private func isUTF8(_ file: FileReference) -> Bool {
+        guard let contents = try? FileContents(of: file, reading: .copied) else { return true }
+        return String(data: contents.data, encoding: .utf8) != nil
+    }
+
+    private mutating func warnOfUnusedFiles() {
+        guard let (found, _) = try? files?.files(below: "./", except: manifestPath) else { return }
+        let used = Set(substitutions.map(\.reference.realPath))
+        for (name, file) in found where !used.contains(file.realPath) && !name.hasSuffix(".schema.json") {
+            add(.warning, .unusedFile, 0, "no entry uses \(quoted(name)); map it, or remove the file")
+        }
+    }
+
+    /// Tells which entries are never used, whatever is asked for and on whatever day.
+    private mutating func warnOfShadowedEntries() {
+        var used: Set<Int> = []
+        var shadows: [Int: Substitution] = [:]
+        // What ends some day leaves its URL to the others.
+        let shadowed = MatchOrder(substitutions).shadowed { substitutions[$0].until == nil }
+        for (index, substitution) in substitutions.enumerated() {
+            if let shadow = shadowed[index] {
+                shadows[substitution.keyOffset] = substitutions[shadow]
+            } else {
+                used.insert(substitution.keyOffset)
+            }
+        }
+        for (offset, shadow) in shadows where !used.contains(offset) {
+            add(
+                .warning,
+                .shadowed,
+                offset,
+                "this entry is never used, because the one in line \(shadow.line) comes before it for the same URL; "
+                    + "remove one of the two"
+            )
+        }
+    }
+}
