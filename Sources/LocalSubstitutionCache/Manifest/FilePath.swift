@@ -16,7 +16,9 @@ struct FilePath: Hashable, Sendable {
         for byte in text.utf8 { hasher.combine(byte) }
     }
 
-    /// Whether this is `folder` or lies below it. Both are absolute, without symbolic links.
+    /// Whether this is `folder` or lies below it.
+    ///
+    /// Both are absolute, without symbolic links.
     func isInside(_ folder: FilePath) -> Bool {
         guard text.utf8.starts(with: folder.text.utf8) else { return false }
         let rest = text.utf8.dropFirst(folder.text.utf8.count)

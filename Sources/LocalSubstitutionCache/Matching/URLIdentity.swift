@@ -194,7 +194,9 @@ extension URLIdentity: CustomStringConvertible {
 extension String {
     var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 
-    /// The text in NFC. What is percent-encoded stays as it is, also when a combining mark follows.
+    /// The text in NFC.
+    ///
+    /// What is percent-encoded stays as it is, also when a combining mark follows.
     var composed: String {
         if isASCII { return self }
         var result = ""

@@ -37,6 +37,8 @@ enum TaskKind: String, CaseIterable, Sendable {
                 try await withCheckedThrowingContinuation { continuation in
                     session.downloadTask(with: request) { file, response, error in
                         let data = file.flatMap { try? Data(contentsOf: $0) }
+                        // Linux leaves it there.
+                        if let file { try? FileManager.default.removeItem(at: file) }
                         continuation.resume(with: Self.result(data, response, error))
                     }.resume()
                 }
