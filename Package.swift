@@ -5,7 +5,10 @@ let package = Package(
     name: "LocalSubstitutionCache",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
-        .library(name: "LocalSubstitutionCache", targets: ["LocalSubstitutionCache"])
+        .library(name: "LocalSubstitutionCache", targets: ["LocalSubstitutionCache"]),
+        .executable(name: "substitute", targets: ["substitute"]),
+        .plugin(name: "CheckManifest", targets: ["CheckManifest"]),
+        .plugin(name: "SubstituteCommand", targets: ["SubstituteCommand"]),
     ],
     targets: [
         .target(name: "LocalSubstitutionCache"),
@@ -14,17 +17,32 @@ let package = Package(
             name: "Demo",
             dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
             path: "Demo",
-            resources: [.copy("../Resources/Substitutions"), .copy("RemoteSite"), .copy("Showcase")]
+            resources: [.copy("../Resources/Substitutions"), .copy("RemoteSite"), .copy("Showcase")],
+            plugins: ["CheckManifest"]
+        ),
+        .executableTarget(name: "substitute", dependencies: ["LocalSubstitutionCache"]),
+        .plugin(name: "CheckManifest", capability: .buildTool(), dependencies: ["substitute"]),
+        .plugin(
+            name: "SubstituteCommand",
+            capability: .command(
+                intent: .custom(verb: "substitute", description: "Checks, explains and shows a manifest.")
+            ),
+            dependencies: ["substitute"]
         ),
         .testTarget(
             name: "LocalSubstitutionCacheTests",
             dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
             resources: [.copy("../../Resources/Substitutions"), .copy("Fixtures")]
         ),
+        .testTarget(
+            name: "SubstituteTests",
+            dependencies: ["substitute", "LocalSubstitutionCache"],
+            exclude: ["Fixtures"]
+        ),
     ]
 )
 
-for target in package.targets {
+for target in package.targets where target.type != .plugin {
     target.swiftSettings = [
         .treatAllWarnings(as: .error),
         .enableUpcomingFeature("ExistentialAny"),

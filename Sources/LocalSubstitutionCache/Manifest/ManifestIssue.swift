@@ -50,6 +50,16 @@ public struct ManifestIssue: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+extension ManifestIssue {
+    /// Whether the issue has no place in the text, and 1:1 only stands for the whole.
+    package var isAboutTheWhole: Bool { code == .unusedFile || code == .unreadableManifest }
+
+    /// The same issue, as an error.
+    package var asError: ManifestIssue {
+        ManifestIssue(severity: .error, code: code, message: message, file: file, line: line, column: column)
+    }
+}
+
 extension ManifestIssue.Code {
     // The text of the file.
 

@@ -2,14 +2,14 @@
 ///
 /// In quotation marks; C0 and C1 controls and the characters that change the direction of text are written as `\u{…}`,
 /// so that a name cannot rewrite the line it is printed in. Cut after 200 characters.
-func quoted(_ text: String) -> String {
+package func quoted(_ text: String) -> String {
     let limit = 200
     let start = text.prefix(limit)
     return "\"" + visible(start) + (start.endIndex == text.endIndex ? "" : "…") + "\""
 }
 
 /// The same without quotation marks or limit.
-func visible(_ text: some StringProtocol) -> String {
+package func visible(_ text: some StringProtocol) -> String {
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
         switch scalar.value {
@@ -32,7 +32,7 @@ func codePoint(_ text: String) -> String {
 /// The measure is the number of letters to insert, delete, replace or swap with their neighbour (optimal string
 /// alignment distance); near enough is a third of the length. Cost: the product of the lengths for each candidate of
 /// similar length.
-func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
+package func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
     let letters = Array(name.lowercased().utf8.prefix(256))
     let limit = max(1, letters.count / 3)
     var best: (distance: Int, name: String)?

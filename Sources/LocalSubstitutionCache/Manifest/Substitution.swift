@@ -30,6 +30,24 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// Offset of the entry's `file` in the manifest.
     let fileOffset: Int
 
+    /// The size of the file when the manifest was read, in bytes.
+    package var size: Int { reference.size }
+
+    /// The last day on which the entry is used, as `YYYY-MM-DD`.
+    package var lastDay: String? { until?.description }
+
+    /// Which parameters of a query are ignored, in words; nil when the query must be exact.
+    package var ignoredQuery: String? {
+        switch query {
+        case .exact: nil
+        case .ignoring(let names): names.map { $0.text + ($0.isPrefix ? "*" : "") }.joined(separator: ", ")
+        case .any: "any"
+        }
+    }
+
+    /// The headers that the entry adds; a nil value removes one.
+    package var addedHeaders: [String: String?] { headers }
+
     /// `url → file`.
     public var description: String { "\(url) → \(visible(file))" }
 }

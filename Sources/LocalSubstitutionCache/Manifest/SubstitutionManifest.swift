@@ -42,15 +42,24 @@ public struct SubstitutionManifest: Sendable {
     /// - Parameter url: A file URL. Its path stands in the messages as given.
     /// - Throws: ``ManifestError`` when the file cannot be read or is not JSON.
     public init(contentsOf url: URL) throws(ManifestError) {
-        let data: Data
+        try self.init(Self.text(of: url, name: url.path), name: url.path, url: url)
+    }
+
+    /// The bytes of a manifest file.
+    static func text(of url: URL, name: String) throws(ManifestError) -> Data {
+        guard url.isFileURL else {
+            throw ManifestError(
+                unreadable: name,
+                because: "\(quoted(url.absoluteString)) is not a file URL; download the manifest and its files first"
+            )
+        }
         do {
-            data = try FileContents(of: OpenedFile(path: url.path), reading: .copied).data
+            return try FileContents(of: OpenedFile(path: url.path), reading: .copied).data
         } catch {
             let isFolder = error == .isFolder
-            let reason = isFolder ? "\(quoted(url.path)) is a folder, not a manifest" : error.reason(for: url.path)
-            throw ManifestError(unreadable: url.path, because: reason)
+            let reason = isFolder ? "\(quoted(name)) is a folder, not a manifest" : error.reason(for: name)
+            throw ManifestError(unreadable: name, because: reason)
         }
-        try self.init(data, name: url.path, url: url)
     }
 
     /// Reads a manifest from memory.
@@ -63,7 +72,7 @@ public struct SubstitutionManifest: Sendable {
         try self.init(data, name: name, url: nil)
     }
 
-    private init(_ data: Data, name: String, url: URL?) throws(ManifestError) {
+    init(_ data: Data, name: String, url: URL?) throws(ManifestError) {
         let source = SourceText(name: name, bytes: data)
         do {
             var reader = ManifestReader()
@@ -106,10 +115,15 @@ public struct SubstitutionManifest: Sendable {
     ///   - date: The moment that `until` is compared with.
     /// - Returns: The issues; empty when the manifest is as it should be.
     public func issues(in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
+        check(in: folder, on: date).issues
+    }
+
+    /// Everything that is wrong, and what is mapped as far as it could be found out.
+    func check(in folder: URL, on date: Date) -> (issues: [ManifestIssue], substitutions: [Substitution]) {
         var resolver = ManifestResolver(self, folder: folder)
         resolver.resolve()
         resolver.warn(on: CalendarDay(date))
-        return source.issues(findings + resolver.findings)
+        return (source.issues(findings + resolver.findings), resolver.substitutions)
     }
 }
 

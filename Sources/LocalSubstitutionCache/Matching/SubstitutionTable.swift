@@ -1,15 +1,15 @@
-import Foundation
+package import Foundation
 
 // On Apple's systems URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
 /// Everything a manifest substitutes, ready to be delivered: URL identity → prepared response. Immutable.
 ///
 /// A request can only pick a row of this table; it never becomes a path.
 // CachedURLResponse is immutable and never changes after it was made, which Linux's Foundation does not declare.
-final class SubstitutionTable: @unchecked Sendable {
+package final class SubstitutionTable: @unchecked Sendable {
     /// One URL and what answers it.
     ///
     /// A class, so that a look-up retains one reference and not every string of a substitution.
@@ -129,6 +129,26 @@ final class SubstitutionTable: @unchecked Sendable {
         return index.nearest(to: identity).map { candidate, differences in
             Explanation.Neighbour(substitution: substitutions[candidate.substitution], differences: differences)
         }
+    }
+}
+
+/// What the designers' tool asks, without a cache.
+extension SubstitutionTable {
+    /// Reads a manifest file, which the messages call `name`.
+    package convenience init(manifest url: URL, name: String) throws(ManifestError) {
+        let text = try SubstitutionManifest.text(of: url, name: name)
+        let manifest = try SubstitutionManifest(text, name: name, url: url)
+        try self.init(manifest, folder: url.deletingLastPathComponent(), reading: .mapped)
+    }
+
+    /// See ``LocalSubstitutionCache/explain(_:)``.
+    package func explain(_ request: URLRequest) -> Explanation {
+        Explanation(request, self)
+    }
+
+    /// What a client gets that is answered with a file, from the cache or from the protocol.
+    package func response(to request: URLRequest) -> HTTPURLResponse? {
+        request.url.flatMap(match)?.response(to: request)?.response as? HTTPURLResponse
     }
 }
 

@@ -1,0 +1,102 @@
+import LocalSubstitutionCache
+
+/// One option of a command, in GNU's manner: `--name value`, `--name=value`, `-n value`, `-nvalue`.
+struct Option: Sendable {
+    let name: String
+    let short: Character?
+    /// What the help calls the value; nil for an option without one.
+    let value: String?
+    let help: String
+
+    init(_ name: String, short: Character? = nil, value: String? = nil, _ help: String) {
+        (self.name, self.short, self.value, self.help) = (name, short, value, help)
+    }
+
+    static let help = Option("help", short: "h", "Print this.")
+}
+
+/// Wrong use of the tool, as a sentence.
+///
+/// Ends it with status 2.
+struct UsageError: Error {
+    let message: String
+
+    init(_ message: String) {
+        self.message = message
+    }
+}
+
+/// The words of a command line, sorted into options and the rest.
+struct Arguments {
+    /// What is no option, in its order.
+    ///
+    /// `-` stands for standard input, and everything after `--` is here.
+    private(set) var operands: [String] = []
+    private var values: [String: [String]] = [:]
+
+    init(_ words: some Sequence<String>, _ options: [Option]) throws(UsageError) {
+        var words = Array(words)[...]
+        while let word = words.popFirst() {
+            if word == "--" {
+                operands += words
+                return
+            } else if word.hasPrefix("--") {
+                try readLong(word.dropFirst(2), options, &words)
+            } else if word.hasPrefix("-"), word != "-" {
+                try readShort(word.dropFirst(), options, &words)
+            } else {
+                operands.append(word)
+            }
+        }
+    }
+
+    /// Whether an option was given.
+    func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// The values of an option, in their order.
+    func values(_ name: String) -> [String] { values[name, default: []] }
+
+    private mutating func readLong(
+        _ word: Substring,
+        _ options: [Option],
+        _ rest: inout ArraySlice<String>
+    ) throws(UsageError) {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = parts.first.map(String.init) ?? ""
+        guard let option = options.first(where: { $0.name == name }) else {
+            let meant = suggestion(for: name, among: options.map(\.name)).map { "; did you mean --\($0)?" } ?? ""
+            throw UsageError("there is no option \(quoted("--" + name))\(meant)")
+        }
+        try store(option, parts.count > 1 ? String(parts[1]) : nil, &rest)
+    }
+
+    private mutating func readShort(
+        _ word: Substring,
+        _ options: [Option],
+        _ rest: inout ArraySlice<String>
+    ) throws(UsageError) {
+        var letters = word
+        while let letter = letters.popFirst() {
+            guard let option = options.first(where: { $0.short == letter }) else {
+                throw UsageError("there is no option \(quoted("-\(letter)"))")
+            }
+            let attached = option.value == nil || letters.isEmpty ? nil : String(letters)
+            try store(option, attached, &rest)
+            if attached != nil { return }
+        }
+    }
+
+    private mutating func store(
+        _ option: Option,
+        _ attached: String?,
+        _ rest: inout ArraySlice<String>
+    ) throws(UsageError) {
+        guard let kind = option.value else {
+            guard attached == nil else { throw UsageError("--\(option.name) takes no value") }
+            values[option.name, default: []].append("")
+            return
+        }
+        guard let value = attached ?? rest.popFirst() else { throw UsageError("--\(option.name) needs a \(kind)") }
+        values[option.name, default: []].append(value)
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import LocalSubstitutionCache
+
+extension Command {
+    static let check = Command(
+        name: "check",
+        summary: "Tells everything that is wrong with a manifest, and where.",
+        operands: "[OPTIONS] [MANIFEST…]",
+        options: [
+            Option("strict", short: "s", "Treat warnings as errors."),
+            Option("json", "Print one JSON object for each issue, and nothing else."),
+            Option("folder", short: "f", value: "folder", "Where the files lie, for a manifest from standard input."),
+            Option("stamp", value: "file", "Write a file when there is no error, for build systems."),
+        ],
+        discussion: """
+            Without a MANIFEST it looks for Resources/Substitutions/manifest.json, Substitutions/manifest.json and
+            manifest.json, and takes the first. With - it reads the manifest from standard input; its files lie in the
+            current folder, or in the one that --folder names.
+
+            Exits with 0 when there is no error, 1 when there is one, and 2 when it is used wrongly.
+            """,
+        example: "  substitute check --strict Substitutions/manifest.json",
+        run: Check.run
+    )
+}
+
+/// Prints the issues of manifests.
+private struct Check {
+    static let defaults = ["Resources/Substitutions/manifest.json", "Substitutions/manifest.json", "manifest.json"]
+
+    let isStrict: Bool
+    let console: Console
+
+    static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+        let check = Check(isStrict: arguments.has("strict"), console: console)
+        var paths = arguments.operands
+        if paths.isEmpty {
+            guard let found = defaults.first(where: FileManager.default.fileExists) else {
+                throw UsageError(
+                    "there is no \(defaults.map { quoted($0) }.joined(separator: " or ")); name a manifest"
+                )
+            }
+            paths = [found]
+        }
+        let checks = paths.map { path in
+            let folder = URL(fileURLWithPath: arguments.values("folder").last ?? ".")
+            return path == "-"
+                ? ManifestCheck(console.readAll(), name: "<stdin>", folder: folder)
+                : ManifestCheck(URL(fileURLWithPath: path), name: path)
+        }
+        let issues = checks.flatMap { manifest in manifest.issues.map { (check.judged($0), manifest) } }
+        for (issue, manifest) in issues {
+            if arguments.has("json") { try check.printJSON(issue) } else { check.printText(issue, manifest) }
+        }
+        if !arguments.has("json") { check.printSummary(checks, issues.map(\.0)) }
+        if issues.contains(where: { $0.0.severity == .error }) { return 1 }
+        for stamp in arguments.values("stamp") {
+            try Data("// The manifest has no errors.\n".utf8).write(to: URL(fileURLWithPath: stamp))
+        }
+        return 0
+    }
+
+    private func judged(_ issue: ManifestIssue) -> ManifestIssue { isStrict ? issue.asError : issue }
+
+    private func printText(_ issue: ManifestIssue, _ manifest: ManifestCheck) {
+        let severity = console.coloured("\(issue.severity.rawValue):", issue.severity == .error ? .red : .yellow)
+        let place = console.coloured("\(visible(issue.file)):\(issue.line):\(issue.column):", .bold)
+        console.print("\(place) \(severity) \(issue.message)")
+        if let excerpt = Excerpt(of: issue, in: manifest.text) {
+            console.print(excerpt.line)
+            console.print(excerpt.indentation + console.coloured("^", .green))
+        }
+    }
+
+    private func printSummary(_ checks: [ManifestCheck], _ issues: [ManifestIssue]) {
+        func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
+            "\(number) \(number == 1 ? noun : plural ?? noun + "s")"
+        }
+        let entries = checks.compactMap(\.entries)
+        let files = checks.map(\.files)
+        let bytes = files.reduce(0) { $0 + $1.values.reduce(0, +) }
+        let errors = issues.count { $0.severity == .error }
+        let parts = [
+            entries.count == checks.count ? count(entries.reduce(0, +), "entry", "entries") : nil,
+            entries.count == checks.count ? count(files.reduce(0) { $0 + $1.count }, "file") : nil,
+            entries.count == checks.count ? count(bytes, "byte") : nil,
+            count(errors, "error"), count(issues.count - errors, "warning"),
+        ]
+        console.print(parts.compactMap(\.self).joined(separator: ", "))
+    }
+
+    private func printJSON(_ issue: ManifestIssue) throws {
+        struct Line: Encodable {
+            let file: String
+            let line: Int
+            let column: Int
+            let severity: String
+            let code: String
+            let message: String
+        }
+        let line = Line(
+            file: visible(issue.file),
+            line: issue.line,
+            column: issue.column,
+            severity: issue.severity.rawValue,
+            code: issue.code.rawValue,
+            message: issue.message
+        )
+        console.print(try JSONLine.encode(line))
+    }
+}
+
+/// One JSON object on a line.
+enum JSONLine {
+    static func encode(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}

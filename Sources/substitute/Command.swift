@@ -1,0 +1,68 @@
+/// One command of the tool.
+struct Command: Sendable {
+    let name: String
+    /// One line for the list of commands.
+    let summary: String
+    /// What follows the name on the command line.
+    let operands: String
+    let options: [Option]
+    /// Paragraphs between the usage and the options.
+    let discussion: String
+    let example: String
+    /// Runs the command and returns the status to exit with.
+    let run: @Sendable (Arguments, Console) throws -> Int32
+
+    static let all = [check, explain, preview]
+
+    /// The help of this command.
+    var help: String {
+        """
+        \(summary)
+
+        Usage: substitute \(name) \(operands)
+
+        \(discussion)
+
+        Options:
+        \(Self.list((options + [.help]).map { ($0.usage, $0.help) }))
+
+        Example:
+        \(example)
+        """
+    }
+
+    /// The help of the tool.
+    static var overview: String {
+        """
+        Checks, explains and shows the manifest of LocalSubstitutionCache.
+
+        Usage: substitute COMMAND …
+
+        Commands:
+        \(list(all.map { ($0.name, $0.summary) }))
+
+        Options:
+        \(list([("-h, --help", "Print this, or with a command its own help."), ("--version", "Print the version.")]))
+
+        Example:
+          substitute check Substitutions/manifest.json
+        """
+    }
+
+    /// Two columns, indented.
+    private static func list(_ rows: [(String, String)]) -> String {
+        let width = (rows.map(\.0.count).max() ?? 0) + 2
+        return rows.map { name, text in
+            let indented = text.split(separator: "\n", omittingEmptySubsequences: false)
+                .joined(separator: "\n" + String(repeating: " ", count: width + 2))
+            return "  " + name + String(repeating: " ", count: width - name.count) + indented
+        }.joined(separator: "\n")
+    }
+}
+
+extension Option {
+    /// The option as the help writes it.
+    fileprivate var usage: String {
+        (short.map { "-\($0), " } ?? "    ") + "--\(name)" + (value.map { " \($0.uppercased())" } ?? "")
+    }
+}

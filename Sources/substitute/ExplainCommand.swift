@@ -1,0 +1,139 @@
+import Foundation
+import LocalSubstitutionCache
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Command {
+    static let explain = Command(
+        name: "explain",
+        summary: "Tells for each URL what answers it, or why nothing does.",
+        operands: "[OPTIONS] MANIFEST URL…",
+        options: [
+            Option("method", short: "m", value: "method", "The method of the request; without it GET."),
+            Option(
+                "header",
+                short: "H",
+                value: "header",
+                "A header of the request, as 'Name: value'. May be repeated."
+            ),
+            Option("json", "Print one JSON object for each URL, and nothing else."),
+        ],
+        discussion: """
+            Prints the entry and the file that answer a URL, and the head of the response as a client gets it; or the
+            reason why the URL is left to the network, and the nearest entry. With - it reads URLs from standard input,
+            one a line.
+
+            Exits with 0 when the manifest could be read, 1 when it has errors, and 2 when it is used wrongly.
+            """,
+        example: "  substitute explain Substitutions/manifest.json https://example.com/css/site.css",
+        run: Explain.run
+    )
+}
+
+/// Prints what happens to requests.
+private struct Explain {
+    let table: SubstitutionTable
+    let path: String
+    let method: String
+    let headers: [(name: String, value: String)]
+    let console: Console
+
+    static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+        guard let path = arguments.operands.first else { throw UsageError("name a manifest and a URL") }
+        let urls = arguments.operands.dropFirst()
+        guard !urls.isEmpty else { throw UsageError("name a URL after the manifest, or - to read URLs") }
+        let headers = try arguments.values("header").map { header throws(UsageError) in
+            guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else {
+                throw UsageError("\(quoted(header)) is not a header; write it as 'Name: value'")
+            }
+            let value = header[header.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            return (String(header[..<colon]), value)
+        }
+        let table: SubstitutionTable
+        do {
+            table = try SubstitutionTable(manifest: URL(fileURLWithPath: path), name: path)
+        } catch {
+            console.complain("\(error)")
+            return 1
+        }
+        let explain = Explain(
+            table: table,
+            path: path,
+            method: arguments.values("method").last ?? "GET",
+            headers: headers,
+            console: console
+        )
+        for url in urls {
+            let lines = url == "-" ? String(decoding: console.readAll(), as: UTF8.self) : url
+            for line in lines.split(whereSeparator: \.isNewline) {
+                let url = line.trimmingCharacters(in: .whitespaces)
+                if arguments.has("json") { try explain.printJSON(url) } else { explain.printText(url) }
+            }
+        }
+        return 0
+    }
+
+    /// The explanation, and the response when a file answers.
+    ///
+    /// Nil when the text is no URL at all.
+    private func answer(_ text: String) -> (explanation: Explanation, response: HTTPURLResponse?)? {
+        guard let url = URL(string: text) else { return nil }
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        for header in headers { request.setValue(header.value, forHTTPHeaderField: header.name) }
+        let explanation = table.explain(request)
+        switch explanation.answer {
+        case .cacheAndProtocol, .protocolOnly: return (explanation, table.response(to: request))
+        case .networkUnless, .network: return (explanation, nil)
+        }
+    }
+
+    private func printText(_ text: String) {
+        guard let (explanation, response) = answer(text) else {
+            console.print("\(visible(text)) is not a URL.\n")
+            return
+        }
+        console.print(explanation.description)
+        if let entry = explanation.substitution {
+            console.print("  entry  \(visible(path)):\(entry.line): \(quoted(entry.url))")
+            console.print("  file   \(visible(entry.file)), \(entry.size) bytes")
+        }
+        if let response {
+            console.print("  HTTP/1.1 \(response.statusCode)")
+            for (name, value) in Self.fields(response) { console.print("  \(name): \(visible(value))") }
+        }
+        console.print("")
+    }
+
+    private func printJSON(_ text: String) throws {
+        struct Line: Encodable {
+            let url: String
+            let substituted: Bool
+            var file: String?
+            var status: Int?
+            var headers: [String: String]?
+            var reason: String?
+        }
+        guard let (explanation, response) = answer(text) else {
+            console.print(try JSONLine.encode(Line(url: visible(text), substituted: false, reason: "not a URL")))
+            return
+        }
+        let headers = response.map { Dictionary(Self.fields($0), uniquingKeysWith: { first, _ in first }) }
+        let line = Line(
+            url: visible(text),
+            substituted: response != nil,
+            file: explanation.substitution.map { visible($0.file) },
+            status: response?.statusCode,
+            headers: headers,
+            reason: explanation.description
+        )
+        console.print(try JSONLine.encode(line))
+    }
+
+    private static func fields(_ response: HTTPURLResponse) -> [(String, String)] {
+        (response.allHeaderFields as? [String: String] ?? [:]).sorted { $0.key < $1.key }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// What the preview shows of a file.
+enum PreviewKind: String, CaseIterable {
+    case image
+    case font
+    case audio
+    case video
+    case text
+    case other
+
+    /// The heading over files of this kind.
+    var title: String {
+        switch self {
+        case .image: "Images"
+        case .font: "Fonts"
+        case .audio: "Audio"
+        case .video: "Video"
+        case .text: "Text"
+        case .other: "Other"
+        }
+    }
+
+    init(_ type: MediaType) {
+        let essence = type.essence
+        let kinds: [(String, PreviewKind)] = [
+            ("image/", .image), ("font/", .font), ("audio/", .audio), ("video/", .video), ("text/", .text),
+        ]
+        if let kind = kinds.first(where: { essence.hasPrefix($0.0) })?.1 {
+            self = kind
+        } else if essence.hasSuffix("+json") || essence.hasSuffix("+xml")
+            || ["json", "xml", "yaml", "toml", "javascript", "ld+json"].contains(where: {
+                essence == "application/\($0)"
+            })
+        {
+            self = .text
+        } else {
+            self = .other
+        }
+    }
+}
+
+/// One substitution on the preview page.
+struct PreviewCard {
+    let substitution: Substitution
+    let kind: PreviewKind
+    /// The file's address, relative to the page and percent-encoded.
+    let address: String
+    /// Where the file lies, to read the first lines of a text.
+    let file: URL
+    /// Different for each card of the page.
+    let number: Int
+
+    /// The card as an item of a list.
+    var html: String {
+        """
+        <li class="card" data-kind="\(kind.rawValue)" id="line-\(substitution.line)-\(number)">
+        <div class="show \(kind.rawValue)">\(sample)</div>
+        <div class="about">
+        <p class="url">\(Self.escaped(substitution.url))</p>
+        <p><a href="\(address)">\(Self.escaped(substitution.file))</a></p>
+        <p class="facts">\(Self.escaped(substitution.mediaType.description)) · \(Self.size(substitution.size)) · line \
+        \(substitution.line)</p>
+        \(conditions)</div>
+        </li>
+
+        """
+    }
+
+    private var sample: String {
+        switch kind {
+        case .image:
+            return "<img loading=\"lazy\" decoding=\"async\" alt=\"\" src=\"\(address)\">"
+        case .font:
+            return """
+                <style>@font-face { font-family: f\(number); src: url("\(address)"); }</style>\
+                <p class="big" style="font-family: f\(number)">Aa</p>\
+                <p style="font-family: f\(number)">The quick brown fox jumps over 13 lazy dogs.</p>
+                """
+        case .audio:
+            return "<audio controls preload=\"none\" src=\"\(address)\"></audio>"
+        case .video:
+            return "<video controls preload=\"metadata\" src=\"\(address)\"></video>"
+        case .text:
+            return "<pre>\(Self.escaped(firstLines))</pre>"
+        case .other:
+            let name = substitution.file.split(separator: ".").last.map(String.init) ?? ""
+            return "<p class=\"big\">\(Self.escaped(String(name.prefix(8))))</p>"
+        }
+    }
+
+    private var firstLines: String {
+        guard let handle = try? FileHandle(forReadingFrom: file), let data = try? handle.read(upToCount: 2048) else {
+            return ""
+        }
+        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.prefix(12).map { $0.prefix(160) }.joined(separator: "\n")
+    }
+
+    private var conditions: String {
+        var chips =
+            substitution.conditions.isEmpty
+            ? [] : ["only when " + substitution.conditions.map(\.description).joined(separator: " or ")]
+        if let ignored = substitution.ignoredQuery { chips.append("ignores ?\(ignored)") }
+        if let day = substitution.lastDay { chips.append("until \(day)") }
+        for (name, value) in substitution.addedHeaders.sorted(by: { $0.key < $1.key }) {
+            chips.append(value.map { "\(name): \($0)" } ?? "no \(name)")
+        }
+        if chips.isEmpty { return "" }
+        return "<p class=\"chips\">" + chips.map { "<span>\(Self.escaped($0))</span>" }.joined(separator: " ")
+            + "</p>\n"
+    }
+
+    /// Text as HTML shows it, in content and in attributes; control characters are written out.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            if line.offset > 0 { result += "\n" }
+            for character in visible(line.element).unicodeScalars {
+                switch character {
+                case "&": result += "&amp;"
+                case "<": result += "&lt;"
+                case ">": result += "&gt;"
+                case "\"": result += "&quot;"
+                case "'": result += "&#39;"
+                default: result.unicodeScalars.append(character)
+                }
+            }
+        }
+        return result
+    }
+
+    /// A number of bytes as people read it.
+    static func size(_ bytes: Int) -> String {
+        if bytes < 1000 { return "\(bytes) B" }
+        let units = ["kB", "MB", "GB", "TB"]
+        var (value, unit) = (Double(bytes) / 1000, 0)
+        while value >= 999.5, unit < units.count - 1 { (value, unit) = (value / 1000, unit + 1) }
+        return String(format: value < 9.95 ? "%.1f " : "%.0f ", value) + units[unit]
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import LocalSubstitutionCache
+
+extension Command {
+    static let preview = Command(
+        name: "preview",
+        summary: "Writes a page that shows what ships.",
+        operands: "[OPTIONS] MANIFEST",
+        options: [
+            Option("output", short: "o", value: "file", "Where the page is written; without it to standard output."),
+            Option("open", "Open the page in the browser."),
+        ],
+        discussion: """
+            The page shows a thumbnail, specimen, player or first lines of each file, with its URL, media type, size and
+            conditions, and what is wrong with the manifest on top. It is one file; it refers to the files of the manifest
+            by relative address, and sends nothing anywhere.
+
+            Exits with 0 when the page was written, also for a manifest with errors, 1 when it could not be, and 2 when it
+            is used wrongly.
+            """,
+        example: "  substitute preview Substitutions/manifest.json -o preview.html --open",
+        run: { arguments, console in
+            guard let path = arguments.operands.first, arguments.operands.count == 1 else {
+                throw UsageError("name one manifest")
+            }
+            let output = arguments.values("output").last
+            if output == nil, arguments.has("open") { throw UsageError("--open needs --output") }
+            let manifest = URL(fileURLWithPath: path)
+            let page = output.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: "preview.html")
+            let preview = PreviewPage(
+                ManifestCheck(manifest, name: path),
+                folder: manifest.deletingLastPathComponent(),
+                from: page.deletingLastPathComponent()
+            )
+            guard output != nil else {
+                console.print(preview.html)
+                return 0
+            }
+            try Data(preview.html.utf8).write(to: page)
+            if arguments.has("open") { try open(page) }
+            return 0
+        }
+    )
+
+    private static func open(_ page: URL) throws {
+        // The desktop's own command for "open with whatever opens this".
+        #if os(macOS)
+        let opener = "open"
+        #else
+        let opener = "xdg-open"
+        #endif
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [opener, page.path]
+        try process.run()
+        process.waitUntilExit()
+        if process.terminationStatus != 0 { throw UsageError("\(opener) could not open \(quoted(page.path))") }
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// The page that shows what a manifest ships: one file, with its style and its script in it.
+struct PreviewPage {
+    private let check: ManifestCheck
+    private let cards: [PreviewCard]
+    /// Allows this page's script and no other; what the manifest says cannot know it.
+    private let nonce = UUID().uuidString
+
+    /// Lays out what is known of a manifest.
+    ///
+    /// - Parameters:
+    ///   - check: The manifest.
+    ///   - folder: Where its files lie.
+    ///   - page: The folder that the page will lie in, from which the files are addressed.
+    init(_ check: ManifestCheck, folder: URL, from page: URL) {
+        self.check = check
+        let prefix = Self.path(to: folder, from: page)
+        cards = check.substitutions.enumerated().map { number, substitution in
+            PreviewCard(
+                substitution: substitution,
+                kind: PreviewKind(substitution.mediaType),
+                address: Self.encoded(prefix + substitution.file),
+                file: folder.appendingPathComponent(substitution.file),
+                number: number
+            )
+        }
+    }
+
+    var html: String {
+        """
+        <!doctype html>
+        <html lang="en">
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta http-equiv="Content-Security-Policy" content="\(policy)">
+        <title>What ships: \(PreviewCard.escaped(check.name))</title>
+        <style>
+        \(Self.style)
+        </style>
+        <header>
+        <h1>What ships</h1>
+        <p>\(PreviewCard.escaped(check.name))</p>
+        <p class="totals">\(totals)</p>
+        </header>
+        \(issues)\(filter)<main>
+        <ul class="cards">
+        \(cards.map(\.html).joined())</ul>
+        </main>
+        <script nonce="\(nonce)">
+        \(Self.script)
+        </script>
+        </html>
+        """
+    }
+
+    /// Nothing may be loaded but what lies beside the page, and nothing sent.
+    private var policy: String {
+        [
+            "default-src 'none'", "img-src 'self' file:", "media-src 'self' file:", "font-src 'self' file:",
+            "style-src 'unsafe-inline'", "script-src 'nonce-\(nonce)'", "base-uri 'none'", "form-action 'none'",
+        ].joined(separator: "; ")
+    }
+
+    private var totals: String {
+        let files = check.files
+        let errors = check.issues.count { $0.severity == .error }
+        var parts = [
+            Self.count(cards.count, "URL"), Self.count(files.count, "file"),
+            PreviewCard.size(files.values.reduce(0, +)),
+        ]
+        if errors > 0 { parts.append("<strong class=\"error\">\(Self.count(errors, "error"))</strong>") }
+        let warnings = check.issues.count - errors
+        if warnings > 0 { parts.append("<strong class=\"warning\">\(Self.count(warnings, "warning"))</strong>") }
+        return parts.joined(separator: " · ")
+    }
+
+    private var issues: String {
+        if check.issues.isEmpty { return "" }
+        let items = check.issues.map { issue in
+            let place = issue.isAboutTheWhole ? "" : "\(issue.line):\(issue.column)"
+            let link = target(of: issue).map { "<a href=\"#\($0)\">\(place)</a>" } ?? place
+            return "<li class=\"\(issue.severity.rawValue)\"><b>\(issue.severity.rawValue)</b> \(link) "
+                + "\(PreviewCard.escaped(issue.message))</li>\n"
+        }
+        let worst = check.issues.contains { $0.severity == .error } ? "error" : "warning"
+        return
+            "<section class=\"issues \(worst)\" aria-label=\"What is wrong\">\n<ul>\n\(items.joined())</ul>\n</section>\n"
+    }
+
+    /// The first card of the entry that an issue is about: the last one that begins before it.
+    private func target(of issue: ManifestIssue) -> String? {
+        guard !issue.isAboutTheWhole,
+            let entry = cards.last(where: { card in
+                (card.substitution.line, card.substitution.column) <= (issue.line, issue.column)
+            }),
+            let first = cards.first(where: { $0.substitution.line == entry.substitution.line })
+        else { return nil }
+        return "line-\(first.substitution.line)-\(first.number)"
+    }
+
+    /// Shown by the script; without it all cards are there and nothing filters them.
+    private var filter: String {
+        let kinds = PreviewKind.allCases.compactMap { kind in
+            let count = cards.count { $0.kind == kind }
+            return count == 0 ? nil : choice(kind.rawValue, "\(kind.title) \(count)")
+        }
+        return """
+            <form class="filter" hidden>
+            <label>Find <input type="search" autocomplete="off" placeholder="URL, file or type"></label>
+            <fieldset><legend>Kind</legend>\(choice("all", "All \(cards.count)", checked: true))\(kinds.joined())</fieldset>
+            <output></output>
+            </form>
+
+            """
+    }
+
+    private func choice(_ value: String, _ label: String, checked: Bool = false) -> String {
+        "<label><input type=\"radio\" name=\"kind\" value=\"\(value)\"\(checked ? " checked" : "")>\(label)</label>"
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
+
+    // MARK: - Addresses
+
+    /// The way from one folder to another, ending in "/".
+    private static func path(to folder: URL, from page: URL) -> String {
+        let (target, start) = (components(folder), components(page))
+        let common = zip(target, start).prefix { $0 == $1 }.count
+        let way = Array(repeating: "..", count: start.count - common) + target.dropFirst(common)
+        return way.isEmpty || way.first != ".."
+            ? (["."] + way).joined(separator: "/") + "/" : way.joined(separator: "/") + "/"
+    }
+
+    private static func components(_ folder: URL) -> [String] {
+        folder.absoluteURL.standardizedFileURL.resolvingSymlinksInPath().pathComponents
+    }
+
+    private static func encoded(_ path: String) -> String {
+        let unreserved = CharacterSet(
+            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
+        )
+        return path.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+    }
+}

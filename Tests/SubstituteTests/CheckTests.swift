@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+@Suite("substitute check", .timeLimit(.minutes(3)))
+struct CheckTests {
+    /// Everything the tool prints for every invalid manifest, compared with one checked-in file.
+    ///
+    /// Run the tests with `UPDATE_GOLDEN_FILES=1` to write it anew, and read the difference before you keep it.
+    @Test("Every invalid manifest gets its output, as text and as JSON", arguments: ["txt", "jsonl"])
+    func golden(format: String) throws {
+        let invalid = Tool.fixtures.appendingPathComponent("Invalid")
+        let names = try FileManager.default.contentsOfDirectory(atPath: invalid.path).filter { $0.hasSuffix(".json") }
+        var text = ""
+        for name in names.sorted() {
+            let own = invalid.appendingPathComponent(String(name.dropLast(5)))
+            let isThere = FileManager.default.fileExists(atPath: own.path)
+            let folder = isThere ? own : Tool.fixtures.appendingPathComponent("Files")
+            let result = try Tool.run(
+                ["check", "-", "--folder", folder.path] + (format == "jsonl" ? ["--json"] : []),
+                input: Data(contentsOf: invalid.appendingPathComponent(name))
+            )
+            #expect(result.status == (name.hasPrefix("warning-") ? 0 : 1), "\(name)")
+            #expect(result.errors == "")
+            if format == "jsonl" { try expectJSON(result.output) }
+            text += "==> \(name)\n\(result.output)"
+        }
+        let golden = Tool.package.appendingPathComponent("Tests/SubstituteTests/Fixtures/check.\(format)")
+        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil { try Data(text.utf8).write(to: golden) }
+        #expect(try text == String(contentsOf: golden, encoding: .utf8))
+    }
+
+    private func expectJSON(_ output: String) throws {
+        for line in output.split(separator: "\n") {
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            #expect(Set(object?.keys ?? [:].keys) == ["file", "line", "column", "severity", "code", "message"])
+        }
+    }
+
+    @Test("Exit codes: 0 clean or warnings only, 1 errors, 2 wrong use")
+    func status() throws {
+        let folder = try ScratchFolder()
+        try folder.write("x", to: "a.txt")
+        try folder.write("x", to: "unused.txt")
+        try folder.write(#"{ "https://h/a": "a.txt" }"#, to: "warning.json")
+        try folder.write(#"{ "https://h/a": "b.txt" }"#, to: "error.json")
+        let rows: [([String], Int32)] = [
+            (["check", "warning.json"], 0), (["check", "--strict", "warning.json"], 1),
+            (["check", "-s", "warning.json"], 1),
+            (["check", "error.json"], 1), (["check", "warning.json", "error.json"], 1), (["check", "none.json"], 1),
+            (["check", "--json", "error.json"], 1), (["check"], 2), (["check", "--stict"], 2), (["check", "-x"], 2),
+            (["check", "--json=yes"], 2), (["check", "--folder"], 2), ([], 2), (["chek"], 2), (["--help"], 0),
+            (["check", "--help"], 0), (["check", "-h"], 0), (["help", "check"], 0), (["--version"], 0), (["-h"], 0),
+            (["check", "--", "--strict"], 1), (["check", "."], 1),
+        ]
+        for (arguments, status) in rows {
+            let result = try Tool.run(arguments, in: folder.url)
+            #expect(result.status == status, "\(arguments)")
+            #expect(result.errors.isEmpty == (status != 2), "\(arguments): \(result.errors)")
+            #expect(result.output.isEmpty == (status == 2), "\(arguments)")
+        }
+    }
+
+    @Test("A slip in the arguments is answered with what was probably meant")
+    func suggestions() throws {
+        #expect(try Tool.run(["chekc"]).errors.contains("did you mean \"check\"?"))
+        #expect(try Tool.run(["check", "--stirct"]).errors.contains("did you mean --strict?"))
+        #expect(try Tool.run(["explain"]).errors.contains("name a manifest and a URL"))
+    }
+
+    @Test("Without a manifest the first of three places is taken")
+    func defaults() throws {
+        let folder = try ScratchFolder()
+        try folder.write("{}", to: "manifest.json")
+        #expect(try Tool.run(["check"], in: folder.url).output.hasPrefix("0 entries"))
+        try folder.write("[]", to: "Substitutions/manifest.json")
+        #expect(try Tool.run(["check"], in: folder.url).output.hasPrefix("Substitutions/manifest.json:1:1: error:"))
+        try folder.write("1", to: "Resources/Substitutions/manifest.json")
+        #expect(try Tool.run(["check"], in: folder.url).output.hasPrefix("Resources/Substitutions/manifest.json:1:1: "))
+        let nothing = try ScratchFolder()
+        #expect(try Tool.run(["check"], in: nothing.url).errors.contains("name a manifest"))
+    }
+
+    @Test("Nothing that a manifest or a file name holds can steer a terminal")
+    func controls() throws {
+        let folder = try ScratchFolder()
+        try folder.write("x", to: "\u{1B}[31m\u{202E}.txt")
+        try folder.write(
+            "{ \"https://h/\": \"\u{9B}2J\u{2066}.txt\", \"https://h/b\": \"\\u001b]0;x\" }",
+            to: "manifest.json"
+        )
+        for arguments in [["check"], ["check", "--json"], ["preview", "manifest.json"]] {
+            let output = try Tool.run(arguments, in: folder.url).output
+            let raw = output.unicodeScalars.filter { scalar in
+                scalar != "\n" && (scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value))
+                    || (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+            }
+            #expect(raw.isEmpty, "\(arguments)")
+        }
+    }
+
+    @Test(
+        "Output to a pipe has no colour, and neither has a terminal with NO_COLOR",
+        .enabled(if: Tool.find("script") != nil || Tool.isEverythingRequired, "needs script(1)")
+    )
+    func colour() throws {
+        let folder = try ScratchFolder()
+        try folder.write("[]", to: "manifest.json")
+        #expect(try !Tool.run(["check"], in: folder.url).output.contains("\u{1B}"))
+        let script = try #require(Tool.find("script"))
+        func terminal(_ environment: [String: String]) throws -> String {
+            let command = ["-qec", "\(Tool.url.path) check", "/dev/null"]
+            return try Tool.run(script, command, in: folder.url, environment: environment).output
+        }
+        #expect(try terminal(["TERM": "xterm", "NO_COLOR": ""]).contains("\u{1B}[31merror:"))
+        #expect(try !terminal(["TERM": "xterm", "NO_COLOR": "1"]).contains("\u{1B}"))
+        #expect(try !terminal(["TERM": "dumb", "NO_COLOR": ""]).contains("\u{1B}"))
+    }
+
+    @Test("A closed pipe ends the tool quietly")
+    func closedPipe() throws {
+        let folder = try ScratchFolder()
+        let entries = (0..<20_000).map { "\"https://h/\($0)\": \"missing\"" }
+        try folder.write("{" + entries.joined(separator: ",\n") + "}", to: "manifest.json")
+        let result = try Tool.run("/bin/sh", ["-c", "\"\(Tool.url.path)\" check | head -n 1"], in: folder.url)
+        #expect(result.errors == "")
+        #expect(result.output.split(separator: "\n").count == 1)
+    }
+}

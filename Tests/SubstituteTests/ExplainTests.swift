@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@Suite("substitute explain", .timeLimit(.minutes(3)))
+struct ExplainTests {
+    private let folder: ScratchFolder
+
+    init() throws {
+        folder = try ScratchFolder()
+        try folder.write("body { }", to: "site.css")
+        let manifest = """
+            {
+              "https://example.com/site.css": "site.css",
+              "https://example.com/news": { "file": "site.css", "when": "offline" }
+            }
+            """
+        try folder.write(manifest, to: "manifest.json")
+    }
+
+    private func explain(_ arguments: [String], input: String = "") throws -> Tool.Result {
+        try Tool.run(["explain", "manifest.json"] + arguments, input: Data(input.utf8), in: folder.url)
+    }
+
+    @Test("A substituted URL gets its entry, its file and the whole head")
+    func substituted() throws {
+        let result = try explain(["https://example.com/site.css"])
+        #expect(result.status == 0)
+        let lines = result.output.split(separator: "\n").map(String.init)
+        #expect(
+            lines.prefix(5) == [
+                "https://example.com/site.css is answered with \"site.css\" (manifest.json:2).",
+                "  entry  manifest.json:2: \"https://example.com/site.css\"", "  file   site.css, 8 bytes",
+                "  HTTP/1.1 200",
+                "  Accept-Ranges: bytes",
+            ]
+        )
+        #expect(lines.contains("  Content-Type: text/css; charset=utf-8"))
+        #expect(lines.contains("  Content-Length: 8"))
+    }
+
+    @Test("Method and headers are those of the request")
+    func request() throws {
+        let url = "https://example.com/site.css"
+        #expect(try explain(["-H", "Range: bytes=0-3", url]).output.contains("HTTP/1.1 206\n"))
+        #expect(try explain(["--header=Range: bytes=0-3", "--method", "HEAD", url]).output.contains("HTTP/1.1 200\n"))
+        #expect(try explain(["-mPOST", url]).output.contains("because its method is \"POST\""))
+        #expect(try explain(["-H", "Authorization: x", url]).output.contains("but only by SubstitutionProtocol"))
+        #expect(try explain(["-H", "nonsense", url]).status == 2)
+        #expect(try explain([]).status == 2)
+    }
+
+    @Test("JSON has one object a line, with a reason for what is not substituted")
+    func json() throws {
+        let urls = ["https://example.com/site.css", "http://example.com/site.css", "https://example.com/news", "%%%"]
+        let output = try explain(["--json"] + urls).output
+        let objects = try output.split(separator: "\n").map { line in
+            try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+        #expect(objects.map { $0["substituted"] as? Bool } == [true, false, false, false])
+        #expect(objects.map { $0["status"] as? Int } == [200, nil, nil, nil])
+        #expect(objects.map { $0["file"] as? String } == ["site.css", nil, "site.css", nil])
+        #expect((objects[0]["headers"] as? [String: String])?["Content-Length"] == "8")
+        #expect((objects[1]["reason"] as? String)?.contains("differs in the scheme") == true)
+        #expect(objects.map { $0["url"] as? String } == urls)
+    }
+
+    @Test("URLs are read from standard input, 20,000 of them in passing")
+    func standardInput() throws {
+        let urls = (0..<20_000).map { "https://example.com/\($0 % 2 == 0 ? "site.css" : "Site.css")?\($0)\n" }
+        let result = try explain(["--json", "-"], input: urls.joined())
+        #expect(result.output.split(separator: "\n").count == 20_000)
+    }
+
+    @Test("A manifest with errors is reported on standard error")
+    func wrongManifest() throws {
+        try folder.write("{", to: "manifest.json")
+        let result = try explain(["https://example.com/"])
+        #expect(result.status == 1)
+        #expect(result.output == "")
+        #expect(result.errors.hasPrefix("manifest.json:1:2: error: "))
+    }
+}

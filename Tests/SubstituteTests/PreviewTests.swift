@@ -1,0 +1,166 @@
+import Foundation
+import Testing
+
+@Suite("substitute preview", .serialized, .timeLimit(.minutes(5)))
+struct PreviewTests {
+    private let folder: ScratchFolder
+
+    private static let browser = Tool.find("chromium", "chromium-browser", "google-chrome")
+
+    init() throws {
+        folder = try ScratchFolder()
+        let sample = Tool.package.appendingPathComponent("Resources/Substitutions")
+        try FileManager.default.copyItem(at: sample, to: folder.url.appendingPathComponent("Sub stitutions"))
+    }
+
+    /// What a browser finds on the preview page of `manifest`, and what it writes to the console.
+    private func look(at manifest: String) throws -> (page: [String: Any], console: [String]) {
+        let preview = try Tool.run(["preview", manifest, "--output=preview.html"], in: folder.url)
+        #expect(preview.status == 0)
+        #expect(preview.output + preview.errors == "")
+        // Looks into the page from a frame around it, types into it, and prints what it saw.
+        let harness = """
+            <!doctype html>
+            <iframe src="preview.html" width="1200" height="900"></iframe>
+            <script>
+            addEventListener("load", async () => {
+              const page = document.querySelector("iframe").contentDocument;
+              const images = [...page.images];
+              for (const image of images) image.loading = "eager";
+              await Promise.all(images.map(image => image.decode().catch(() => {})));
+              const search = page.querySelector("input[type=search]");
+              const shown = () => [...page.querySelectorAll(".card")].filter(card => !card.hidden).length;
+              const type = text => {
+                search.value = text;
+                search.dispatchEvent(new Event("input", { bubbles: true }));
+                return shown();
+              };
+              const choose = kind => { page.querySelector(`input[value=${kind}]`).click(); return shown(); };
+              const seen = {
+                cards: shown(), images: images.length, broken: images.filter(image => !image.naturalWidth).length,
+                ferry: type("FERRY svg"), nothing: type("no such thing"), all: type(""),
+                onlyImages: choose("image"), everything: choose("all"), filterIsShown: !page.querySelector(".filter").hidden,
+                scripts: page.scripts.length, handlers: page.querySelectorAll("[onerror],[onload],[onclick]").length,
+                foreignLinks: [...page.links].filter(link => !/^file:|^#/.test(link.href)).length,
+                title: page.title, text: page.body.innerText,
+              };
+              document.body.innerHTML = "";
+              document.body.textContent = "SEEN" + JSON.stringify(seen) + "SEEN";
+            });
+            </script>
+            """
+        try folder.write(harness, to: "harness.html")
+        let browser = try #require(Self.browser)
+        let options = [
+            "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+            "--virtual-time-budget=10000",
+            "--enable-logging=stderr", "--user-data-dir=\(folder.url.appendingPathComponent("profile").path)",
+            "--dump-dom",
+        ]
+        let url = folder.url.appendingPathComponent("harness.html").absoluteString
+        let result = try Tool.run(browser, options + [url])
+        let parts = result.output.components(separatedBy: "SEEN")
+        try #require(parts.count == 3, "\(result.output) \(result.errors.suffix(2000))")
+        let json = parts[1].replacingOccurrences(of: "&lt;", with: "<").replacingOccurrences(of: "&gt;", with: ">")
+            .replacingOccurrences(of: "&amp;", with: "&")
+        let page = try #require(JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+        return (page, result.errors.split(separator: "\n").map(String.init).filter { $0.contains("CONSOLE") })
+    }
+
+    @Test(
+        "In a browser every thumbnail has a size, the filter hides and shows, and the console stays empty",
+        .enabled(if: browser != nil || Tool.isEverythingRequired, "needs Chromium")
+    )
+    func inBrowser() throws {
+        let (page, console) = try look(at: "Sub stitutions/manifest.json")
+        #expect(console == [])
+        let numbers = page.compactMapValues { $0 as? Int }
+        #expect(numbers["cards"] == 8)
+        #expect(numbers["images"] == 5)
+        #expect(numbers["broken"] == 0)
+        #expect(numbers["ferry"] == 1)
+        #expect(numbers["nothing"] == 0)
+        #expect(numbers["all"] == 8)
+        #expect(numbers["onlyImages"] == 5)
+        #expect(numbers["everything"] == 8)
+        #expect(page["filterIsShown"] as? Bool == true)
+        #expect(page["title"] as? String == "What ships: Sub stitutions/manifest.json")
+    }
+
+    @Test(
+        "Whatever a manifest holds shows as text",
+        .enabled(if: browser != nil || Tool.isEverythingRequired, "needs Chromium")
+    )
+    func hostile() throws {
+        let script = "<script>document.title='stolen'</script>"
+        let files = [
+            "\"><img src=x onerror=alert(1)>.png", "javascript:alert(1).png", "</style><script>x<.ttf", "a'b&c.txt",
+        ]
+        for file in files { try folder.write(script, to: "hostile/\(file)") }
+        let manifest: [String: Any] = [
+            "$comment": script,
+            "https://h/f/": "./",
+            "https://h/\(script)": ["file": files[0], "headers": ["X-A": script, "X-B": "\"><b>"]],
+            "https://h/2": ["file": files[1], "type": "text/html; x=\"\(script)\"", "ignoreQuery": ["<b>\"'"]],
+            "https://h/3": ["file": script, "\(script)": 1, "when": script, "until": "\"><\(script)"],
+            "javascript:alert(1)": "javascript:alert(1)",
+        ]
+        let data = try JSONSerialization.data(withJSONObject: manifest, options: .sortedKeys)
+        try folder.write(String(decoding: data, as: UTF8.self), to: "hostile/<b>.json")
+        let (page, _) = try look(at: "hostile/<b>.json")
+        #expect(page["title"] as? String == "What ships: hostile/<b>.json")
+        #expect(page["scripts"] as? Int == 1)
+        #expect(page["handlers"] as? Int == 0)
+        #expect(page["foreignLinks"] as? Int == 0)
+        let text = try #require(page["text"] as? String)
+        #expect(text.contains("X-A: \(script)"))
+        #expect(text.contains("\"><img src=x onerror=alert(1)>.png"))
+    }
+
+    @Test("The page allows nothing from elsewhere, and says so to the browser")
+    func policy() throws {
+        let page = try Tool.run(["preview", "Sub stitutions/manifest.json"], in: folder.url).output
+        let start = try #require(page.range(of: "Content-Security-Policy\" content=\""))
+        let policy = page[start.upperBound...].prefix { $0 != "\"" }
+        #expect(policy.hasPrefix("default-src 'none'; "))
+        #expect(!policy.contains("http") && !policy.contains("*"))
+        #expect(!page.contains("src=\"http") && !page.contains("href=\"http"))
+        #expect(page.contains("src=\"./Sub%20stitutions/img/header.svg\""))
+    }
+
+    @Test(
+        "Files are addressed from where the page lies",
+        arguments: [
+            ("preview.html", "./Sub%20stitutions/img/header.svg"), ("Sub stitutions/p.html", "./img/header.svg"),
+            ("out/deep/p.html", "../../Sub%20stitutions/img/header.svg"),
+        ]
+    )
+    func addresses(output: String, address: String) throws {
+        try folder.write("", to: "out/deep/x")
+        let result = try Tool.run(["preview", "-o", output, "Sub stitutions/manifest.json"], in: folder.url)
+        #expect(result.status == 0)
+        let page = try String(contentsOf: folder.url.appendingPathComponent(output), encoding: .utf8)
+        #expect(page.contains("src=\"\(address)\""))
+    }
+
+    @Test("A manifest with errors still gets a page, with its issues on top and links to their entries")
+    func issuesOnTop() throws {
+        let manifest = """
+            {
+              "https://h/a": "a.css",
+              "https://h/b": { "file": "a.css", "colour": "red" },
+              "https://h/c": "gone.css"
+            }
+            """
+        try folder.write(manifest, to: "wrong/manifest.json")
+        try folder.write("x", to: "wrong/a.css")
+        let page = try Tool.run(["preview", "wrong/manifest.json"], in: folder.url).output
+        #expect(page.contains("<a href=\"#line-3-1\">3:37</a>"))
+        #expect(page.contains("id=\"line-3-1\""))
+        #expect(page.contains("2 errors"))
+        #expect(try Tool.run(["preview", "none.json"], in: folder.url).output.contains("does not exist"))
+        #expect(try Tool.run(["preview", "none.json", "-o", "no/such/folder.html"], in: folder.url).status == 1)
+        #expect(try Tool.run(["preview", "--open", "none.json"], in: folder.url).status == 2)
+        #expect(try Tool.run(["preview"], in: folder.url).status == 2)
+    }
+}

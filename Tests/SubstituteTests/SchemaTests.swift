@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+/// `Resources/manifest.schema.json`, judged by a validator that is not ours.
+@Suite("The JSON schema", .timeLimit(.minutes(2)))
+struct SchemaTests {
+    private static let schema = Tool.package.appendingPathComponent("Resources/manifest.schema.json")
+
+    private static let hasValidator: Bool = {
+        guard let python = Tool.find("python3") else { return false }
+        return (try? Tool.run(python, ["-c", "import jsonschema"]).status) == 0
+    }()
+
+    /// Names of the files that the validator refuses.
+    private func refused(_ files: [URL]) throws -> [String] {
+        let script = """
+            import json, sys, jsonschema
+            schema = json.load(open(sys.argv[1], encoding="utf-8"))
+            jsonschema.Draft7Validator.check_schema(schema)
+            validator = jsonschema.Draft7Validator(schema)
+            for path in sys.argv[2:]:
+                if not validator.is_valid(json.load(open(path, encoding="utf-8-sig"))):
+                    print(path.rsplit("/", 1)[1])
+            """
+        let python = try #require(Tool.find("python3"))
+        let result = try Tool.run(python, ["-c", script, Self.schema.path] + files.map(\.path))
+        try #require(result.status == 0, "\(result.errors)")
+        return result.output.split(separator: "\n").map(String.init)
+    }
+
+    private func fixtures(_ folder: String) throws -> [URL] {
+        let folder = Tool.fixtures.appendingPathComponent(folder)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }
+        return names.sorted().map { folder.appendingPathComponent($0) }
+    }
+
+    @Test(
+        "Every valid manifest passes",
+        .enabled(if: hasValidator || Tool.isEverythingRequired, "needs Python with jsonschema")
+    )
+    func valid() throws {
+        let sample = Tool.package.appendingPathComponent("Resources/Substitutions/manifest.json")
+        let files = try fixtures("Valid") + [sample]
+        #expect(files.count > 5)
+        #expect(try refused(files) == [])
+    }
+
+    @Test(
+        "Every structurally invalid manifest fails",
+        .enabled(if: hasValidator || Tool.isEverythingRequired, "needs Python with jsonschema")
+    )
+    func invalid() throws {
+        // A schema cannot look at files, compare keys, or see what is not JSON.
+        let structural = ["wrong-kind-", "unknown-", "missing-field", "bad-", "reserved-header"]
+        let files = try fixtures("Invalid").filter { file in
+            structural.contains { file.lastPathComponent.hasPrefix($0) }
+                && file.lastPathComponent != "bad-url-for-folder.json"
+        }
+        #expect(files.count > 10)
+        #expect(try refused(files) == files.map(\.lastPathComponent))
+    }
+
+    @Test("Each field has a description and examples")
+    func fields() throws {
+        let schema = try #require(JSONSerialization.jsonObject(with: Data(contentsOf: Self.schema)) as? [String: Any])
+        let definitions = try #require(schema["definitions"] as? [String: [String: Any]])
+        var fields = try #require(definitions["fields"]?["properties"] as? [String: [String: Any]])
+        #expect(fields.keys.sorted() == ["file", "headers", "ignoreQuery", "type", "until", "when"])
+        fields["file"] = definitions["file"]
+        for (name, field) in fields {
+            #expect((field["description"] as? String)?.isEmpty == false, "\(name)")
+            #expect((field["examples"] as? [Any])?.isEmpty == false, "\(name)")
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+/// The tool as it was built, run as a person would.
+struct Tool {
+    /// What a program printed, and how it ended.
+    struct Result {
+        let status: Int32
+        let output: String
+        let errors: String
+    }
+
+    /// The folder of the package.
+    static let package = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The manifests of the library's tests.
+    static let fixtures = package.appendingPathComponent("Tests/LocalSubstitutionCacheTests/Fixtures")
+
+    /// Built products lie beside the tests: in a bundle on Apple's systems, in a plain folder elsewhere.
+    static let url: URL = {
+        let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+        let tests = bundle ?? URL(fileURLWithPath: CommandLine.arguments[0])
+        return tests.deletingLastPathComponent().appendingPathComponent("substitute")
+    }()
+
+    /// Runs the tool.
+    static func run(
+        _ arguments: [String],
+        input: Data = Data(),
+        in folder: URL = package,
+        environment: [String: String] = [:]
+    ) throws -> Result {
+        try run(url.path, arguments, input: input, in: folder, environment: environment)
+    }
+
+    /// Runs any program.
+    ///
+    /// What it prints goes through files, which never fill up.
+    static func run(
+        _ program: String,
+        _ arguments: [String],
+        input: Data = Data(),
+        in folder: URL = package,
+        environment: [String: String] = [:]
+    ) throws -> Result {
+        let scratch = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        let files = ["in", "out", "err"].map { scratch.appendingPathComponent($0) }
+        try input.write(to: files[0])
+        for file in files.dropFirst() { try Data().write(to: file) }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = try FileHandle(forReadingFrom: files[0])
+        process.standardOutput = try FileHandle(forWritingTo: files[1])
+        process.standardError = try FileHandle(forWritingTo: files[2])
+        try process.run()
+        process.waitUntilExit()
+        return Result(
+            status: process.terminationStatus,
+            output: String(decoding: try Data(contentsOf: files[1]), as: UTF8.self),
+            errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self)
+        )
+    }
+
+    /// The path of a program, or nil when the machine has none of that name.
+    static func find(_ names: String...) -> String? {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        for name in names {
+            for folder in folders where FileManager.default.isExecutableFile(atPath: "\(folder)/\(name)") {
+                return "\(folder)/\(name)"
+            }
+        }
+        return nil
+    }
+
+    /// Whether tests must run that need more than Swift: where the machine is known to have it all.
+    static let isEverythingRequired = ProcessInfo.processInfo.environment["REQUIRE_ALL_TESTS"] != nil
+}
+
+/// A folder that is removed when the test ends.
+final class ScratchFolder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    /// Writes a file, and the folders on the way to it.
+    func write(_ text: String, to path: String) throws {
+        let file = url.appendingPathComponent(path)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+    }
+}
