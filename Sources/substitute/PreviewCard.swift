@@ -58,8 +58,8 @@ struct PreviewCard {
         <li class="card" data-kind="\(kind.rawValue)" id="line-\(substitution.line)-\(number)">
         <div class="show \(kind.rawValue)">\(sample)</div>
         <div class="about">
-        <p class="url">\(Self.escaped(substitution.url))</p>
-        <p><a href="\(address)">\(Self.escaped(substitution.file))</a></p>
+        <p class="url">\(Self.breakable(substitution.url))</p>
+        <p><a href="\(address)">\(Self.breakable(substitution.file))</a></p>
         <p class="facts">\(Self.escaped(substitution.mediaType.description)) · \(Self.size(substitution.size)) · line \
         \(substitution.line)</p>
         \(conditions)</div>
@@ -102,7 +102,7 @@ struct PreviewCard {
         var chips =
             substitution.conditions.isEmpty
             ? [] : ["only when " + substitution.conditions.map(\.description).joined(separator: " or ")]
-        if let ignored = substitution.ignoredQuery { chips.append("ignores ?\(ignored)") }
+        if let ignored = substitution.ignoredQuery { chips.append("ignores \(ignored)") }
         if let day = substitution.lastDay { chips.append("until \(day)") }
         for (name, value) in substitution.addedHeaders.sorted(by: { $0.key < $1.key }) {
             chips.append(value.map { "\(name): \($0)" } ?? "no \(name)")
@@ -110,6 +110,11 @@ struct PreviewCard {
         if chips.isEmpty { return "" }
         return "<p class=\"chips\">" + chips.map { "<span>\(Self.escaped($0))</span>" }.joined(separator: " ")
             + "</p>\n"
+    }
+
+    /// A path that may be broken into lines after each "/".
+    private static func breakable(_ path: String) -> String {
+        escaped(path).replacingOccurrences(of: "/", with: "/<wbr>")
     }
 
     /// Text as HTML shows it, in content and in attributes; control characters are written out.

@@ -49,7 +49,7 @@ extension PreviewPage {
         .show.other { color: var(--quiet); }
         .show pre { height: 100%; margin: 0; padding: .6rem .8rem; overflow: hidden; text-align: left;
           font: 12px/1.4 ui-monospace, "DejaVu Sans Mono", monospace; }
-        .about { padding: .7rem .9rem .9rem; } .about p { margin: 0; overflow-wrap: anywhere; }
+        .about { padding: .7rem .9rem .9rem; } .about p { margin: 0; overflow-wrap: break-word; }
         .url { font-weight: 600; font-size: .92rem; } .about a { font-size: .9rem; }
         .facts { color: var(--quiet); font-size: .85rem; }
         .chips { display: flex; flex-wrap: wrap; gap: .3rem; margin-top: .45rem !important; }

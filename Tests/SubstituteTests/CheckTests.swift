@@ -116,6 +116,23 @@ struct CheckTests {
         #expect(try !terminal(["TERM": "dumb", "NO_COLOR": ""]).contains("\u{1B}"))
     }
 
+    @Test(
+        "A file that may not be read is an error",
+        .enabled(if: getuid() != 0 || Tool.find("setpriv") != nil, "the superuser may read every file")
+    )
+    func unreadable() throws {
+        let folder = try ScratchFolder()
+        try folder.write("{ \"https://h/a\": \"a.txt\" }", to: "manifest.json")
+        try folder.write("x", to: "a.txt")
+        #expect(chmod(folder.url.appendingPathComponent("a.txt").path, 0) == 0)
+        let asNobody = ["--reuid=65534", "--regid=65534", "--clear-groups", Tool.url.path, "check"]
+        let result =
+            try getuid() == 0
+            ? Tool.run(#require(Tool.find("setpriv")), asNobody, in: folder.url) : Tool.run(["check"], in: folder.url)
+        #expect(result.output.hasPrefix("manifest.json:1:18: error: \"a.txt\" cannot be read: Permission denied\n"))
+        #expect(result.status == 1)
+    }
+
     @Test("A closed pipe ends the tool quietly")
     func closedPipe() throws {
         let folder = try ScratchFolder()

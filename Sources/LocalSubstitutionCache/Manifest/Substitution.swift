@@ -36,12 +36,12 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The last day on which the entry is used, as `YYYY-MM-DD`.
     package var lastDay: String? { until?.description }
 
-    /// Which parameters of a query are ignored, in words; nil when the query must be exact.
+    /// What is ignored of a query, in words; nil when the query must be exact.
     package var ignoredQuery: String? {
         switch query {
         case .exact: nil
         case .ignoring(let names): names.map { $0.text + ($0.isPrefix ? "*" : "") }.joined(separator: ", ")
-        case .any: "any"
+        case .any: "the whole query"
         }
     }
 
