@@ -118,7 +118,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
             }
         }
         return " The nearest is \(quoted(entry.url)) (\(visible(manifestName)):\(entry.line)), which differs in "
-            + differences.joined(separator: " and in ") + "."
+            + differences.joined(separator: " and in ")
+            + ". The key \(quoted(String(url.prefix { $0 != "#" }))) would match."
     }
 }
 

@@ -85,12 +85,12 @@ struct ExplanationTests {
         Row(
             url: "https://example.com/config?",
             sentence: "https://example.com/config? \(noEntry) The nearest is \"https://example.com/config?lang=en\" "
-                + "(manifest.json:3), which differs in the query."
+                + "(manifest.json:3), which differs in the query. The key \"https://example.com/config?\" would match."
         ),
         Row(
             url: "https://example.com/config?lang=en&lang=en",
             sentence: "https://example.com/config?lang=en&lang=en \(noEntry) The nearest is "
-                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query."
+                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. The key \"https://example.com/config?lang=en&lang=en\" would match."
         ),
         Row(
             url: "https://other.example/",
@@ -107,28 +107,28 @@ struct ExplanationTests {
         Row(
             url: "http://example.com/site.css",
             sentence: "http://example.com/site.css \(noEntry) The nearest is \"https://example.com/site.css\" "
-                + "(manifest.json:2), which differs in the scheme (a key that begins with // answers both)."
+                + "(manifest.json:2), which differs in the scheme (a key that begins with // answers both). The key \"http://example.com/site.css\" would match."
         ),
         Row(
             url: "https://example.com/site.css?v=2&w",
             sentence: "https://example.com/site.css?v=2&w \(noEntry) The nearest is \"https://example.com/site.css\" "
-                + "(manifest.json:2), which differs in the query (\"ignoreQuery\": [\"v\", \"w\"] would ignore it)."
+                + "(manifest.json:2), which differs in the query (\"ignoreQuery\": [\"v\", \"w\"] would ignore it). The key \"https://example.com/site.css?v=2&w\" would match."
         ),
         Row(
             url: "https://example.com/config?lang=de",
             sentence: "https://example.com/config?lang=de \(noEntry) The nearest is "
                 + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query "
-                + "(\"ignoreQuery\": [\"lang\"] would ignore it)."
+                + "(\"ignoreQuery\": [\"lang\"] would ignore it). The key \"https://example.com/config?lang=de\" would match."
         ),
         Row(
             url: "https://example.com/Site.css/",
             sentence: "https://example.com/Site.css/ \(noEntry) The nearest is \"https://example.com/site.css\" "
-                + "(manifest.json:2), which differs in upper and lower case of the path and in the \"/\" at the end."
+                + "(manifest.json:2), which differs in upper and lower case of the path and in the \"/\" at the end. The key \"https://example.com/Site.css/\" would match."
         ),
         Row(
             url: "https://example.org:8443/dir/page",
             sentence: "https://example.org:8443/dir/page \(noEntry) The nearest is \"//www.example.org/Dir/page\" "
-                + "(manifest.json:5), which differs in \"www.\" and in the port and in upper and lower case of the path."
+                + "(manifest.json:5), which differs in \"www.\" and in the port and in upper and lower case of the path. The key \"https://example.org:8443/dir/page\" would match."
         ),
     ]
 
