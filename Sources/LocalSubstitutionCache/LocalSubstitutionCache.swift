@@ -116,7 +116,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
 
     /// Makes this the shared cache, for as long as the process runs.
     ///
-    /// Takes over the capacities of the cache it replaces. Call it at launch, before other code makes sessions: a session
+    /// Takes over the capacities of the cache it replaces, and registers ``SubstitutionProtocol``. Call it at launch, before other code makes sessions: a session
     /// keeps the cache that was shared when its configuration was made. (On Linux `URLSession.shared` is told as well, so
     /// for it the order does not matter.) Called again it has no effect; called on another instance it replaces the
     /// first.
@@ -131,7 +131,16 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         // Only there the shared session's configuration is the live one.
         #if canImport(FoundationNetworking)
         URLSession.shared.configuration.urlCache = self
+        URLSession.shared.configuration.useSubstitutions()
         #endif
+        _ = URLProtocol.registerClass(SubstitutionProtocol.self)
+    }
+
+    /// The cache that was installed last.
+    static var current: LocalSubstitutionCache? {
+        installation.lock()
+        defer { installation.unlock() }
+        return installed
     }
 
     private static let installation = NSLock()
@@ -166,6 +175,12 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// - Returns: The answer, which prints as a sentence.
     public func explain(_ request: URLRequest) -> Explanation {
         Explanation(request, currentTable)
+    }
+
+    /// What ``SubstitutionProtocol`` answers: whatever an entry without a condition names, unless the request opts out.
+    func answer(to request: URLRequest) -> CachedURLResponse? {
+        guard request.cachePolicy != .optOut else { return nil }
+        return match(request)?.response(to: request)
     }
 
     private var currentTable: SubstitutionTable {

@@ -16,7 +16,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case cacheAndProtocol
         /// The file, but only through `SubstitutionProtocol`.
         case protocolOnly(because: Bypass)
-        /// The network, and the file only through `SubstitutionProtocol` when one of these conditions holds.
+        /// The network; the file is meant to answer when one of these conditions holds.
         case networkUnless([Condition])
         /// The network, as if the library were not there.
         case network(because: Reason)
@@ -79,8 +79,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
                 + "request with Authorization."
         case .networkUnless(let conditions):
             let list = conditions.map(\.description).joined(separator: ", ")
-            return "\(subject) is left to the network, and answered with \(file) only when this holds: \(list). "
-                + "Only SubstitutionProtocol sees conditions; the cache leaves the entry alone."
+            return "\(subject) is left to the network; \(file) is meant to answer only when this holds: \(list). "
+                + "The cache leaves such an entry alone, and so does this version of SubstitutionProtocol."
         case .network(because: let reason):
             return "\(subject) is not substituted, because " + sentence(for: reason)
         }

@@ -60,9 +60,9 @@ struct ExplanationTests {
         ),
         Row(
             url: "https://example.com/news",
-            sentence: "https://example.com/news is left to the network, and answered with \"a.css\" "
-                + "(manifest.json:4) only when this holds: \"offline\", 503. Only SubstitutionProtocol sees conditions; "
-                + "the cache leaves the entry alone."
+            sentence: "https://example.com/news is left to the network; \"a.css\" (manifest.json:4) is meant "
+                + "to answer only when this holds: \"offline\", 503. The cache leaves such an entry alone, and so does this "
+                + "version of SubstitutionProtocol."
         ),
         Row(
             url: "https://example.com/site.css",

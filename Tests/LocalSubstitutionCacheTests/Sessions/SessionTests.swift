@@ -15,13 +15,13 @@ final class SessionTests {
     static let fileText = "from the bundle, and long enough for a range\n"
     static let networkText = "from the network\n"
 
-    private let folder: TemporaryFolder
-    private let server: LoopbackServer
-    private let cache: LocalSubstitutionCache
+    let folder: TemporaryFolder
+    let server: LoopbackServer
+    let cache: LocalSubstitutionCache
     private let sharedBefore = URLCache.shared
     /// Made before the cache was installed.
     private let earlySession = Sessions(.default)
-    private let request: URLRequest
+    let request: URLRequest
 
     init() throws {
         folder = try TemporaryFolder()
@@ -137,7 +137,8 @@ final class SessionTests {
     func matrix() async throws {
         let sessions = [
             ("shared", Sessions()), ("default", Sessions(.default)), ("default, early", earlySession),
-            ("ephemeral", Sessions(.ephemeral)),
+            ("ephemeral", Sessions(.ephemeral)), ("default, protocol", Sessions(.default, usingSubstitutions: true)),
+            ("ephemeral, protocol", Sessions(.ephemeral, usingSubstitutions: true)),
         ]
         var lines = [Self.row("task", "session", "method", "header", Self.policies.map(\.0))]
         for kind in TaskKind.allCases {
@@ -178,7 +179,7 @@ final class SessionTests {
         -> String
     {
         let columns = [task, session, method, header] + cells
-        let widths = [12, 16, 8, 15] + Array(repeating: 13, count: cells.count)
+        let widths = [12, 21, 8, 15] + Array(repeating: 13, count: cells.count)
         let padded = zip(columns, widths).map { $0.padding(toLength: max($1, $0.count), withPad: " ", startingAt: 0) }
         return padded.joined().trimmingCharacters(in: .whitespaces)
     }
@@ -195,7 +196,7 @@ final class SessionTests {
         return "\(isBundle ? "bundle" : "network") \(response.statusCode)"
     }
 
-    private func answerer(of request: URLRequest, in session: URLSession) async throws -> String {
+    func answerer(of request: URLRequest, in session: URLSession) async throws -> String {
         try await String(cell(request, .async, session).prefix { $0 != " " })
     }
 }
@@ -210,7 +211,8 @@ private struct Sessions {
         delegated = nil
     }
 
-    init(_ configuration: URLSessionConfiguration) {
+    init(_ configuration: URLSessionConfiguration, usingSubstitutions: Bool = false) {
+        if usingSubstitutions { configuration.useSubstitutions() }
         plain = URLSession(configuration: configuration)
         delegated = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
     }
