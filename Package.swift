@@ -13,6 +13,7 @@ let package = Package(
     targets: [
         .target(name: "LocalSubstitutionCache"),
         .target(name: "LoopbackServer"),
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
         .executableTarget(
             name: "Demo",
             dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
@@ -31,12 +32,12 @@ let package = Package(
         ),
         .testTarget(
             name: "LocalSubstitutionCacheTests",
-            dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
+            dependencies: ["LocalSubstitutionCache", "LoopbackServer", "TestSupport"],
             resources: [.copy("../../Resources/Substitutions"), .copy("Fixtures")]
         ),
         .testTarget(
             name: "SubstituteTests",
-            dependencies: ["substitute", "LocalSubstitutionCache"],
+            dependencies: ["substitute", "TestSupport"],
             exclude: ["Fixtures"]
         ),
     ]

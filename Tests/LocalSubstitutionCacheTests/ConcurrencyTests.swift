@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 // On Apple's systems URL loading is part of Foundation.

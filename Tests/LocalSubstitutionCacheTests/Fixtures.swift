@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LocalSubstitutionCache
@@ -18,30 +19,7 @@ enum Fixtures {
     }
 }
 
-/// A folder that is removed when the test ends.
-final class TemporaryFolder {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: url)
-    }
-
-    /// Writes a file, and the folders on the way to it.
-    func write(_ text: String, to path: String) throws {
-        try write(Data(text.utf8), to: path)
-    }
-
-    func write(_ data: Data, to path: String) throws {
-        let file = url.appendingPathComponent(path)
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try data.write(to: file)
-    }
-
+extension TemporaryFolder {
     /// A cache of the manifest in `text`, which is not written to disk.
     func cache(_ text: String, reading: ReadingMode = .mapped) throws -> LocalSubstitutionCache {
         try LocalSubstitutionCache(manifest: Data(text.utf8), folder: url, reading: reading)

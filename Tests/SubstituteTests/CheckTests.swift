@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("substitute check", .timeLimit(.minutes(3)))
@@ -38,7 +39,7 @@ struct CheckTests {
 
     @Test("Exit codes: 0 clean or warnings only, 1 errors, 2 wrong use")
     func status() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         try folder.write("x", to: "a.txt")
         try folder.write("x", to: "unused.txt")
         try folder.write(#"{ "https://h/a": "a.txt" }"#, to: "warning.json")
@@ -69,20 +70,20 @@ struct CheckTests {
 
     @Test("Without a manifest the first of three places is taken")
     func defaults() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         try folder.write("{}", to: "manifest.json")
         #expect(try Tool.run(["check"], in: folder.url).output.hasPrefix("0 entries"))
         try folder.write("[]", to: "Substitutions/manifest.json")
         #expect(try Tool.run(["check"], in: folder.url).output.hasPrefix("Substitutions/manifest.json:1:1: error:"))
         try folder.write("1", to: "Resources/Substitutions/manifest.json")
         #expect(try Tool.run(["check"], in: folder.url).output.hasPrefix("Resources/Substitutions/manifest.json:1:1: "))
-        let nothing = try ScratchFolder()
+        let nothing = try TemporaryFolder()
         #expect(try Tool.run(["check"], in: nothing.url).errors.contains("name a manifest"))
     }
 
     @Test("Nothing that a manifest or a file name holds can steer a terminal")
     func controls() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         try folder.write("x", to: "\u{1B}[31m\u{202E}.txt")
         try folder.write(
             "{ \"https://h/\": \"\u{9B}2J\u{2066}.txt\", \"https://h/b\": \"\\u001b]0;x\" }",
@@ -103,7 +104,7 @@ struct CheckTests {
         .enabled(if: Tool.find("script") != nil || Tool.isEverythingRequired, "needs script(1)")
     )
     func colour() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         try folder.write("[]", to: "manifest.json")
         #expect(try !Tool.run(["check"], in: folder.url).output.contains("\u{1B}"))
         let script = try #require(Tool.find("script"))
@@ -121,7 +122,7 @@ struct CheckTests {
         .enabled(if: getuid() != 0 || Tool.find("setpriv") != nil, "the superuser may read every file")
     )
     func unreadable() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         try folder.write("{ \"https://h/a\": \"a.txt\" }", to: "manifest.json")
         try folder.write("x", to: "a.txt")
         #expect(chmod(folder.url.appendingPathComponent("a.txt").path, 0) == 0)
@@ -135,7 +136,7 @@ struct CheckTests {
 
     @Test("A closed pipe ends the tool quietly")
     func closedPipe() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let entries = (0..<20_000).map { "\"https://h/\($0)\": \"missing\"" }
         try folder.write("{" + entries.joined(separator: ",\n") + "}", to: "manifest.json")
         let result = try Tool.run("/bin/sh", ["-c", "\"\(Tool.url.path)\" check | head -n 1"], in: folder.url)

@@ -1,12 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("substitute explain", .timeLimit(.minutes(3)))
 struct ExplainTests {
-    private let folder: ScratchFolder
+    private let folder: TemporaryFolder
 
     init() throws {
-        folder = try ScratchFolder()
+        folder = try TemporaryFolder()
         try folder.write("body { }", to: "site.css")
         let manifest = """
             {

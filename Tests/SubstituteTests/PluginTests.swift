@@ -1,13 +1,14 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// An app of its own that depends on this package by path and ships a manifest.
 @Suite("The plugins", .timeLimit(.minutes(15)))
 struct PluginTests {
-    private let app: ScratchFolder
+    private let app: TemporaryFolder
 
     init() throws {
-        app = try ScratchFolder()
+        app = try TemporaryFolder()
         let package = Tool.package.lastPathComponent
         let manifest = """
             // swift-tools-version: 6.2

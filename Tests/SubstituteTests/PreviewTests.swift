@@ -1,14 +1,15 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("substitute preview", .serialized, .timeLimit(.minutes(5)))
 struct PreviewTests {
-    private let folder: ScratchFolder
+    private let folder: TemporaryFolder
 
     private static let browser = Tool.find("chromium", "chromium-browser", "google-chrome")
 
     init() throws {
-        folder = try ScratchFolder()
+        folder = try TemporaryFolder()
         let sample = Tool.package.appendingPathComponent("Resources/Substitutions")
         try FileManager.default.copyItem(at: sample, to: folder.url.appendingPathComponent("Sub stitutions"))
     }

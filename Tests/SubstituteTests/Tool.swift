@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The tool as it was built, run as a person would.
@@ -44,12 +45,9 @@ struct Tool {
         in folder: URL = package,
         environment: [String: String] = [:]
     ) throws -> Result {
-        let scratch = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: scratch) }
-        let files = ["in", "out", "err"].map { scratch.appendingPathComponent($0) }
-        try input.write(to: files[0])
-        for file in files.dropFirst() { try Data().write(to: file) }
+        let scratch = try TemporaryFolder()
+        let files = ["in", "out", "err"].map { scratch.url.appendingPathComponent($0) }
+        for (file, content) in zip(files, [input, Data(), Data()]) { try content.write(to: file) }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
@@ -80,25 +78,4 @@ struct Tool {
 
     /// Whether tests must run that need more than Swift: where the machine is known to have it all.
     static let isEverythingRequired = ProcessInfo.processInfo.environment["REQUIRE_ALL_TESTS"] != nil
-}
-
-/// A folder that is removed when the test ends.
-final class ScratchFolder {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: url)
-    }
-
-    /// Writes a file, and the folders on the way to it.
-    func write(_ text: String, to path: String) throws {
-        let file = url.appendingPathComponent(path)
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: file)
-    }
 }
