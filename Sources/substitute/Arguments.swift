@@ -26,6 +26,17 @@ struct UsageError: Error {
     }
 }
 
+/// Something that kept the tool from its work, as a sentence.
+///
+/// Ends it with status 1.
+struct ToolError: Error {
+    let message: String
+
+    init(_ message: String) {
+        self.message = message
+    }
+}
+
 /// The words of a command line, sorted into options and the rest.
 struct Arguments {
     /// What is no option, in its order.

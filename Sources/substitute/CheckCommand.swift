@@ -42,33 +42,37 @@ private struct Check {
             }
             paths = [found]
         }
+        if arguments.has("folder"), !paths.contains("-") {
+            throw UsageError("--folder is for a manifest from standard input; the files of any other lie beside it")
+        }
         let checks = paths.map { path in
             let folder = URL(fileURLWithPath: arguments.values("folder").last ?? ".")
             return path == "-"
                 ? ManifestCheck(console.readAll(), name: "<stdin>", folder: folder)
                 : ManifestCheck(URL(fileURLWithPath: path), name: path)
         }
-        let issues = checks.flatMap { manifest in manifest.issues.map { (check.judged($0), manifest) } }
-        for (issue, manifest) in issues {
-            if arguments.has("json") { try check.printJSON(issue) } else { check.printText(issue, manifest) }
+        for manifest in checks {
+            let excerpts = Excerpts(manifest.text)
+            for issue in manifest.issues.map(check.judged) {
+                if arguments.has("json") { try check.printJSON(issue) } else { check.printText(issue, excerpts) }
+            }
         }
-        if !arguments.has("json") { check.printSummary(checks, issues.map(\.0)) }
-        if issues.contains(where: { $0.0.severity == .error }) { return 1 }
-        for stamp in arguments.values("stamp") {
-            try Data("// The manifest has no errors.\n".utf8).write(to: URL(fileURLWithPath: stamp))
-        }
+        let issues = checks.flatMap(\.issues).map(check.judged)
+        if !arguments.has("json") { check.printSummary(checks, issues) }
+        if issues.contains(where: { $0.severity == .error }) { return 1 }
+        for stamp in arguments.values("stamp") { try Console.write("// The manifest has no errors.\n", to: stamp) }
         return 0
     }
 
     private func judged(_ issue: ManifestIssue) -> ManifestIssue { isStrict ? issue.asError : issue }
 
-    private func printText(_ issue: ManifestIssue, _ manifest: ManifestCheck) {
+    private func printText(_ issue: ManifestIssue, _ excerpts: Excerpts) {
         let severity = console.coloured("\(issue.severity.rawValue):", issue.severity == .error ? .red : .yellow)
         let place = console.coloured("\(visible(issue.file)):\(issue.line):\(issue.column):", .bold)
         console.print("\(place) \(severity) \(issue.message)")
-        if let excerpt = Excerpt(of: issue, in: manifest.text) {
-            console.print(excerpt.line)
-            console.print(excerpt.indentation + console.coloured("^", .green))
+        if let (line, indentation) = excerpts.lines(for: issue) {
+            console.print(line)
+            console.print(indentation + console.coloured("^", .green))
         }
     }
 
@@ -76,13 +80,13 @@ private struct Check {
         func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
             "\(number) \(number == 1 ? noun : plural ?? noun + "s")"
         }
-        let entries = checks.compactMap(\.entries)
-        let files = checks.map(\.files)
-        let bytes = files.reduce(0) { $0 + $1.values.reduce(0, +) }
+        let entries = checks.compactMap { $0.entries?.count }
+        let files = checks.reduce(0) { $0 + $1.fileCount }
+        let bytes = checks.reduce(0) { $0 + $1.byteCount }
         let errors = issues.count { $0.severity == .error }
         let parts = [
             entries.count == checks.count ? count(entries.reduce(0, +), "entry", "entries") : nil,
-            entries.count == checks.count ? count(files.reduce(0) { $0 + $1.count }, "file") : nil,
+            entries.count == checks.count ? count(files, "file") : nil,
             entries.count == checks.count ? count(bytes, "byte") : nil,
             count(errors, "error"), count(issues.count - errors, "warning"),
         ]

@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// Standard output, standard error and standard input.
 ///
@@ -55,9 +56,28 @@ final class Console {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                // Whoever made the pipe asked not to wait.
+                var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&state, 1, -1)
+            } else if errno != EINTR {
+                let reason = "substitute: the output cannot be written: \(String(cString: strerror(errno)))\n"
+                if descriptor == 1 { write(Array(reason.utf8), to: 2) }
+                exit(1)
+            }
+        }
+    }
+
+    /// Writes a file, or says why that is not possible.
+    static func write(_ text: String, to path: String) throws {
+        do {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        } catch {
+            throw ToolError(
+                "\(quoted(path)) cannot be written; its folder must exist, and it must not be a folder itself"
+            )
         }
     }
 }

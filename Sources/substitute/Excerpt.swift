@@ -1,33 +1,79 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// The line of a manifest that an issue stands in, and where in it.
-struct Excerpt {
-    let line: String
-    /// What stands before the caret.
-    let indentation: String
+/// The text of a manifest, from which the lines of its issues are shown.
+struct Excerpts {
+    private let text: [UInt8]
+    private let lineStarts: [Int]
 
-    /// How much of a long line is shown, before and after the place, in characters.
-    private static let (before, after) = (60, 40)
+    /// How much of a line is looked at, before and after the place, in bytes; and shown, in columns.
+    private static let (window, before, after) = (300, 60, 40)
 
-    /// Nil when the issue is not about a place in the text.
-    init?(of issue: ManifestIssue, in text: Data) {
-        guard !issue.isAboutTheWhole else { return nil }
-        let lines = text.split(separator: UInt8(ascii: "\n"), maxSplits: issue.line, omittingEmptySubsequences: false)
-        guard lines.count >= issue.line else { return nil }
-        let bytes = lines[issue.line - 1]
-        let start = Self.shown(bytes.prefix(issue.column - 1))
-        let end = Self.shown(bytes.dropFirst(issue.column - 1))
-        guard !(start + end).allSatisfy(\.isWhitespace) else { return nil }
-        let shownStart = start.count > Self.before ? "…" + start.suffix(Self.before) : start
-        let shownEnd = end.count > Self.after ? end.prefix(Self.after) + "…" : end
-        line = shownStart + shownEnd
-        indentation = String(repeating: " ", count: shownStart.count)
+    init(_ text: Data) {
+        self.text = Array(text)
+        var starts = [0]
+        for (offset, byte) in self.text.enumerated() where byte == UInt8(ascii: "\n") { starts.append(offset + 1) }
+        lineStarts = starts
     }
 
-    /// Printable, with a space for each tab, so that the caret stands below its place.
-    private static func shown(_ bytes: Data) -> String {
+    /// The line of an issue, and below it a caret at its place; nil when the issue is not about a place in the text.
+    func lines(for issue: ManifestIssue) -> (line: String, indentation: String)? {
+        guard !issue.isAboutTheWhole, issue.line <= lineStarts.count else { return nil }
+        var start = lineStarts[issue.line - 1]
+        let end = issue.line < lineStarts.count ? lineStarts[issue.line] - 1 : text.count
+        let place = min(start + issue.column - 1, end)
+        // A byte-order mark takes bytes, and no room.
+        if start == 0, place >= 3, text.starts(with: [0xEF, 0xBB, 0xBF]) { start = 3 }
+        let first = boundary(max(start, place - Self.window), before: place)
+        let last = boundary(min(end, place + Self.window), before: end)
+        let head = Self.shown(text[first..<place])
+        let tail = Self.shown(text[place..<last])
+        guard !(head + tail).allSatisfy(\.isWhitespace) else { return nil }
+        let shownHead = Self.cut(head.reversed(), to: Self.before).reversed()
+        let shownTail = Self.cut(tail, to: Self.after)
+        let isCutBefore = first > start || shownHead.count < head.count
+        let isCutAfter = last < end || shownTail.count < tail.count
+        let line = (isCutBefore ? "…" : "") + String(shownHead) + String(shownTail) + (isCutAfter ? "…" : "")
+        let indentation = (isCutBefore ? 1 : 0) + shownHead.reduce(0) { $0 + Self.width($1) }
+        return (line, String(repeating: " ", count: indentation))
+    }
+
+    /// The first offset from `offset` on at which a character of UTF-8 begins.
+    private func boundary(_ offset: Int, before end: Int) -> Int {
+        var offset = offset
+        while offset < end, text[offset] & 0xC0 == 0x80 { offset += 1 }
+        return offset
+    }
+
+    /// Printable, with a space for each tab.
+    private static func shown(_ bytes: ArraySlice<UInt8>) -> [Character] {
         let text = String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "\t", with: " ")
-        return visible(text.hasSuffix("\r") ? String(text.dropLast()) : text)
+        return Array(visible(text.hasSuffix("\r") ? String(text.dropLast()) : text))
+    }
+
+    private static func cut(_ characters: [Character], to columns: Int) -> [Character] {
+        var room = columns
+        return Array(
+            characters.prefix { character in
+                room -= width(character)
+                return room >= 0
+            }
+        )
+    }
+
+    /// How many columns of a terminal a character takes (Unicode Standard Annex 11, its wide blocks and emoji).
+    private static func width(_ character: Character) -> Int {
+        guard let scalar = character.unicodeScalars.first else { return 0 }
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: return 0
+        default: break
+        }
+        switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+            0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+            return 2
+        default:
+            return 1
+        }
     }
 }

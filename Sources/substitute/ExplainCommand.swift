@@ -67,9 +67,9 @@ private struct Explain {
             console: console
         )
         for url in urls {
-            let lines = url == "-" ? String(decoding: console.readAll(), as: UTF8.self) : url
-            for line in lines.split(whereSeparator: \.isNewline) {
-                let url = line.trimmingCharacters(in: .whitespaces)
+            let lines = url == "-" ? console.readAll().split(separator: UInt8(ascii: "\n")) : [Data(url.utf8)]
+            for line in lines {
+                let url = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
                 if arguments.has("json") { try explain.printJSON(url) } else { explain.printText(url) }
             }
         }
@@ -93,7 +93,7 @@ private struct Explain {
 
     private func printText(_ text: String) {
         guard let (explanation, response) = answer(text) else {
-            console.print("\(visible(text)) is not a URL.\n")
+            console.print("\(quoted(text)) is not a URL.\n")
             return
         }
         console.print(explanation.description)
@@ -121,7 +121,7 @@ private struct Explain {
             console.print(try JSONLine.encode(Line(url: visible(text), substituted: false, reason: "not a URL")))
             return
         }
-        let headers = response.map { Dictionary(Self.fields($0), uniquingKeysWith: { first, _ in first }) }
+        let headers = response.map { Dictionary(Self.fields($0), uniquingKeysWith: { $1 }).mapValues { visible($0) } }
         let line = Line(
             url: visible(text),
             substituted: response != nil,

@@ -18,19 +18,24 @@ enum Main {
             console.complain(Command.overview)
             return 2
         }
-        if ["help", "--help", "-h"].contains(first) {
-            let command = words.dropFirst().first.flatMap { name in Command.all.first { $0.name == name } }
-            console.print(command?.help ?? Command.overview)
-            return 0
-        }
         if first == "--version" {
             console.print("substitute \(version)")
             return 0
         }
-        guard let command = Command.all.first(where: { $0.name == first }) else {
-            let meant = suggestion(for: first, among: Command.all.map(\.name)).map { "; did you mean \"\($0)\"?" } ?? ""
-            console.complain("substitute: there is no command \(quoted(first))\(meant)\nSee substitute --help.")
+        let isHelp = ["help", "--help", "-h"].contains(first)
+        guard let name = isHelp ? words.dropFirst().first : first else {
+            console.print(Command.overview)
+            return 0
+        }
+        guard let command = Command.all.first(where: { $0.name == name }) else {
+            let known = Command.all.map(\.name) + ["--help", "--version"]
+            let meant = suggestion(for: name, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
+            console.complain("substitute: there is no command \(quoted(name))\(meant)\nSee substitute --help.")
             return 2
+        }
+        if isHelp {
+            console.print(command.help)
+            return 0
         }
         do {
             let arguments = try Arguments(words.dropFirst(), command.options + [.help])
@@ -43,7 +48,8 @@ enum Main {
             console.complain("substitute \(command.name): \(error.message)\nSee substitute \(command.name) --help.")
             return 2
         } catch {
-            console.complain("substitute \(command.name): \(error.localizedDescription)")
+            let message = (error as? ToolError)?.message ?? error.localizedDescription
+            console.complain("substitute \(command.name): \(message)")
             return 1
         }
     }

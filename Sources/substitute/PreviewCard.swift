@@ -52,10 +52,16 @@ struct PreviewCard {
     /// Different for each card of the page.
     let number: Int
 
+    /// Where the entry stands.
+    var place: ManifestCheck.Place { .init(line: substitution.line, column: substitution.column) }
+
+    /// What links to the card.
+    var anchor: String { "line-\(substitution.line)-\(number)" }
+
     /// The card as an item of a list.
     var html: String {
         """
-        <li class="card" data-kind="\(kind.rawValue)" id="line-\(substitution.line)-\(number)">
+        <li class="card" data-kind="\(kind.rawValue)" id="\(anchor)">
         <div class="show \(kind.rawValue)">\(sample)</div>
         <div class="about">
         <p class="url">\(Self.breakable(substitution.url))</p>
@@ -94,7 +100,10 @@ struct PreviewCard {
         guard let handle = try? FileHandle(forReadingFrom: file), let data = try? handle.read(upToCount: 2048) else {
             return ""
         }
-        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        var text = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "\t", with: "    ")
+        // What was read may end in the middle of a character.
+        if data.count < substitution.size, text.hasSuffix("\u{FFFD}") { text.removeLast() }
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         return lines.prefix(12).map { $0.prefix(160) }.joined(separator: "\n")
     }
 

@@ -23,21 +23,28 @@ extension Command {
             guard let path = arguments.operands.first, arguments.operands.count == 1 else {
                 throw UsageError("name one manifest")
             }
-            let output = arguments.values("output").last
+            let output = arguments.values("output").last.flatMap { $0 == "-" ? nil : $0 }
             if output == nil, arguments.has("open") { throw UsageError("--open needs --output") }
             let manifest = URL(fileURLWithPath: path)
-            let page = output.map { URL(fileURLWithPath: $0) } ?? URL(fileURLWithPath: "preview.html")
+            let check = ManifestCheck(manifest, name: path)
+            if let issue = check.issues.first, issue.code == .unreadableManifest { throw ToolError(issue.message) }
+            let page = URL(fileURLWithPath: output ?? "preview.html")
             let preview = PreviewPage(
-                ManifestCheck(manifest, name: path),
+                check,
                 folder: manifest.deletingLastPathComponent(),
                 from: page.deletingLastPathComponent()
             )
-            guard output != nil else {
+            guard let output else {
                 console.print(preview.html)
                 return 0
             }
-            try Data(preview.html.utf8).write(to: page)
-            if arguments.has("open") { try open(page) }
+            let written = page.resolvingSymlinksInPath().path
+            let sources = [manifest.resolvingSymlinksInPath().path] + check.substitutions.map(\.realPath)
+            if sources.contains(written) {
+                throw UsageError("\(quoted(output)) is what is to be shown; name another file")
+            }
+            try Console.write(preview.html, to: output)
+            if arguments.has("open") { try open(page.resolvingSymlinksInPath()) }
             return 0
         }
     )
@@ -54,6 +61,6 @@ extension Command {
         process.arguments = [opener, page.path]
         try process.run()
         process.waitUntilExit()
-        if process.terminationStatus != 0 { throw UsageError("\(opener) could not open \(quoted(page.path))") }
+        if process.terminationStatus != 0 { throw ToolError("\(opener) could not open \(quoted(page.path))") }
     }
 }

@@ -5,6 +5,8 @@ import LocalSubstitutionCache
 struct PreviewPage {
     private let check: ManifestCheck
     private let cards: [PreviewCard]
+    /// The first card of each entry.
+    private let anchors: [ManifestCheck.Place: String]
     /// Allows this page's script and no other; what the manifest says cannot know it.
     private let nonce = UUID().uuidString
 
@@ -26,6 +28,7 @@ struct PreviewPage {
                 number: number
             )
         }
+        anchors = Dictionary(cards.map { ($0.place, $0.anchor) }, uniquingKeysWith: { first, _ in first })
     }
 
     var html: String {
@@ -64,11 +67,9 @@ struct PreviewPage {
     }
 
     private var totals: String {
-        let files = check.files
         let errors = check.issues.count { $0.severity == .error }
         var parts = [
-            Self.count(cards.count, "URL"), Self.count(files.count, "file"),
-            PreviewCard.size(files.values.reduce(0, +)),
+            Self.count(cards.count, "URL"), Self.count(check.fileCount, "file"), PreviewCard.size(check.byteCount),
         ]
         if errors > 0 { parts.append("<strong class=\"error\">\(Self.count(errors, "error"))</strong>") }
         let warnings = check.issues.count - errors
@@ -89,15 +90,12 @@ struct PreviewPage {
             "<section class=\"issues \(worst)\" aria-label=\"What is wrong\">\n<ul>\n\(items.joined())</ul>\n</section>\n"
     }
 
-    /// The first card of the entry that an issue is about: the last one that begins before it.
+    /// The first card of the entry that an issue is about: of the last one that begins before it.
     private func target(of issue: ManifestIssue) -> String? {
         guard !issue.isAboutTheWhole,
-            let entry = cards.last(where: { card in
-                (card.substitution.line, card.substitution.column) <= (issue.line, issue.column)
-            }),
-            let first = cards.first(where: { $0.substitution.line == entry.substitution.line })
+            let entry = check.entries?.last(where: { ($0.line, $0.column) <= (issue.line, issue.column) })
         else { return nil }
-        return "line-\(first.substitution.line)-\(first.number)"
+        return anchors[entry]
     }
 
     /// Shown by the script; without it all cards are there and nothing filters them.
@@ -129,7 +127,7 @@ struct PreviewPage {
     /// The way from one folder to another, ending in "/".
     private static func path(to folder: URL, from page: URL) -> String {
         let (target, start) = (components(folder), components(page))
-        let common = zip(target, start).prefix { $0 == $1 }.count
+        let common = zip(target, start).prefix { $0.utf8.elementsEqual($1.utf8) }.count
         let way = Array(repeating: "..", count: start.count - common) + target.dropFirst(common)
         return way.isEmpty || way.first != ".."
             ? (["."] + way).joined(separator: "/") + "/" : way.joined(separator: "/") + "/"

@@ -51,7 +51,8 @@ struct CheckTests {
             (["check", "--json", "error.json"], 1), (["check"], 2), (["check", "--stict"], 2), (["check", "-x"], 2),
             (["check", "--json=yes"], 2), (["check", "--folder"], 2), ([], 2), (["chek"], 2), (["--help"], 0),
             (["check", "--help"], 0), (["check", "-h"], 0), (["help", "check"], 0), (["--version"], 0), (["-h"], 0),
-            (["check", "--", "--strict"], 1), (["check", "."], 1),
+            (["check", "--", "--strict"], 1), (["check", "."], 1), (["help", "chekc"], 2), (["--verson"], 2),
+            (["check", "--folder", ".", "warning.json"], 2),
         ]
         for (arguments, status) in rows {
             let result = try Tool.run(arguments, in: folder.url)
@@ -132,6 +133,25 @@ struct CheckTests {
             ? Tool.run(#require(Tool.find("setpriv")), asNobody, in: folder.url) : Tool.run(["check"], in: folder.url)
         #expect(result.output.hasPrefix("manifest.json:1:18: error: \"a.txt\" cannot be read: Permission denied\n"))
         #expect(result.status == 1)
+    }
+
+    @Test("5,000 issues are printed in passing, one to a line or all on one line", arguments: ["\n", ""])
+    func manyIssues(separator: String) throws {
+        let folder = try TemporaryFolder()
+        let entries = (0..<5000).map { "\"https://h/\($0)\": \"missing\"" }
+        try folder.write("{" + entries.joined(separator: ",\(separator)") + "}", to: "manifest.json")
+        let result = try Tool.run(["check"], in: folder.url)
+        #expect(result.output.split(separator: "\n").count == 15_001)
+    }
+
+    @Test(
+        "Output that cannot be written is an error",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "needs /dev/full")
+    )
+    func fullDisk() throws {
+        let result = try Tool.run("/bin/sh", ["-c", "\"\(Tool.url.path)\" --help > /dev/full"])
+        #expect(result.status == 1)
+        #expect(result.errors == "substitute: the output cannot be written: No space left on device\n")
     }
 
     @Test("A closed pipe ends the tool quietly")

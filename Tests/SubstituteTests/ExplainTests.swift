@@ -72,6 +72,18 @@ struct ExplainTests {
         #expect(result.output.split(separator: "\n").count == 20_000)
     }
 
+    @Test("No URL is passed over, and what an entry adds cannot steer a terminal")
+    func oddities() throws {
+        #expect(try explain([""]).output == "\"\" is not a URL.\n\n")
+        #expect(try explain(["--json", ""]).output.contains("\"substituted\":false"))
+        let manifest = "{ \"https://h/a\": { \"file\": \"site.css\", \"headers\": { \"X-A\": \"\u{202E}\u{9B}\" } } }"
+        try folder.write(manifest, to: "manifest.json")
+        for format in [["--json"], []] {
+            let output = try explain(format + ["https://h/a"]).output
+            #expect(output.contains(format.isEmpty ? "X-A: \\u{202E}\\u{9B}" : "\"X-A\":\"\\\\u{202E}\\\\u{9B}\""))
+        }
+    }
+
     @Test("A manifest with errors is reported on standard error")
     func wrongManifest() throws {
         try folder.write("{", to: "manifest.json")

@@ -157,10 +157,48 @@ struct PreviewTests {
         try folder.write("x", to: "wrong/a.css")
         let page = try Tool.run(["preview", "wrong/manifest.json"], in: folder.url).output
         #expect(page.contains("<a href=\"#line-3-1\">3:37</a>"))
+        // The entry of the last issue has no file, and so no card.
+        #expect(page.contains("<b>error</b> 4:18 &quot;gone.css&quot; does not exist"))
         #expect(page.contains("id=\"line-3-1\""))
         #expect(page.contains("2 errors"))
-        #expect(try Tool.run(["preview", "none.json"], in: folder.url).output.contains("does not exist"))
-        #expect(try Tool.run(["preview", "none.json", "-o", "no/such/folder.html"], in: folder.url).status == 1)
+        let line = manifest.replacingOccurrences(of: "\n", with: " ")
+        try folder.write(line, to: "wrong/line.json")
+        let linePage = try Tool.run(["preview", "wrong/line.json"], in: folder.url).output
+        #expect(linePage.contains("<a href=\"#line-1-1\">1:"))
+    }
+
+    @Test("What cannot be shown or written is told, and nothing is lost")
+    func failures() throws {
+        let none = try Tool.run(["preview", "none.json"], in: folder.url)
+        #expect(none.status == 1)
+        #expect(none.output == "")
+        #expect(none.errors == "substitute preview: \"none.json\" does not exist\n")
+        let manifest = "Sub stitutions/manifest.json"
+        for output in ["no/such/page.html", "Sub stitutions", ""] {
+            let result = try Tool.run(["preview", manifest, "-o", output], in: folder.url)
+            #expect(result.status == 1)
+            #expect(result.errors.hasPrefix("substitute preview: \"\(output)\" cannot be written; "))
+        }
+        for output in [manifest, "./Sub stitutions/img/../index.html"] {
+            #expect(try Tool.run(["preview", manifest, "-o", output], in: folder.url).status == 2)
+        }
+        #expect(try Tool.run(["check", manifest], in: folder.url).status == 0)
+        #expect(try Tool.run(["preview", manifest, "-o", "-"], in: folder.url).output.hasPrefix("<!doctype html>"))
+    }
+
+    @Test("Text shows as lines, whatever ends them, and never cut inside a character")
+    func text() throws {
+        try folder.write("{ \"https://h/\": \"./\" }", to: "text/manifest.json")
+        try folder.write("one {\r\n\ttwo;\r\n}\r\n", to: "text/crlf.css")
+        try folder.write(String(repeating: "日本語", count: 1000), to: "text/long.txt")
+        let page = try Tool.run(["preview", "text/manifest.json"], in: folder.url).output
+        #expect(page.contains("<pre>one {\n    two;\n}\n</pre>"))
+        #expect(page.contains("<pre>日本語日本語"))
+        #expect(!page.contains("\u{FFFD}"))
+    }
+
+    @Test("Wrong use is told")
+    func usage() throws {
         #expect(try Tool.run(["preview", "--open", "none.json"], in: folder.url).status == 2)
         #expect(try Tool.run(["preview"], in: folder.url).status == 2)
     }

@@ -290,20 +290,9 @@ struct JSONParser {
     }
 
     func checkUTF8(_ range: Range<Int>) throws(JSONSyntaxError) {
-        var parser = Unicode.UTF8.ForwardParser()
-        var iterator = bytes[range].makeIterator()
-        var offset = range.lowerBound
-        while true {
-            switch parser.parseScalar(from: &iterator) {
-            case .valid(let encoded):
-                offset += encoded.count
-            case .emptyInput:
-                return
-            case .error:
-                let hex = String(bytes[offset], radix: 16, uppercase: true)
-                throw error("byte 0x\(hex) is not UTF-8; save the file as UTF-8", at: offset, code: .encoding)
-            }
-        }
+        guard let offset = bytes[range].firstInvalidUTF8() else { return }
+        let hex = String(bytes[offset], radix: 16, uppercase: true)
+        throw error("byte 0x\(hex) is not UTF-8; save the file as UTF-8", at: offset, code: .encoding)
     }
 
     // MARK: - Scanning

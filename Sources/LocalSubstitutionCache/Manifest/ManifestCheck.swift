@@ -8,10 +8,20 @@ package struct ManifestCheck: Sendable {
     package let text: Data
     /// Everything that is wrong, warnings included, in the order of the file.
     package let issues: [ManifestIssue]
-    /// How many entries the manifest has; nil when it could not be read.
-    package let entries: Int?
+    /// The places of the entries' keys, in the order of the file; nil when the manifest could not be read.
+    package let entries: [Place]?
     /// What is mapped, as far as it could be found out.
     package let substitutions: [Substitution]
+
+    /// A place in the text, as issues name it.
+    package struct Place: Hashable, Sendable {
+        package let line: Int
+        package let column: Int
+
+        package init(line: Int, column: Int) {
+            (self.line, self.column) = (line, column)
+        }
+    }
 
     /// Checks a manifest file.
     package init(_ url: URL, name: String, on date: Date = Date()) {
@@ -32,7 +42,10 @@ package struct ManifestCheck: Sendable {
                 name: name,
                 text: text,
                 issues: issues,
-                entries: manifest.entries.count,
+                entries: manifest.entries.map { entry in
+                    let place = manifest.source.place(of: entry.key.offset)
+                    return Place(line: place.line, column: place.column)
+                },
                 substitutions: substitutions
             )
         } catch {
@@ -40,13 +53,16 @@ package struct ManifestCheck: Sendable {
         }
     }
 
-    private init(name: String, text: Data, issues: [ManifestIssue], entries: Int?, substitutions: [Substitution]) {
+    private init(name: String, text: Data, issues: [ManifestIssue], entries: [Place]?, substitutions: [Substitution]) {
         (self.name, self.text, self.issues) = (name, text, issues)
         (self.entries, self.substitutions) = (entries, substitutions)
     }
 
-    /// The files that are mapped, each once: path → size in bytes.
-    package var files: [String: Int] {
-        Dictionary(substitutions.map { ($0.file, $0.size) }, uniquingKeysWith: { first, _ in first })
+    /// How many files are mapped, and how many bytes they have together.
+    package var fileCount: Int { files.count }
+    package var byteCount: Int { files.values.reduce(0, +) }
+
+    private var files: [FilePath: Int] {
+        Dictionary(substitutions.map { ($0.reference.realPath, $0.size) }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -44,7 +44,13 @@ final class ManifestFolder {
         let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex
         let name = String(path[start...])
         let directory = try directory(String(path[..<start]), followedBy: name)
-        return try file(named: self.name(name, in: directory), in: directory)
+        let onDisk: String
+        do {
+            onDisk = try self.name(name, in: directory)
+        } catch {
+            throw completed(error, with: "")
+        }
+        return try file(named: onDisk, in: directory)
     }
 
     /// The directory at `path`, which is empty or ends in "/", and in which `rest` will be looked for.
@@ -97,7 +103,8 @@ final class ManifestFolder {
         if let name = directory.nameIgnoringCase(written) { throw .wrongCase(directory.path + name) }
         guard suggestionsLeft > 0 else { throw .missing(suggestion: nil) }
         suggestionsLeft -= 1
-        throw .missing(suggestion: suggestion(for: written, among: directory.names).map { directory.path + $0 })
+        let names = directory.names.lazy.filter { $0.utf8.first != UInt8(ascii: ".") }
+        throw .missing(suggestion: suggestion(for: written, among: names).map { directory.path + $0 })
     }
 
     private func folder(named name: String, in directory: Directory) throws(FileProblem) -> Directory {
@@ -162,6 +169,9 @@ final class ManifestFolder {
                 }
                 if file.realPath != walk.excluded { walk.files.append((prefix + name, file)) }
             } catch {
+                // Foundation writes U+FFFD for bytes that are not UTF-8, so nothing has the name that it tells.
+                let isMangled = error == .missing(suggestion: nil) && name.unicodeScalars.contains("\u{FFFD}")
+                let error = isMangled ? FileProblem.unreadable("its name is not UTF-8") : error
                 // The limits were reached: going on would find the same again and again.
                 if walk.repeats > Self.maximumRepeats || error == .tooManyFiles { throw error }
                 walk.problems.append((directory.path + name, error))

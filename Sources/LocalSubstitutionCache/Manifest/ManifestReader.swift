@@ -291,7 +291,10 @@ struct ManifestReader {
         return values.compactMap { value in
             switch value.kind {
             case .number(let digits):
-                if let status = Int(digits), (400...599).contains(status) { return .status(status) }
+                // JSON does not tell 404 from 404.0 or 4.04e2.
+                if let status = Double(digits).flatMap(Int.init(exactly:)), (400...599).contains(status) {
+                    return .status(status)
+                }
                 error(
                     .badCondition,
                     value.offset,

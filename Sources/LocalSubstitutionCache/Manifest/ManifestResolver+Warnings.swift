@@ -51,8 +51,7 @@ extension ManifestResolver {
     }
 
     private func isUTF8(_ file: FileReference) -> Bool {
-        guard let contents = try? FileContents(of: file, reading: .copied) else { return true }
-        return String(data: contents.data, encoding: .utf8) != nil
+        (try? OpenedFile(path: file.realPath.text, followsLink: false).isUTF8()) ?? true
     }
 
     private mutating func warnOfUnusedFiles() {

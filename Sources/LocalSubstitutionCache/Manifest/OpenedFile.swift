@@ -47,6 +47,27 @@ struct OpenedFile: ~Copyable {
     deinit {
         close(descriptor)
     }
+
+    /// Whether the content is UTF-8, read piece by piece.
+    func isUTF8() throws(FileProblem) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        // The beginning of a character that the end of a piece cut.
+        var carried = 0
+        while true {
+            let count = buffer.withUnsafeMutableBytes { bytes in
+                read(descriptor, bytes.baseAddress.map { $0 + carried }, bytes.count - carried)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .unreadable(String(cString: strerror(errno))) }
+            let piece = buffer[..<(carried + count)]
+            if count == 0 { return piece.firstInvalidUTF8() == nil }
+            // No more than three bytes can be the beginning of a character.
+            let cut = piece.indices.suffix(3).last { piece[$0] >= 0xC0 } ?? piece.endIndex
+            guard piece[..<cut].firstInvalidUTF8() == nil else { return false }
+            carried = piece.endIndex - cut
+            for offset in 0..<carried { buffer[offset] = buffer[cut + offset] }
+        }
+    }
 }
 
 /// Why a path of the manifest cannot be used.

@@ -1,11 +1,10 @@
 /// Text from a manifest, a file name or a request, safe to print in a message.
 ///
 /// In quotation marks; C0 and C1 controls and the characters that change the direction of text are written as `\u{…}`,
-/// so that a name cannot rewrite the line it is printed in. Cut after 200 characters.
-package func quoted(_ text: String) -> String {
-    let limit = 200
-    let start = text.prefix(limit)
-    return "\"" + visible(start) + (start.endIndex == text.endIndex ? "" : "…") + "\""
+/// so that a name cannot rewrite the line it is printed in. Cut after 200 scalars, unless another limit is given.
+package func quoted(_ text: String, limit: Int = 200) -> String {
+    let start = text.unicodeScalars.prefix(limit)
+    return "\"" + visible(String(start)) + (start.endIndex == text.endIndex ? "" : "…") + "\""
 }
 
 /// The same without quotation marks or limit.

@@ -33,6 +33,9 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The size of the file when the manifest was read, in bytes.
     package var size: Int { reference.size }
 
+    /// The file's absolute path, without symbolic links.
+    package var realPath: String { reference.realPath.text }
+
     /// The last day on which the entry is used, as `YYYY-MM-DD`.
     package var lastDay: String? { until?.description }
 
@@ -40,7 +43,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     package var ignoredQuery: String? {
         switch query {
         case .exact: nil
-        case .ignoring(let names): names.map { $0.text + ($0.isPrefix ? "*" : "") }.joined(separator: ", ")
+        case .ignoring(let names): names.map(\.description).joined(separator: ", ")
         case .any: "the whole query"
         }
     }

@@ -97,12 +97,21 @@ public struct SubstitutionManifest: Sendable {
     /// - Returns: The substitutions, explicit entries in the order of the manifest, files of a folder by name.
     /// - Throws: ``ManifestError`` with every error of the manifest and its files.
     public func substitutions(in folder: URL, on date: Date = Date()) throws(ManifestError) -> [Substitution] {
+        try proved(in: folder, on: date).current
+    }
+
+    /// What is mapped, and what was until its day had passed.
+    func proved(
+        in folder: URL,
+        on date: Date
+    ) throws(ManifestError) -> (current: [Substitution], expired: [Substitution]) {
         var resolver = ManifestResolver(self, folder: folder)
         resolver.resolve()
         let errors = source.issues(findings + resolver.findings)
         guard errors.isEmpty else { throw ManifestError(errors) }
         let today = CalendarDay(date)
-        return resolver.substitutions.filter { $0.until.map { today <= $0 } ?? true }
+        let isExpired = { (substitution: Substitution) in substitution.until.map { $0 < today } ?? false }
+        return (resolver.substitutions.filter { !isExpired($0) }, resolver.substitutions.filter(isExpired))
     }
 
     /// Everything that is wrong with the manifest and its files, warnings included, in the order of the file.

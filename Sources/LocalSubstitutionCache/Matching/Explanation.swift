@@ -34,6 +34,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
     public enum Reason: Hashable, Sendable {
         /// The request has no URL, or one that RFC 3986 does not allow.
         case noURL
+        /// The entry that names the URL is ignored since its `until` has passed.
+        case expired
         /// Only http and https are substituted; this is the request's scheme.
         case scheme(String)
         /// Only GET and HEAD are substituted; this is the request's method.
@@ -64,6 +66,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
     public let nearest: Neighbour?
     /// What the messages call the manifest.
     let manifestName: String
+    /// What is wrong with the URL, as a sentence without its full stop.
+    let problem: String?
 
     /// The answer in words, with the entry's place and, where nothing is substituted, what would change that.
     public var description: String {
@@ -93,7 +97,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
     private func sentence(for reason: Reason) -> String {
         switch reason {
-        case .noURL: "it is not a URL that a manifest can name."
+        case .noURL: "it is not a URL that a manifest can name" + (problem.map { ": \($0)." } ?? ".")
+        case .expired:
+            "the entry that names it (\(visible(manifestName)):\(substitution?.line ?? 1)) is ignored since "
+                + "\(substitution?.lastDay ?? "") has passed."
         case .scheme(let scheme): "its scheme is \(quoted(scheme)); only http and https are."
         case .method(let method): "its method is \(quoted(method)); only GET and HEAD are."
         case .userInfo: "it holds a user name; remove everything up to the \"@\"."
@@ -114,12 +121,12 @@ public struct Explanation: Sendable, CustomStringConvertible {
             case .trailingSlash: "the \"/\" at the end"
             case .query(ignoring: []): "the query"
             case .query(ignoring: let names):
-                "the query (\"ignoreQuery\": [\(names.map(quoted).joined(separator: ", "))] would ignore it)"
+                "the query (\"ignoreQuery\": [\(names.map { quoted($0) }.joined(separator: ", "))] would ignore it)"
             }
         }
         return " The nearest is \(quoted(entry.url)) (\(visible(manifestName)):\(entry.line)), which differs in "
             + differences.joined(separator: " and in ")
-            + ". The key \(quoted(String(url.prefix { $0 != "#" }))) would match."
+            + ". The key \(quoted(String(url.prefix { $0 != "#" }), limit: .max)) would match."
     }
 }
 
@@ -130,11 +137,17 @@ extension Explanation {
         var answer = Answer.network(because: .noEntry)
         var substitution: Substitution?
         var nearest: Neighbour?
+        var problem: String?
         do {
             let identity = try URLIdentity(url)
             substitution = request.url.flatMap(table.match)?.row.substitution
-            if substitution == nil { nearest = table.nearest(to: identity) }
-            if let substitution { answer = Self.answer(to: request, substitution) }
+            if let substitution {
+                answer = Self.answer(to: request, substitution)
+            } else if let expired = table.expiredSubstitution(for: identity) {
+                (answer, substitution) = (.network(because: .expired), expired)
+            } else {
+                nearest = table.nearest(to: identity)
+            }
         } catch {
             answer =
                 switch error {
@@ -142,13 +155,15 @@ extension Explanation {
                 case .userInfo: .network(because: .userInfo)
                 default: .network(because: .noURL)
                 }
+            if answer == .network(because: .noURL), !url.isEmpty { problem = error.message(for: url) }
         }
         self.init(
             url: url,
             answer: answer,
             substitution: substitution,
             nearest: nearest,
-            manifestName: table.manifestName
+            manifestName: table.manifestName,
+            problem: problem
         )
     }
 

@@ -46,14 +46,22 @@ struct MatchOrder: Sendable {
         }
         keyed.sort { first, second in
             if first.rank != second.rank { return first.rank.lexicographicallyPrecedes(second.rank) }
-            // Two that differ in nothing else: by URL, so that the order in the file does not matter.
-            return first.candidate.target.identity.description < second.candidate.target.identity.description
+            // Two that differ in nothing else: by URL and then by key, so that the order in the file does not matter.
+            let urls = (first.candidate.target.identity.description, second.candidate.target.identity.description)
+            if urls.0 != urls.1 { return urls.0 < urls.1 }
+            let patterns = [first, second].map { substitutions[$0.candidate.substitution].pattern }
+            return patterns[0].identityKey < patterns[1].identityKey
         }
         candidates = keyed.map(\.candidate)
         var exact: [URLIdentity: Int] = [:]
         exact.reserveCapacity(candidates.count)
         var lenient: [Remainder: Int] = [:]
         var rules: [String: [QueryRule]] = [:]
+        struct KnownRule: Hashable {
+            let base: String
+            let rule: QueryRule
+        }
+        var known: Set<KnownRule> = []
         for (index, candidate) in candidates.enumerated() {
             let identity = candidate.target.identity
             if candidate.rule == .exact {
@@ -62,7 +70,7 @@ struct MatchOrder: Sendable {
             }
             let remainder = Remainder(identity, candidate.rule)
             if lenient[remainder] == nil { lenient[remainder] = index }
-            if rules[identity.base]?.contains(candidate.rule) != true {
+            if known.insert(KnownRule(base: identity.base, rule: candidate.rule)).inserted {
                 rules[identity.base, default: []].append(candidate.rule)
             }
         }

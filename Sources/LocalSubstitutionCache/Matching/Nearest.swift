@@ -20,27 +20,34 @@ public enum URLDifference: Hashable, Sendable {
 /// so one look-up finds every candidate.
 struct NearestIndex: Sendable {
     private let order: MatchOrder
-    private var candidates: [String: [Int]] = [:]
+    private var candidates: [String: [(index: Int, parts: Parts)]] = [:]
 
     /// Cost: one pass over all candidates.
     init(_ order: MatchOrder) {
         self.order = order
         for (index, candidate) in order.candidates.enumerated() {
-            candidates[Parts(candidate.target.identity).folded, default: []].append(index)
+            let parts = Parts(candidate.target.identity)
+            // Of the many queries that one URL may have, the first hundred are enough to name one.
+            if candidates[parts.folded, default: []].count < 100 {
+                candidates[parts.folded, default: []].append((index, parts))
+            }
         }
     }
 
     /// The candidate that differs in the fewest ways, and these.
     func nearest(to identity: URLIdentity) -> (candidate: MatchOrder.Candidate, differences: [URLDifference])? {
         let parts = Parts(identity)
-        var best: (candidate: MatchOrder.Candidate, differences: [URLDifference])?
-        // Of the many queries that one URL may have, the first hundred are enough to name one.
-        for index in candidates[parts.folded, default: []].prefix(100) {
-            let candidate = order.candidates[index]
-            let differences = parts.differences(from: Parts(candidate.target.identity), rule: candidate.rule)
-            if differences.count < best?.differences.count ?? .max { best = (candidate, differences) }
+        var best: (candidate: MatchOrder.Candidate, parts: Parts, differences: [URLDifference])?
+        for (index, other) in candidates[parts.folded, default: []] {
+            let differences = parts.differences(from: other)
+            guard differences.count < best?.differences.count ?? .max else { continue }
+            best = (order.candidates[index], other, differences)
+            if differences.isEmpty { break }
         }
-        return best
+        guard let (candidate, other, differences) = best else { return nil }
+        if candidate.rule.matches(parts.query, key: other.query) { return (candidate, differences) }
+        let names = Parts.ignorable(in: parts.query, other.query, candidate.rule)
+        return (candidate, differences + [.query(ignoring: names)])
     }
 
     private struct Parts {
@@ -67,7 +74,8 @@ struct NearestIndex: Sendable {
 
         var folded: String { (Self.withoutWWW(host) + Self.withoutSlash(path)).lowercased() }
 
-        func differences(from other: Parts, rule: QueryRule) -> [URLDifference] {
+        /// In what the URLs differ but for their queries.
+        func differences(from other: Parts) -> [URLDifference] {
             var differences: [URLDifference] = []
             if scheme != other.scheme { differences.append(.scheme) }
             if host != other.host { differences.append(.www) }
@@ -75,9 +83,6 @@ struct NearestIndex: Sendable {
             if port != other.port { differences.append(.port) }
             if Self.withoutSlash(path) != Self.withoutSlash(other.path) { differences.append(.letterCase) }
             if path.hasSuffix("/") != other.path.hasSuffix("/") { differences.append(.trailingSlash) }
-            if !rule.matches(query, key: other.query) {
-                differences.append(.query(ignoring: Self.ignorable(in: query, other.query, rule)))
-            }
             return differences
         }
 
@@ -89,18 +94,23 @@ struct NearestIndex: Sendable {
             path.hasSuffix("/") ? path.dropLast() : path
         }
 
-        /// The names of parameters that stand in only one of two queries, if leaving them out makes these the same.
-        private static func ignorable(in first: String?, _ second: String?, _ rule: QueryRule) -> [String] {
+        /// The names of parameters to ignore so that two queries are the same: those that stand in only one of them,
+        /// and those that are ignored already.
+        ///
+        /// Empty when that does not help.
+        static func ignorable(in first: String?, _ second: String?, _ rule: QueryRule) -> [String] {
             func parameters(_ query: String?) -> Set<Substring> {
                 Set((rule.remainder(of: query) ?? "").split(separator: "&"))
             }
-            let names = parameters(first).symmetricDifference(parameters(second)).map { parameter in
-                String(parameter.prefix { $0 != "=" })
-            }
-            var ignored = names.compactMap { try? QueryRule.ParameterName($0) }
-            if case .ignoring(let known) = rule { ignored += known }
+            var names = Set(
+                parameters(first).symmetricDifference(parameters(second)).map { parameter in
+                    String(parameter.prefix { $0 != "=" })
+                }
+            )
+            if case .ignoring(let known) = rule { names.formUnion(known.map(\.description)) }
+            let ignored = names.compactMap { try? QueryRule.ParameterName($0) }
             let isHelpful = !names.contains("") && QueryRule.ignoring(ignored).matches(first, key: second)
-            return isHelpful ? Set(names).sorted() : []
+            return isHelpful ? names.sorted() : []
         }
     }
 }

@@ -10,7 +10,7 @@ enum QueryRule: Hashable, Sendable {
     case any
 
     /// The name of a query parameter, or the beginning of one.
-    struct ParameterName: Hashable, Sendable {
+    struct ParameterName: Hashable, Sendable, CustomStringConvertible {
         /// Normalised as it would be inside a URL.
         let text: String
         /// Whether the manifest wrote a `*` after it.
@@ -22,6 +22,9 @@ enum QueryRule: Hashable, Sendable {
             let name = isPrefix ? String(written.dropLast()) : written
             text = try URLIdentity.normalised(name.composed.utf8)
         }
+
+        /// The name as a manifest writes it.
+        var description: String { text + (isPrefix ? "*" : "") }
 
         func matches(_ name: Substring) -> Bool {
             isPrefix ? name.hasPrefix(text) : name == text

@@ -45,6 +45,7 @@ package final class SubstitutionTable: @unchecked Sendable {
     }
 
     let substitutions: [Substitution]
+    private let expired: [Substitution]
     /// What messages call the manifest.
     let manifestName: String
     private let order: MatchOrder
@@ -56,6 +57,7 @@ package final class SubstitutionTable: @unchecked Sendable {
     private let nearestLock = NSLock()
     /// Made when the first explanation asks for it; an app may never do so.
     private var nearestIndex: NearestIndex?
+    private lazy var expiredOrder = MatchOrder(expired)
 
     /// Reads or maps every file once and prepares every response once.
     ///
@@ -63,7 +65,7 @@ package final class SubstitutionTable: @unchecked Sendable {
     init(_ manifest: SubstitutionManifest, folder: URL, reading: ReadingMode, on date: Date = Date())
         throws(ManifestError)
     {
-        substitutions = try manifest.substitutions(in: folder, on: date)
+        (substitutions, expired) = try manifest.proved(in: folder, on: date)
         manifestName = manifest.source.name
         order = MatchOrder(substitutions)
         var loader = ContentsLoader(reading: reading)
@@ -116,6 +118,14 @@ package final class SubstitutionTable: @unchecked Sendable {
             let index = order.first(matching: identity)
         else { return nil }
         return Match(row: rows[index], isExact: false)
+    }
+
+    /// What would answer `identity` if its day had not passed.
+    func expiredSubstitution(for identity: URLIdentity) -> Substitution? {
+        nearestLock.lock()
+        defer { nearestLock.unlock() }
+        let order = expiredOrder
+        return order.first(matching: identity).map { expired[order.candidates[$0].substitution] }
     }
 
     /// The entry that almost names `identity`.

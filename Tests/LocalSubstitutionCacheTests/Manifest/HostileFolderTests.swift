@@ -244,7 +244,30 @@ struct HostileFolderTests {
         // Apple's file systems refuse such names.
         guard descriptor >= 0 else { return }
         close(descriptor)
-        #expect(issues(#"{ "https://h/": "./" }"#).map(\.code) == [.missingFile])
+        let issues = issues(#"{ "https://h/": "./" }"#)
+        #expect(issues.map(\.code) == [.unreadableFile])
+        #expect(issues.first?.message.hasSuffix("cannot be read: its name is not UTF-8") == true)
+    }
+
+    @Test("What is suggested exists, and is no dot file", arguments: ["brokem", "hiden", "BROKEN"])
+    func suggestions(name: String) throws {
+        try link("broken", to: "gone.txt")
+        try folder.write("x", to: "site/.hiden")
+        let issues = issues("{ \"https://h/a\": \"\(name)\" }")
+        #expect(issues.map(\.message) == ["\"\(name)\" does not exist"])
+    }
+
+    @Test("A large text is judged piece by piece, wherever a piece ends", arguments: [0, 1, 2, 3])
+    func largeText(offset: Int) throws {
+        let text = String(repeating: "a", count: offset) + String(repeating: "😀", count: 40_000)
+        try folder.write(text, to: "site/good.txt")
+        try folder.write(Data(text.utf8.dropLast()), to: "site/bad.txt")
+        func isUTF8(_ name: String) throws -> Bool {
+            try OpenedFile(path: site.appendingPathComponent(name).path).isUTF8()
+        }
+        #expect(try isUTF8("good.txt"))
+        #expect(try !isUTF8("bad.txt"))
+        #expect(try isUTF8("real.txt"))
     }
 
     @Test("A manifest of a million brackets, commas or quotation marks is an error, not a crash")

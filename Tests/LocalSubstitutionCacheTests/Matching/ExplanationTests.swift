@@ -16,7 +16,9 @@ struct ExplanationTests {
           "https://example.com/site.css": "a.css",
           "https://example.com/config?lang=en": "a.css",
           "https://example.com/news": { "file": "a.css", "when": ["offline", 503] },
-          "//www.example.org/Dir/page": "a.css"
+          "//www.example.org/Dir/page": "a.css",
+          "https://example.com/old": { "file": "a.css", "until": "2020-01-01" },
+          "https://example.com/list": { "file": "a.css", "ignoreQuery": ["w", "u*"] }
         }
         """
 
@@ -103,6 +105,24 @@ struct ExplanationTests {
             url: "mailto:someone@example.com",
             sentence: "mailto:someone@example.com is not substituted, because its scheme is \"mailto\"; only http and "
                 + "https are."
+        ),
+        Row(
+            url: "https://example.com/old",
+            sentence:
+                "https://example.com/old is not substituted, because the entry that names it (manifest.json:6) is "
+                + "ignored since 2020-01-01 has passed."
+        ),
+        Row(
+            url: "https://example.com/list?w=1&v=2",
+            sentence: "https://example.com/list?w=1&v=2 \(noEntry) The nearest is \"https://example.com/list\" "
+                + "(manifest.json:7), which differs in the query (\"ignoreQuery\": [\"u*\", \"v\", \"w\"] would ignore it). "
+                + "The key \"https://example.com/list?w=1&v=2\" would match."
+        ),
+        Row(
+            url: "https://example.com:99999/",
+            sentence:
+                "https://example.com:99999/ is not substituted, because it is not a URL that a manifest can name: "
+                + "\"99999\" is not a port; a port is a number from 0 to 65535."
         ),
         Row(url: "https://other.example/", sentence: "https://other.example/ \(noEntry)"),
         Row(

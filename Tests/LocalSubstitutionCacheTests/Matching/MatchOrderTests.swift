@@ -107,6 +107,15 @@ struct MatchOrderTests {
         #expect(try manifests.map { try answer($0, "https://h/x") } == ["a", "a"])
     }
 
+    @Test("Nor does it between two keys of // that meet in one scheme")
+    func tieOfPorts() throws {
+        let entries = [#""//h/x": "a""#, #""//h:443/x": "b""#]
+        let manifests = [entries, entries.reversed()].map { "{" + $0.joined(separator: ",") + "}" }
+        #expect(try Set(manifests.map { try answer($0, "https://h/x") }).count == 1)
+        #expect(try answer(manifests[0], "http://h/x") == "a")
+        #expect(try answer(manifests[0], "http://h:443/x") == "b")
+    }
+
     @Test("// stands for both schemes, with the default port of each")
     func bothSchemes() throws {
         let manifest = #"{ "//h:80/x": "a" }"#
