@@ -116,10 +116,10 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
 
     /// Makes this the shared cache, for as long as the process runs.
     ///
-    /// Takes over the capacities of the cache it replaces, and registers ``SubstitutionProtocol``. Call it at launch, before other code makes sessions: a session
-    /// keeps the cache that was shared when its configuration was made. (On Linux `URLSession.shared` is told as well, so
-    /// for it the order does not matter.) Called again it has no effect; called on another instance it replaces the
-    /// first.
+    /// Takes over the capacities of the cache it replaces, and registers ``SubstitutionProtocol``. Call it at launch,
+    /// before other code makes sessions: a session keeps the cache that was shared when its configuration was made. (On
+    /// Linux `URLSession.shared` is told as well, so for it the order does not matter.) Called again it has no effect;
+    /// called on another instance it replaces the first.
     public func install() {
         Self.installation.lock()
         defer { Self.installation.unlock() }
@@ -179,8 +179,12 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
 
     /// What ``SubstitutionProtocol`` answers: whatever an entry without a condition names, unless the request opts out.
     func answer(to request: URLRequest) -> CachedURLResponse? {
-        guard request.cachePolicy != .optOut else { return nil }
-        return match(request)?.response(to: request)
+        answers(request) ? match(request)?.response(to: request) : nil
+    }
+
+    /// Whether ``answer(to:)`` has one.
+    func answers(_ request: URLRequest) -> Bool {
+        request.cachePolicy != .optOut && match(request) != nil
     }
 
     private var currentTable: SubstitutionTable {

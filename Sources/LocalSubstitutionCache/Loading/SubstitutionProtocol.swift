@@ -24,7 +24,7 @@ public import Foundation
 ///
 /// The app makes no instances of it. Cost: for each request of such a session one look-up, as the cache makes.
 public final class SubstitutionProtocol: URLProtocol {
-    /// Loads in the place of this class what it cannot answer itself.
+    /// Loads in the place of this what it cannot answer itself.
     private var substitute: URLProtocol?
     private var hasFinished = false
 
@@ -33,7 +33,7 @@ public final class SubstitutionProtocol: URLProtocol {
     /// - Parameter request: The request that is about to be loaded.
     /// - Returns: Whether URL loading should hand it to this class.
     public override class func canInit(with request: URLRequest) -> Bool {
-        LocalSubstitutionCache.current?.answer(to: request) != nil
+        LocalSubstitutionCache.current?.answers(request) ?? false
     }
 
     /// The request itself.
@@ -45,17 +45,12 @@ public final class SubstitutionProtocol: URLProtocol {
     /// Delivers the file, in one piece.
     public override func startLoading() {
         guard !hasFinished, isWanted else { return }
-        if let system = systemProtocol() {
-            substitute = system
-            system.startLoading()
+        // The cache may have been replaced since it was asked.
+        guard isAnswerable, let response = LocalSubstitutionCache.current?.answer(to: request) else {
+            loadFromNetwork()
             return
         }
         hasFinished = true
-        // The cache may have been replaced since it was asked.
-        guard let response = LocalSubstitutionCache.current?.answer(to: request) else {
-            client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))
-            return
-        }
         client?.urlProtocol(self, didReceive: response.response, cacheStoragePolicy: .notAllowed)
         if !response.data.isEmpty { client?.urlProtocol(self, didLoad: response.data) }
         client?.urlProtocolDidFinishLoading(self)
@@ -84,17 +79,32 @@ public final class SubstitutionProtocol: URLProtocol {
         #endif
     }
 
-    /// What loads a download task on Linux: the system's own class, as if this one were not there.
-    private func systemProtocol() -> URLProtocol? {
+    /// Whether the task can be answered with a file at all.
+    private var isAnswerable: Bool {
         // Only there finishing a download from a protocol of one's own ends the process.
         #if canImport(FoundationNetworking)
-        guard let task = task as? URLSessionDownloadTask else { return nil }
-        let classes = (URLSessionConfiguration.default.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
-        let system = classes.first { $0 != SubstitutionProtocol.self && $0.canInit(with: request) }
-        return system?.init(task: task, cachedResponse: nil, client: client)
+        return !(task is URLSessionDownloadTask)
         #else
-        return nil
+        return true
         #endif
+    }
+
+    /// Loads as if this class were not there: on Linux, with the system's own in the same task.
+    private func loadFromNetwork() {
+        // Apple's systems do not show theirs; there this happens only when an entry is gone that a moment ago was there.
+        #if canImport(FoundationNetworking)
+        if let task, substitute == nil {
+            let classes = (URLSessionConfiguration.default.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
+            let system = classes.first { $0 != SubstitutionProtocol.self && $0.canInit(with: request) }
+            substitute = system?.init(task: task, cachedResponse: nil, client: client)
+        }
+        #endif
+        if let substitute {
+            substitute.startLoading()
+        } else {
+            hasFinished = true
+            client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))
+        }
     }
 }
 

@@ -34,18 +34,18 @@ struct MatchOrder: Sendable {
 
     /// Cost: sorts the candidates once.
     init(_ substitutions: [Substitution]) {
-        var keyed: [(rank: [Int], candidate: Candidate)] = []
+        var keyed: [(rank: (Int, Int, Int), candidate: Candidate)] = []
         keyed.reserveCapacity(substitutions.count)
         for (index, substitution) in substitutions.enumerated() {
             for target in substitution.pattern.targets {
-                let rank = [
-                    -(substitution.folderLength ?? .max), target.namesScheme ? 0 : 1, substitution.query.rank,
-                ]
+                let rank = (
+                    -(substitution.folderLength ?? .max), target.namesScheme ? 0 : 1, substitution.query.rank
+                )
                 keyed.append((rank, Candidate(substitution: index, target: target, rule: substitution.query)))
             }
         }
         keyed.sort { first, second in
-            if first.rank != second.rank { return first.rank.lexicographicallyPrecedes(second.rank) }
+            if first.rank != second.rank { return first.rank < second.rank }
             // Two that differ in nothing else: by URL and then by key, so that the order in the file does not matter.
             let urls = (first.candidate.target.identity.description, second.candidate.target.identity.description)
             if urls.0 != urls.1 { return urls.0 < urls.1 }

@@ -86,9 +86,9 @@ package final class SubstitutionTable: @unchecked Sendable {
                 }
                 rows.append(Row(substitution, contents, prepared))
                 let spelling = url.absoluteString
-                if let identity = try? URLIdentity(spelling), order.first(matching: identity) == index {
-                    spellings[spelling] = index
-                }
+                let isUnchanged = spelling == candidate.target.spelling
+                let identity = isUnchanged ? candidate.target.identity : try? URLIdentity(spelling)
+                if let identity, order.first(matching: identity) == index { spellings[spelling] = index }
             } catch {
                 let problem = error as? FileProblem ?? .unreadable("\(error)")
                 findings.append(
@@ -109,8 +109,8 @@ package final class SubstitutionTable: @unchecked Sendable {
 
     /// The row that stands in for `url`, or nil.
     ///
-    /// Cost: one look-up for a URL spelled as in the manifest, and for one whose host the manifest does not name two;
-    /// otherwise the URL is normalised first.
+    /// Cost: one look-up for a URL that is spelled as in the manifest. For others a second one in the names of hosts;
+    /// and when the manifest names the host, the URL is normalised and looked up once more.
     func match(_ url: URL) -> Match? {
         let spelling = url.absoluteString
         if let index = spellings[spelling] { return Match(row: rows[index], isExact: true) }
@@ -159,49 +159,5 @@ extension SubstitutionTable {
     /// What a client gets that is answered with a file, from the cache or from the protocol.
     package func response(to request: URLRequest) -> HTTPURLResponse? {
         request.url.flatMap(match)?.response(to: request)?.response as? HTTPURLResponse
-    }
-}
-
-/// Tells most URLs whose host a manifest does not name, without allocating anything.
-///
-/// Keeps a hash of each host; that two hosts share one costs a look-up, never a wrong answer.
-struct HostFilter: Sendable {
-    private var hashes: Set<UInt64> = []
-
-    init(_ identities: [URLIdentity]) {
-        for identity in identities {
-            if case .hash(let hash) = Self.host(of: identity.base) { hashes.insert(hash) }
-        }
-    }
-
-    private enum Host {
-        case hash(UInt64)
-        /// Something that must be parsed to be judged.
-        case unclear
-    }
-
-    func mayContain(hostOf url: String) -> Bool {
-        switch Self.host(of: url) {
-        case .hash(let hash): hashes.contains(hash)
-        case .unclear: true
-        }
-    }
-
-    /// FNV-1a over the host in lower case, up to the port or path.
-    private static func host(of url: String) -> Host {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        var slashes = 0
-        for byte in url.utf8 {
-            if slashes < 2 {
-                if byte == UInt8(ascii: "/") { slashes += 1 }
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ":"): return .hash(hash)
-            case UInt8(ascii: "%"), UInt8(ascii: "@"), UInt8(ascii: "["): return .unclear
-            default: hash = (hash ^ UInt64(byte.asciiLowercased)) &* 0x100_0000_01b3
-            }
-        }
-        return .hash(hash)
     }
 }

@@ -104,6 +104,31 @@ extension SessionTests {
         #expect(starts[0] == starts[1])
     }
 
+    @Test("While an entry comes and goes, each load gets the file or the network, and never an error")
+    func comingAndGoing() async throws {
+        let manifest = folder.url.appendingPathComponent("manifest.json")
+        let url = server.url.appendingPathComponent("a.txt").absoluteString
+        let manifests = ["{ \"\(url)\": \"a.txt\" }", "{}"].map { Data($0.utf8) }
+        try manifests[0].write(to: manifest)
+        let cache = try LocalSubstitutionCache(manifest: manifest)
+        cache.install()
+        let session = makeEphemeralSession()
+        let isDone = Flag()
+        let reloads = Thread {
+            var round = 0
+            while !isDone.isSet {
+                round += 1
+                try? manifests[round % 2].write(to: manifest, options: .atomic)
+                try? cache.reload()
+            }
+        }
+        reloads.start()
+        var seen: Set<Data> = []
+        for _ in 0..<2000 { seen.insert(try await session.data(for: request).0) }
+        isDone.set()
+        #expect(seen.isSubset(of: [Data(Self.fileText.utf8), Data(Self.networkText.utf8)]))
+    }
+
     @Test("200 loads at once through the protocol, and as many downloads of the same URL, all end")
     func manyThroughTheProtocol() async throws {
         let session = makeEphemeralSession()
