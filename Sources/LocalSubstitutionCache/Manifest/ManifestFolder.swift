@@ -17,6 +17,8 @@ final class ManifestFolder {
     private let root: Directory
     /// By the path as it was asked for, empty or with "/" at its end.
     private var known: [FilePath: Directory] = [:]
+    /// By the path as it was asked for: many URLs may name one file.
+    private var knownFiles: [FilePath: FileReference] = [:]
     /// Each suggestion compares a name with all names of a directory, which a person needs only a few times.
     private var suggestionsLeft = 20
 
@@ -41,6 +43,7 @@ final class ManifestFolder {
 
     /// The regular file at `path`, `/`-separated and below the folder.
     func file(_ path: String) throws(FileProblem) -> FileReference {
+        if let known = knownFiles[FilePath(path)] { return known }
         let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex
         let name = String(path[start...])
         let directory = try directory(String(path[..<start]), followedBy: name)
@@ -50,7 +53,9 @@ final class ManifestFolder {
         } catch {
             throw completed(error, with: "")
         }
-        return try file(named: onDisk, in: directory)
+        let file = try file(named: onDisk, in: directory)
+        knownFiles[FilePath(path)] = file
+        return file
     }
 
     /// The directory at `path`, which is empty or ends in "/", and in which `rest` will be looked for.
