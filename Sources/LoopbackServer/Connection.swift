@@ -57,7 +57,12 @@ struct Connection: ~Copyable {
         switch status {
         case 200: "OK"
         case 206: "Partial Content"
+        case 301: "Moved Permanently"
+        case 302: "Found"
+        case 303: "See Other"
         case 304: "Not Modified"
+        case 307: "Temporary Redirect"
+        case 308: "Permanent Redirect"
         case 404: "Not Found"
         default: "Status"
         }

@@ -1,0 +1,91 @@
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+public import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// Decides about redirects: follow them, refuse them, or change where they lead.
+///
+/// It is the delegate of a session, or of a task before it is resumed:
+///
+/// ```swift
+/// let session = URLSession(configuration: .default, delegate: RedirectPolicy.sameOrigin, delegateQueue: nil)
+/// ```
+///
+/// Where a redirect leads is read from `Location` as RFC 9110 §10.2.2 and RFC 3986 §5 say, which Linux's own way of
+/// following does not do: there `page2` from `/a/b` becomes `/page2`, and `%2F` becomes `/`. `Authorization` and `Cookie`
+/// fields of the request are not sent to another origin (RFC 6454 §4: scheme, host and port). Methods change as URL loading
+/// changes them, and a chain without end ends with its usual error.
+///
+/// A redirect that is refused is the answer: the 3xx with its head. On Linux its body is empty but in a session with a data
+/// delegate. On Linux `data(for:delegate:)` never asks its delegate; give the policy to the session, or to the task.
+public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
+    /// Decides about one redirect: what is to be loaded next, or nil when the 3xx is the answer.
+    ///
+    /// The request is the one that would be loaded, with its URL resolved and without what another origin must not see.
+    public typealias Decision = @Sendable (_ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?
+
+    private let decide: Decision
+
+    /// Follows every redirect.
+    public static let follow = RedirectPolicy { request, _ in request }
+
+    /// Follows none: the 3xx is the answer.
+    public static let refuse = RedirectPolicy { _, _ in nil }
+
+    /// Follows redirects that stay on scheme, host and port; others are the answer.
+    public static let sameOrigin = RedirectPolicy { request, response in
+        isSameOrigin(request.url, response.url) ? request : nil
+    }
+
+    /// Makes a policy of one's own.
+    ///
+    /// - Parameter decide: Called for each redirect, on the queue of the session's delegate.
+    public init(_ decide: @escaping Decision) {
+        self.decide = decide
+    }
+
+    /// Called by URL loading for each redirect.
+    ///
+    /// - Parameters:
+    ///   - session: The session of the task.
+    ///   - task: The task that was redirected.
+    ///   - response: The 3xx.
+    ///   - request: What URL loading would load next.
+    ///   - completionHandler: Called with what is to be loaded next.
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard let source = response.url, let target = Self.target(of: response, from: source) else {
+            completionHandler(nil)
+            return
+        }
+        var request = request
+        request.url = target
+        if !Self.isSameOrigin(source, target) {
+            for name in ["Authorization", "Cookie"] { request.setValue(nil, forHTTPHeaderField: name) }
+        }
+        completionHandler(decide(request, response))
+    }
+
+    /// Where a redirect leads; nil without a `Location`, or with one that is no URL reference.
+    private static func target(of response: HTTPURLResponse, from source: URL) -> URL? {
+        guard let location = response.value(forHTTPHeaderField: "Location"), !location.isEmpty,
+            let target = URL(string: location, relativeTo: source)?.absoluteURL
+        else { return nil }
+        // RFC 9110 §10.2.2: without a fragment of its own the target inherits that of the source.
+        guard target.fragment == nil, let fragment = source.fragment else { return target }
+        return URL(string: "\(target.absoluteString)#\(fragment)") ?? target
+    }
+
+    private static func isSameOrigin(_ first: URL?, _ second: URL?) -> Bool {
+        let origins = [first, second].map { url in url.flatMap { try? URLIdentity($0.absoluteString) }?.origin }
+        return origins[0] != nil && origins[0] == origins[1]
+    }
+}
