@@ -126,7 +126,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         let previous = URLCache.shared
         memoryCapacity = previous.memoryCapacity
         diskCapacity = previous.diskCapacity
-        Self.installed = self
+        Self.installedLock.withLock { Self.installed = self }
         URLCache.shared = self
         // Only there the shared session's configuration is the live one.
         #if canImport(FoundationNetworking)
@@ -137,13 +137,14 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     }
 
     /// The cache that was installed last.
-    static var current: LocalSubstitutionCache? {
-        installation.lock()
-        defer { installation.unlock() }
-        return installed
-    }
+    static var current: LocalSubstitutionCache? { installedLock.withLock { installed } }
 
+    /// Held while one is installed.
+    ///
+    /// URL loading asks for ``current`` inside locks of its own, which registering a protocol takes too; so that one has
+    /// another lock, inside which nothing else is called.
     private static let installation = NSLock()
+    private static let installedLock = NSLock()
     /// What was installed last, kept until the process ends.
     // Only touched inside the lock.
     private nonisolated(unsafe) static var installed: LocalSubstitutionCache?

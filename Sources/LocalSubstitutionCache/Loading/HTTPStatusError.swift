@@ -23,12 +23,15 @@ public struct HTTPStatusError: Error, CustomStringConvertible, LocalizedError {
     /// The body of the response, as it was received; empty when there was none.
     public let body: Data
 
-    /// The status of the response, 100 to 599.
+    /// The status of the response.
     public var status: Int { response.statusCode }
 
-    /// A sentence with the status and the URL.
+    /// A sentence with the status and the URL, without a user name or password in it.
     public var description: String {
-        "The server answered with status \(status) for \(visible(response.url?.absoluteString ?? "a request"))."
+        var components = response.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
+        components?.user = nil
+        components?.password = nil
+        return "The server answered with status \(status) for \(visible(components?.string ?? "a request"))."
     }
 
     /// The same as ``description``.

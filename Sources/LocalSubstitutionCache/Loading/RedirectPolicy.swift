@@ -16,8 +16,9 @@ public import Foundation
 ///
 /// Where a redirect leads is read from `Location` as RFC 9110 §10.2.2 and RFC 3986 §5 say, which Linux's own way of
 /// following does not do: there `page2` from `/a/b` becomes `/page2`, and `%2F` becomes `/`. `Authorization` and `Cookie`
-/// fields of the request are not sent to another origin (RFC 6454 §4: scheme, host and port). Methods change as URL loading
-/// changes them, and a chain without end ends with its usual error.
+/// fields of the request are not sent to another origin (RFC 6454 §4: scheme, host and port), also when a closure leads
+/// there; those of the session's `httpAdditionalHeaders` are URL loading's to add. Methods change as URL loading changes
+/// them, and a chain without end ends with its usual error. (On Linux it sends no body again after a 307 or 308.)
 ///
 /// A redirect that is refused is the answer: the 3xx with its head. On Linux its body is empty but in a session with a data
 /// delegate. On Linux `data(for:delegate:)` never asks its delegate; give the policy to the session, or to the task.
@@ -66,12 +67,25 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
             completionHandler(nil)
             return
         }
-        var request = request
-        request.url = target
-        if !Self.isSameOrigin(source, target) {
-            for name in ["Authorization", "Cookie"] { request.setValue(nil, forHTTPHeaderField: name) }
+        var next = request
+        next.url = target
+        Self.removeCredentials(of: request, from: &next, sentBy: source)
+        guard var decided = decide(next, response), decided.url != nil else {
+            completionHandler(nil)
+            return
         }
-        completionHandler(decide(request, response))
+        // The decision may have led elsewhere. What it set itself stays.
+        Self.removeCredentials(of: request, from: &decided, sentBy: source)
+        completionHandler(decided)
+    }
+
+    /// Removes what `next` has of the credentials of `request`, when it goes to another origin than `source`.
+    private static func removeCredentials(of request: URLRequest, from next: inout URLRequest, sentBy source: URL) {
+        guard !isSameOrigin(source, next.url) else { return }
+        for name in ["Authorization", "Cookie"]
+        where next.value(forHTTPHeaderField: name) == request.value(forHTTPHeaderField: name) {
+            next.setValue(nil, forHTTPHeaderField: name)
+        }
     }
 
     /// Where a redirect leads; nil without a `Location`, or with one that is no URL reference.
@@ -79,13 +93,32 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
         guard let location = response.value(forHTTPHeaderField: "Location"), !location.isEmpty,
             let target = URL(string: location, relativeTo: source)?.absoluteURL
         else { return nil }
+        var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
         // RFC 9110 §10.2.2: without a fragment of its own the target inherits that of the source.
-        guard target.fragment == nil, let fragment = source.fragment else { return target }
-        return URL(string: "\(target.absoluteString)#\(fragment)") ?? target
+        if components?.fragment == nil { components?.percentEncodedFragment = source.fragment(percentEncoded: true) }
+        // What a server writes there would be sent to another as credentials.
+        if !isSameOrigin(source, target) {
+            components?.user = nil
+            components?.password = nil
+        }
+        return components?.url ?? target
     }
 
+    /// Whether two URLs have the same scheme, host and port; user names do not matter.
     private static func isSameOrigin(_ first: URL?, _ second: URL?) -> Bool {
-        let origins = [first, second].map { url in url.flatMap { try? URLIdentity($0.absoluteString) }?.origin }
-        return origins[0] != nil && origins[0] == origins[1]
+        guard let first = Origin(first), let second = Origin(second) else { return false }
+        return first == second
+    }
+
+    private struct Origin: Equatable {
+        let scheme: String
+        let host: String
+        let port: Int?
+
+        init?(_ url: URL?) {
+            guard let url, let scheme = url.scheme?.lowercased(), let host = url.host?.lowercased() else { return nil }
+            (self.scheme, self.host) = (scheme, host)
+            port = url.port ?? ["http": 80, "https": 443][scheme]
+        }
     }
 }

@@ -45,6 +45,11 @@ public final class SubstitutionProtocol: URLProtocol {
     /// Delivers the file, in one piece.
     public override func startLoading() {
         guard !hasFinished, isWanted else { return }
+        // What the network has begun it goes on with, so that its bytes and ours are never mixed.
+        if let substitute {
+            substitute.startLoading()
+            return
+        }
         // The cache may have been replaced since it was asked.
         guard isAnswerable, let response = LocalSubstitutionCache.current?.answer(to: request) else {
             loadFromNetwork()
@@ -63,7 +68,8 @@ public final class SubstitutionProtocol: URLProtocol {
     private var isWanted: Bool {
         // Nothing is known of this on Apple's systems.
         #if canImport(FoundationNetworking)
-        return task.map { $0.state == .running } ?? true
+        guard let task else { return true }
+        return task.state == .running && (task.response == nil || substitute != nil)
         #else
         return true
         #endif
@@ -93,7 +99,7 @@ public final class SubstitutionProtocol: URLProtocol {
     private func loadFromNetwork() {
         // Apple's systems do not show theirs; there this happens only when an entry is gone that a moment ago was there.
         #if canImport(FoundationNetworking)
-        if let task, substitute == nil {
+        if let task {
             let classes = (URLSessionConfiguration.default.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
             let system = classes.first { $0 != SubstitutionProtocol.self && $0.canInit(with: request) }
             substitute = system?.init(task: task, cachedResponse: nil, client: client)

@@ -45,9 +45,6 @@ struct URLIdentity: Hashable, Sendable {
         return base[(authority.firstIndex(of: UInt8(ascii: "/")) ?? base.endIndex)...]
     }
 
-    /// Scheme, host and port, the latter without the scheme's default.
-    var origin: Substring { base[..<path.startIndex] }
-
     /// A part of a path or query, normalised as it would be inside a URL.
     static func normalised(_ part: some Collection<UInt8>) throws(URLProblem) -> String {
         var result: [UInt8] = []

@@ -61,6 +61,14 @@ struct HTTPStatusErrorTests {
         }
     }
 
+    @Test("The sentence keeps a password to itself")
+    func password() throws {
+        let url = try #require(URL(string: "https://me:secret@example.com/a?b"))
+        let response = HTTPURLResponse(url: url, statusCode: 404, httpVersion: nil, headerFields: nil)
+        let error = HTTPStatusError(response: try #require(response), body: Data())
+        #expect(error.description == "The server answered with status 404 for https://example.com/a?b.")
+    }
+
     @Test("What loads nothing throws the usual error")
     func nothing() async throws {
         let request = URLRequest(url: try #require(URL(string: "http://nobody.invalid/")))

@@ -101,6 +101,49 @@ final class RedirectPolicyTests {
         #expect(other["x-location"] != nil)
     }
 
+    @Test("A user name in a URL makes no other origin, and a redirect's is not sent to another")
+    func userNames() async throws {
+        let named = server.url.absoluteString.replacingOccurrences(of: "//", with: "//me:secret@")
+        #expect(try await load(location: named + "/page2", .sameOrigin).status == 200)
+        let other = elsewhere.url.absoluteString
+        let result = try await load(
+            location: other.replacingOccurrences(of: "//", with: "//me:secret@") + "/page2#top",
+            .follow
+        )
+        #expect(result.url == other + "/page2#top")
+        #expect(elsewhere.requests.last?.headers["authorization"] == nil)
+    }
+
+    @Test("Nor does a policy of one's own that leads to another origin take credentials there, but its own")
+    func ownElsewhere() async throws {
+        let mirror = elsewhere.url.appendingPathComponent("mirror")
+        for ownCookie in [nil, "own=1"] {
+            let policy = RedirectPolicy { request, _ in
+                var request = request
+                request.url = mirror
+                if let ownCookie { request.setValue(ownCookie, forHTTPHeaderField: "Cookie") }
+                return request
+            }
+            _ = try await load(location: "/page2", policy) { request in
+                request.setValue("Basic eDp5", forHTTPHeaderField: "Authorization")
+                request.setValue("a=b", forHTTPHeaderField: "Cookie")
+            }
+            let headers = try #require(elsewhere.requests.last?.headers)
+            #expect(headers["authorization"] == nil)
+            #expect(headers["cookie"] == ownCookie)
+        }
+    }
+
+    @Test("A request without a URL refuses the redirect")
+    func noURL() async throws {
+        let policy = RedirectPolicy { request, _ in
+            var request = request
+            request.url = nil
+            return request
+        }
+        #expect(try await load(location: "/page2", policy).status == 302)
+    }
+
     @Test("A policy of one's own may change the request, or take the answer")
     func own() async throws {
         let policy = RedirectPolicy { request, response in
