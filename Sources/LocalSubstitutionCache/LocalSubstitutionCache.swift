@@ -178,14 +178,18 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         Explanation(request, currentTable)
     }
 
-    /// What ``SubstitutionProtocol`` answers: whatever an entry without a condition names, unless the request opts out.
-    func answer(to request: URLRequest) -> CachedURLResponse? {
-        answers(request) ? match(request)?.response(to: request) : nil
+    /// What ``SubstitutionProtocol`` does for a request.
+    enum Service {
+        /// It answers with the file.
+        case answer(SubstitutionTable.Match)
+        /// It asks the network first.
+        case fallback(Fallback)
     }
 
-    /// Whether ``answer(to:)`` has one.
-    func answers(_ request: URLRequest) -> Bool {
-        request.cachePolicy != .optOut && match(request) != nil
+    /// What ``SubstitutionProtocol`` does for `request`; nil when it leaves it alone.
+    func service(for request: URLRequest) -> Service? {
+        guard request.cachePolicy != .optOut, let match = anyMatch(request) else { return nil }
+        return match.row.isConditional ? .fallback(Fallback(match.row, request)) : .answer(match)
     }
 
     private var currentTable: SubstitutionTable {
@@ -196,9 +200,13 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
 
     /// The row that stands in for the request's URL without a condition; nil when the request is none of ours.
     private func match(_ request: URLRequest) -> SubstitutionTable.Match? {
-        guard let url = request.url, let match = currentTable.match(url), !match.row.isConditional,
-            request.isSubstitutable
-        else { return nil }
+        guard let match = anyMatch(request), !match.row.isConditional else { return nil }
+        return match
+    }
+
+    /// The row that stands in for the request's URL, with a condition or without.
+    private func anyMatch(_ request: URLRequest) -> SubstitutionTable.Match? {
+        guard let url = request.url, let match = currentTable.match(url), request.isSubstitutable else { return nil }
         return match
     }
 

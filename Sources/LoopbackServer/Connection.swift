@@ -44,13 +44,59 @@ struct Connection: ~Copyable {
 
     /// Sends an answer; false when the connection cannot be used again.
     func write(_ response: LoopbackServer.Response, to request: LoopbackServer.Request) -> Bool {
-        var head = "HTTP/1.1 \(response.status) \(Self.reason(response.status))\r\n"
+        let head = Self.head(of: response)
+        let body = request.method == "HEAD" ? Data() : response.body
+        switch response.transfer {
+        case .whole:
+            guard send(head), send(body) else { return false }
+        case .chunked(let size):
+            guard send(head), request.method == "HEAD" || sendChunks(of: body, size) else { return false }
+        case .closingInHead:
+            // After its fields; Foundation on Linux ends the process when there are none.
+            _ = send(head.dropLast(2))
+            return false
+        case .closing(let count):
+            _ = send(head) && send(body.prefix(count))
+            return false
+        case .stalling(let count):
+            if send(head), send(body.prefix(count)) { waitForEnd() }
+            return false
+        case .silent:
+            waitForEnd()
+            return false
+        }
+        return request.headers["connection"]?.lowercased() != "close"
+    }
+
+    private static func head(of response: LoopbackServer.Response) -> Data {
         var headers = response.headers
-        if headers["Content-Length"] == nil { headers["Content-Length"] = String(response.body.count) }
-        for (name, value) in headers.sorted(by: { $0.key < $1.key }) { head += "\(name): \(value)\r\n" }
-        var message = Data((head + "\r\n").utf8)
-        if request.method != "HEAD" { message.append(response.body) }
-        return send(message) && request.headers["connection"]?.lowercased() != "close"
+        if case .chunked = response.transfer {
+            headers["Transfer-Encoding"] = "chunked"
+        } else if headers["Content-Length"] == nil {
+            headers["Content-Length"] = String(response.body.count)
+        }
+        let fields = headers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)\r\n" }
+        return Data("HTTP/1.1 \(response.status) \(reason(response.status))\r\n\(fields.joined())\r\n".utf8)
+    }
+
+    private func sendChunks(of body: Data, _ size: Int) -> Bool {
+        var rest = body
+        while !rest.isEmpty {
+            let chunk = rest.prefix(size)
+            rest = rest.dropFirst(size)
+            let piece = Data("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Data("\r\n".utf8)
+            guard send(piece) else { return false }
+        }
+        return send(Data("0\r\n\r\n".utf8))
+    }
+
+    /// Waits until the client closes the connection, or the server stops.
+    private func waitForEnd() {
+        var byte: UInt8 = 0
+        while true {
+            let count = recv(descriptor, &byte, 1, 0)
+            guard count > 0 || count < 0 && errno == EINTR else { return }
+        }
     }
 
     private static func reason(_ status: Int) -> String {

@@ -19,16 +19,39 @@ extension LoopbackServer {
         package var status: Int
         package var headers: [String: String]
         package var body: Data
+        package var transfer: Transfer
 
-        package init(status: Int = 200, headers: [String: String] = [:], body: Data = Data()) {
+        package init(
+            status: Int = 200,
+            headers: [String: String] = [:],
+            body: Data = Data(),
+            transfer: Transfer = .whole
+        ) {
             self.status = status
             self.headers = headers
             self.body = body
+            self.transfer = transfer
         }
 
         /// A plain text.
         package static func text(_ text: String, status: Int = 200) -> Response {
             Response(status: status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: Data(text.utf8))
         }
+    }
+
+    /// How an answer travels.
+    package enum Transfer: Hashable, Sendable {
+        /// With its length, at once.
+        case whole
+        /// In chunks (RFC 9112 §7.1) of so many bytes.
+        case chunked(Int)
+        /// The connection is closed in the middle of the head.
+        case closingInHead
+        /// The connection is closed after so many bytes of the body.
+        case closing(after: Int)
+        /// Nothing follows after so many bytes of the body, until the client is gone or the server stops.
+        case stalling(after: Int)
+        /// Nothing is answered at all, until the client is gone or the server stops.
+        case silent
     }
 }

@@ -8,7 +8,7 @@ public import Foundation
 
 /// Answers requests that no cache is asked about with the files of the installed ``LocalSubstitutionCache``.
 ///
-/// In each session that lists it first, it answers whatever an entry without `when` names: requests with policies that
+/// In each session that lists it first, it answers whatever an entry names without `when`: requests with policies that
 /// reload or with `Authorization`, and sessions with another cache or with none, such as ephemeral ones. Bytes and head
 /// are those that the cache would give. ``LocalSubstitutionCache/install()`` puts it into `URLSession.shared`, and this
 /// puts it into a session of one's own, before or after the cache is installed:
@@ -19,21 +19,28 @@ public import Foundation
 /// let session = URLSession(configuration: configuration)
 /// ```
 ///
+/// For an entry with `when` the network is asked, and the file answers only after a status, or an error, that the entry
+/// names; otherwise the network's answer is delivered as it is. A load whose redirects lead to a URL that an entry names is
+/// answered with that entry's file. `"offline"` is after these `URLError`s: `notConnectedToInternet`,
+/// `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`, `networkConnectionLost`, `timedOut`,
+/// `internationalRoamingOff`, `callIsActive` and `dataNotAllowed`. The article about it says how it is loaded, and what
+/// of a session it then does not have.
+///
 /// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData` is left alone, and so is every method other than GET
 /// and HEAD. On Linux a download task is loaded from the network: URL loading cannot finish one from a protocol.
 ///
 /// The app makes no instances of it. Cost: for each request of such a session one look-up, as the cache makes.
 public final class SubstitutionProtocol: URLProtocol {
-    /// Loads in the place of this what it cannot answer itself.
-    private var substitute: URLProtocol?
+    /// What the network has begun it goes on with, so that its bytes and ours are never mixed.
+    private var load: (any NetworkLoad)?
     private var hasFinished = false
 
-    /// Whether an entry without `when` answers the request.
+    /// Whether an entry names the request.
     ///
     /// - Parameter request: The request that is about to be loaded.
     /// - Returns: Whether URL loading should hand it to this class.
     public override class func canInit(with request: URLRequest) -> Bool {
-        LocalSubstitutionCache.current?.answers(request) ?? false
+        LocalSubstitutionCache.current?.service(for: request) != nil
     }
 
     /// The request itself.
@@ -42,23 +49,26 @@ public final class SubstitutionProtocol: URLProtocol {
     /// - Returns: The same.
     public override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-    /// Delivers the file, in one piece.
+    /// Delivers the file in one piece, or asks the network.
     public override func startLoading() {
         guard !hasFinished, isWanted else { return }
-        // What the network has begun it goes on with, so that its bytes and ours are never mixed.
-        if let substitute {
-            substitute.startLoading()
+        if let load {
+            load.start()
             return
         }
         // The cache may have been replaced since it was asked.
-        guard isAnswerable, let response = LocalSubstitutionCache.current?.answer(to: request) else {
-            loadFromNetwork()
-            return
+        switch isAnswerable ? LocalSubstitutionCache.current?.service(for: request) : nil {
+        case .answer(let match):
+            guard let response = match.response(to: request) else { return loadFromNetwork(nil) }
+            hasFinished = true
+            client?.urlProtocol(self, didReceive: response.response, cacheStoragePolicy: .notAllowed)
+            if !response.data.isEmpty { client?.urlProtocol(self, didLoad: response.data) }
+            client?.urlProtocolDidFinishLoading(self)
+        case .fallback(let fallback):
+            loadFromNetwork(fallback)
+        case nil:
+            loadFromNetwork(nil)
         }
-        hasFinished = true
-        client?.urlProtocol(self, didReceive: response.response, cacheStoragePolicy: .notAllowed)
-        if !response.data.isEmpty { client?.urlProtocol(self, didLoad: response.data) }
-        client?.urlProtocolDidFinishLoading(self)
     }
 
     /// Whether the task still waits for an answer.
@@ -69,7 +79,7 @@ public final class SubstitutionProtocol: URLProtocol {
         // Nothing is known of this on Apple's systems.
         #if canImport(FoundationNetworking)
         guard let task else { return true }
-        return task.state == .running && (task.response == nil || substitute != nil)
+        return task.state == .running && (task.response == nil || load != nil)
         #else
         return true
         #endif
@@ -77,11 +87,12 @@ public final class SubstitutionProtocol: URLProtocol {
 
     /// Stops; nothing is delivered after it.
     public override func stopLoading() {
-        substitute?.stopLoading()
+        let wasFinished = hasFinished || load?.hasFinished ?? false
+        load?.stop()
         // When a task is cancelled at the moment in which it has finished, Linux tells the client that it failed, finds it
         // gone, and ends the process (its own class does so under load, with a response from any cache).
         #if canImport(FoundationNetworking)
-        if hasFinished { client = nil }
+        if wasFinished { client = nil }
         #endif
     }
 
@@ -95,23 +106,38 @@ public final class SubstitutionProtocol: URLProtocol {
         #endif
     }
 
-    /// Loads as if this class were not there: on Linux, with the system's own in the same task.
-    private func loadFromNetwork() {
-        // Apple's systems do not show theirs; there this happens only when an entry is gone that a moment ago was there.
-        #if canImport(FoundationNetworking)
-        if let task {
-            let classes = (URLSessionConfiguration.default.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
-            let system = classes.first { $0 != SubstitutionProtocol.self && $0.canInit(with: request) }
-            substitute = system?.init(task: task, cachedResponse: nil, client: client)
-        }
-        #endif
-        if let substitute {
-            substitute.startLoading()
+    /// Loads as if this class were not there, but for the fallback.
+    private func loadFromNetwork(_ fallback: Fallback?) {
+        load = Self.load(for: self, fallback)
+        if let load {
+            load.start()
         } else {
             hasFinished = true
             client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))
         }
     }
+
+    private static func load(for owner: URLProtocol, _ fallback: Fallback?) -> (any NetworkLoad)? {
+        // Only there the system's own class can be had. It gives bodies to data delegates past its client.
+        #if canImport(FoundationNetworking)
+        guard let fallback, fallback.dependsOnStatus, owner.task?.delegate is any URLSessionDataDelegate else {
+            return SystemLoad(for: owner, fallback)
+        }
+        return InnerLoad(for: owner, fallback)
+        #else
+        return fallback.map { InnerLoad(for: owner, $0) }
+        #endif
+    }
+}
+
+/// Asks the network for one request, and tells the client of a protocol what it answered, or what answers in its place.
+protocol NetworkLoad: AnyObject {
+    /// Whether nothing more will be told.
+    var hasFinished: Bool { get }
+    /// Begins, or goes on after the task was suspended.
+    func start()
+    /// Pauses when the task is suspended, and otherwise ends it, without a word to the client.
+    func stop()
 }
 
 extension URLSessionConfiguration {

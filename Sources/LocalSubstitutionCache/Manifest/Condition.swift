@@ -20,4 +20,23 @@ public enum Condition: Hashable, Sendable, CustomStringConvertible {
     }
 
     static let words: [String: Condition] = ["offline": .offline, "4xx": .clientError, "5xx": .serverError]
+
+    /// Whether the condition holds after what became of the request.
+    func holds(after outcome: Outcome) -> Bool {
+        switch (self, outcome) {
+        case (.offline, .offline): true
+        case (.status(let expected), .status(let status)): status == expected
+        case (.clientError, .status(let status)): (400..<500).contains(status)
+        case (.serverError, .status(let status)): (500..<600).contains(status)
+        default: false
+        }
+    }
+}
+
+/// What became of a request on the network, as far as a condition can ask.
+enum Outcome: Hashable, Sendable {
+    /// There was no connection, or it broke.
+    case offline
+    /// The server answered with this status.
+    case status(Int)
 }

@@ -16,7 +16,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case cacheAndProtocol
         /// The file, but only through `SubstitutionProtocol`.
         case protocolOnly(because: Bypass)
-        /// The network; the file is meant to answer when one of these conditions holds.
+        /// The network; through `SubstitutionProtocol` the file, when one of these conditions holds.
         case networkUnless([Condition])
         /// The network, as if the library were not there.
         case network(because: Reason)
@@ -82,9 +82,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
             return "\(subject) is answered with \(file), but only by SubstitutionProtocol, because no cache answers a "
                 + "request with Authorization."
         case .networkUnless(let conditions):
-            let list = conditions.map(\.description).joined(separator: ", ")
-            return "\(subject) is left to the network; \(file) is meant to answer only when this holds: \(list). "
-                + "The cache leaves such an entry alone, and so does this version of SubstitutionProtocol."
+            let list = conditions.map(\.description).joined(separator: " or ")
+            return "\(subject) is loaded from the network; through SubstitutionProtocol \(file) answers instead "
+                + "when this holds: \(list)."
         case .network(because: let reason):
             return "\(subject) is not substituted, because " + sentence(for: reason)
         }

@@ -30,6 +30,20 @@ extension Substitution {
         return response(url, status: 206, fields: fields, data: contents.data(in: range))
     }
 
+    /// The whole answer to a GET or HEAD that the network was asked first; a range of it might be joined to what the network
+    /// sent before.
+    ///
+    /// It stands in for this one load, so nobody is told to keep it, and it has no tag to resume by.
+    func fallback(with contents: FileContents, for request: URLRequest, after outcome: Outcome) -> CachedURLResponse? {
+        guard let url = request.url else { return nil }
+        var fields = fields(contents)
+        fields["Accept-Ranges"] = nil
+        fields["ETag"] = nil
+        fields["Cache-Control"] = "no-store"
+        fields["Cache-Status"] = CacheStatus.forwarded(outcome, detail: reference.path)
+        return response(url, status: 200, fields: fields, data: request.httpMethod == "HEAD" ? Data() : contents.data)
+    }
+
     private static func range(
         of request: URLRequest,
         tag: @autoclosure () -> String,
@@ -54,7 +68,7 @@ extension Substitution {
             "Access-Control-Allow-Origin": "*",
             // Without it a response may be revalidated; a year is the longest that RFC 2616 §14.21 recommended.
             "Cache-Control": "max-age=31536000",
-            "Cache-Status": cacheStatus,
+            "Cache-Status": CacheStatus.hit(detail: reference.path),
             "Content-Length": String(contents.data.count),
             "Content-Type": mediaType.description,
             "ETag": contents.entityTag,
@@ -67,25 +81,6 @@ extension Substitution {
             }
         }
         return fields
-    }
-
-    /// RFC 9211: a hit, and in `detail` (§2.8) the file, so that an inspector shows where the bytes came from.
-    private var cacheStatus: String {
-        // An sf-string (RFC 8941 §3.3.3) holds printable ASCII.
-        let isPlain = reference.path.utf8.allSatisfy { (0x20..<0x7F).contains($0) && !"\"\\".utf8.contains($0) }
-        let file = isPlain ? reference.path : Self.escaped(reference.path)
-        return "LocalSubstitutionCache; hit; detail=\"\(file)\""
-    }
-
-    private static func escaped(_ text: String) -> String {
-        let scalars = text.unicodeScalars.map { scalar in
-            switch scalar {
-            case "\"", "\\": "\\\(scalar)"
-            case " "..."~": String(scalar)
-            default: String(scalar).addingPercentEncoding(withAllowedCharacters: []) ?? "?"
-            }
-        }
-        return scalars.joined()
     }
 }
 

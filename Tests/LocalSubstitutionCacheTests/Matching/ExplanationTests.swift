@@ -63,9 +63,8 @@ struct ExplanationTests {
         ),
         Row(
             url: "https://example.com/news",
-            sentence: "https://example.com/news is left to the network; \"a.css\" (manifest.json:4) is meant "
-                + "to answer only when this holds: \"offline\", 503. The cache leaves such an entry alone, and so does this "
-                + "version of SubstitutionProtocol."
+            sentence: "https://example.com/news is loaded from the network; through SubstitutionProtocol \"a.css\" "
+                + "(manifest.json:4) answers instead when this holds: \"offline\" or 503."
         ),
         Row(
             url: "https://example.com/site.css",

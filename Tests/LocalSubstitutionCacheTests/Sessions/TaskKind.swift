@@ -68,8 +68,18 @@ enum TaskKind: String, CaseIterable, Sendable {
 final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     typealias Completion = @Sendable (Result<(Data, URLResponse), any Error>) -> Void
 
+    private let refusesRedirects: Bool
+    private let credential: URLCredential?
     private let lock = NSLock()
     private var loads: [Int: (data: Data, completion: Completion)] = [:]
+
+    /// - Parameters:
+    ///   - refusesRedirects: Whether a 3xx is the answer.
+    ///   - credential: What every challenge is answered with.
+    init(refusesRedirects: Bool = false, credential: URLCredential? = nil) {
+        self.refusesRedirects = refusesRedirects
+        self.credential = credential
+    }
 
     func expect(_ task: URLSessionTask, _ completion: @escaping Completion) {
         lock.withLock { loads[task.taskIdentifier] = (Data(), completion) }
@@ -82,5 +92,24 @@ final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let load = lock.withLock { loads.removeValue(forKey: task.taskIdentifier) }
         load?.completion(TaskKind.result(load?.data, task.response, error))
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(refusesRedirects ? nil : request)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(credential == nil ? .performDefaultHandling : .useCredential, credential)
     }
 }

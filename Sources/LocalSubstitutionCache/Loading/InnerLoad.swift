@@ -1,0 +1,244 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One load in the ``InnerSession``, where nothing reaches the app before this has seen it.
+///
+/// What the network does is noted on that session's queue, and told to the client where URL loading calls protocols. On
+/// Linux it is told at the end, because there a task with a completion handler keeps only the last piece of a body.
+// What changes is only touched inside the lock, but for `fallback`, `hasStarted` and `task`, which have a queue each.
+final class InnerLoad: NetworkLoad, @unchecked Sendable {
+    /// What has been noted and not yet told, in the order in which it happens.
+    private struct Note {
+        var head: URLResponse?
+        var body = Data()
+        var last: Last?
+    }
+
+    private enum Last {
+        case challenge(URLAuthenticationChallenge)
+        case end((any Error)?)
+        /// URL loading goes on with another load.
+        case redirect(URLRequest, HTTPURLResponse)
+
+        var endsLoad: Bool {
+            // Linux answers a challenge with a load of its own.
+            #if canImport(FoundationNetworking)
+            return true
+            #else
+            if case .challenge = self { return false }
+            return true
+            #endif
+        }
+    }
+
+    private weak var owner: URLProtocol?
+    private let client: (any URLProtocolClient)?
+    #if !canImport(FoundationNetworking)
+    private let runLoop = RunLoop.current
+    private let mode = RunLoop.current.currentMode ?? .default
+    #endif
+    /// Only touched on the queue of the inner session's delegate.
+    private var fallback: Fallback
+    /// Only touched where URL loading calls protocols.
+    private var hasStarted = false
+    /// Only touched on the queue of commands.
+    private var task: URLSessionDataTask?
+
+    private let lock = NSLock()
+    private var note = Note()
+    /// Whether a head has been noted, after which nothing can take the network's place.
+    private var hasHead = false
+    /// Whether nothing more is to be noted.
+    private var isComplete = false
+    /// Whether all has been told.
+    private var isFinished = false
+
+    /// Linux ends the process when a task that was cancelled is told where a redirect leads; so one excludes the other.
+    private let redirecting = NSLock()
+    private var isCancelled = false
+
+    init(for owner: URLProtocol, _ fallback: Fallback) {
+        self.owner = owner
+        self.fallback = fallback
+        client = owner.client
+    }
+
+    // MARK: - Where URL loading calls protocols
+
+    var hasFinished: Bool { lock.withLock { isFinished } }
+
+    func start() {
+        guard !hasStarted, let request = owner?.request else { return tell() }
+        hasStarted = true
+        InnerSession.shared.command { [self] in
+            task = InnerSession.shared.makeTask(for: self, request)
+            task?.resume()
+        }
+    }
+
+    /// What comes while the app's task is suspended is told when it is resumed.
+    func stop() {
+        // Only there a task that is suspended stops its protocol.
+        #if canImport(FoundationNetworking)
+        if owner?.task?.state == .suspended { return }
+        #endif
+        lock.withLock { (isComplete, note) = (true, Note()) }
+        InnerSession.shared.command { [self] in
+            redirecting.withLock {
+                isCancelled = true
+                task?.cancel()
+            }
+        }
+    }
+
+    /// Tells the client what has been noted.
+    private func tell() {
+        let note = lock.withLock {
+            let note = self.note
+            self.note = Note()
+            isFinished = note.last?.endsLoad ?? false
+            return note
+        }
+        guard let owner else { return }
+        if let head = note.head { client?.urlProtocol(owner, didReceive: head, cacheStoragePolicy: .notAllowed) }
+        if !note.body.isEmpty { client?.urlProtocol(owner, didLoad: note.body) }
+        switch note.last {
+        case .challenge(let challenge): client?.urlProtocol(owner, didReceive: challenge)
+        case .redirect(let request, let response):
+            client?.urlProtocol(owner, wasRedirectedTo: request, redirectResponse: response)
+        case .end(let error?): client?.urlProtocol(owner, didFailWithError: error)
+        case .end(nil): client?.urlProtocolDidFinishLoading(owner)
+        case nil: break
+        }
+    }
+
+    // MARK: - On the queue of the inner session
+
+    /// Notes something, if anything is still to be noted, and has it told.
+    private func note(_ change: (inout Note) -> Void) {
+        let isLast: Bool? = lock.withLock {
+            guard !isComplete else { return nil }
+            change(&note)
+            if note.head != nil { hasHead = true }
+            isComplete = note.last?.endsLoad ?? false
+            return isComplete
+        }
+        if let isLast { call(isLast: isLast) }
+    }
+
+    /// Has ``tell()`` called where URL loading calls protocols.
+    private func call(isLast: Bool) {
+        #if canImport(FoundationNetworking)
+        // The queue of a task is not to be had, but a task that is resumed has its protocol started there.
+        guard isLast, let task = owner?.task else { return }
+        task.suspend()
+        task.resume()
+        #else
+        runLoop.perform(inModes: [.common, mode]) { [weak self] in self?.tell() }
+        CFRunLoopWakeUp(runLoop.getCFRunLoop())
+        #endif
+    }
+
+    /// Notes an answer in the place of the network's, of which nothing more is wanted.
+    private func note(_ answer: CachedURLResponse) {
+        note { note in
+            note.head = answer.response
+            note.body = answer.data
+            note.last = .end(nil)
+        }
+    }
+
+    func didReceive(_ response: URLResponse) {
+        if let status = (response as? HTTPURLResponse)?.statusCode, let answer = fallback.answer(after: .status(status))
+        {
+            note(answer)
+        } else {
+            note { $0.head = response }
+        }
+    }
+
+    func didReceive(_ data: Data) {
+        note { $0.body.append(data) }
+    }
+
+    /// Linux tells nothing of the head of a 3xx that leads nowhere before this.
+    func didComplete(_ response: URLResponse?, _ error: (any Error)?) {
+        let isReplaceable = lock.withLock { !hasHead }
+        if isReplaceable, let answer = error.flatMap({ Outcome($0) }).flatMap({ fallback.answer(after: $0) }) {
+            note(answer)
+        } else {
+            if isReplaceable, error == nil, let response { didReceive(response) }
+            note { $0.last = .end(error) }
+        }
+    }
+
+    func didReceive(
+        _ challenge: URLAuthenticationChallenge,
+        _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let sender = ChallengeSender(completionHandler)
+        note { $0.last = .challenge(URLAuthenticationChallenge(authenticationChallenge: challenge, sender: sender)) }
+        #if canImport(FoundationNetworking)
+        completionHandler(.cancelAuthenticationChallenge, nil)
+        #endif
+    }
+
+    func didRedirect(
+        _ session: URLSession,
+        _ response: HTTPURLResponse,
+        _ request: URLRequest,
+        _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+        // Telling the client of a redirect ends the process there, so it is followed here.
+        guard let task = owner?.task else { return }
+        (task.delegate ?? RedirectPolicy.follow).urlSession(
+            session,
+            task: task,
+            willPerformHTTPRedirection: response,
+            newRequest: request
+        ) { [self] next in
+            let answer = next.flatMap { fallback.answer(redirectedTo: $0) }
+            if let answer { note(answer) }
+            redirecting.withLock {
+                if !isCancelled { completionHandler(answer == nil ? next : nil) }
+            }
+        }
+        #else
+        if let answer = fallback.answer(redirectedTo: request) {
+            note(answer)
+        } else {
+            note { $0.last = .redirect(request, response) }
+        }
+        // The end of this is of no interest any more.
+        completionHandler(nil)
+        #endif
+    }
+}
+
+/// Hands the app's answer to a challenge to the inner session.
+private final class ChallengeSender: NSObject, URLAuthenticationChallengeSender, Sendable {
+    private let answer: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+
+    init(_ answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void) {
+        self.answer = answer
+    }
+
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
+        answer(.useCredential, credential)
+    }
+
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { answer(.useCredential, nil) }
+
+    func cancel(_ challenge: URLAuthenticationChallenge) { answer(.cancelAuthenticationChallenge, nil) }
+
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) { answer(.performDefaultHandling, nil) }
+
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {
+        answer(.rejectProtectionSpace, nil)
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The session of the library's own in which ``InnerLoad``s ask the network.
+///
+/// It has no cookies, credentials or cache, so that nothing of one session of the app reaches another, and does not list
+/// `SubstitutionProtocol`, so that it never asks itself.
+// What changes is only touched inside the lock.
+final class InnerSession: NSObject, @unchecked Sendable {
+    static let shared = InnerSession()
+
+    private let lock = NSLock()
+    private var loads: [ObjectIdentifier: InnerLoad] = [:]
+    private let session: URLSession
+    private let relay = Relay()
+    private let commands = DispatchQueue(label: "LocalSubstitutionCache.InnerSession")
+
+    override private init() {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        configuration.urlCache = nil
+        configuration.protocolClasses = configuration.protocolClasses?.filter { $0 != SubstitutionProtocol.self }
+        session = URLSession(configuration: configuration, delegate: relay, delegateQueue: nil)
+        super.init()
+        relay.owner = self
+    }
+
+    /// Runs what starts and cancels tasks, in order.
+    ///
+    /// Linux has one queue for all sessions, on which it calls protocols, and waits for it in both.
+    func command(_ body: @escaping @Sendable () -> Void) {
+        commands.async(execute: body)
+    }
+
+    /// Makes the task of `load`, which is told all that happens to it, on a queue of this session's.
+    func makeTask(for load: InnerLoad, _ request: URLRequest) -> URLSessionDataTask {
+        let task = session.dataTask(with: request)
+        lock.withLock { loads[ObjectIdentifier(task)] = load }
+        return task
+    }
+
+    fileprivate func load(of task: URLSessionTask) -> InnerLoad? { lock.withLock { loads[ObjectIdentifier(task)] } }
+
+    fileprivate func end(_ task: URLSessionTask) -> InnerLoad? {
+        lock.withLock { loads.removeValue(forKey: ObjectIdentifier(task)) }
+    }
+
+    /// The delegate of the session, which has to be there before it.
+    // Set once, before the first task is made.
+    private final class Relay: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+        weak var owner: InnerSession?
+
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest,
+            completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            // Linux asks here for a task of the app, too, whose delegate does not mind.
+            guard let load = owner?.load(of: task) else { return completionHandler(request) }
+            load.didRedirect(session, response, request, completionHandler)
+        }
+
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            guard let load = owner?.load(of: task) else {
+                return completionHandler(.cancelAuthenticationChallenge, nil)
+            }
+            load.didReceive(challenge, completionHandler)
+        }
+
+        func urlSession(
+            _ session: URLSession,
+            dataTask: URLSessionDataTask,
+            didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            owner?.load(of: dataTask)?.didReceive(response)
+            completionHandler(.allow)
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            owner?.load(of: dataTask)?.didReceive(data)
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            owner?.end(task)?.didComplete(task.response, error)
+        }
+    }
+}
