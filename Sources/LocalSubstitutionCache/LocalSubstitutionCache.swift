@@ -118,15 +118,18 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// Takes over the capacities of the cache it replaces, and registers ``SubstitutionProtocol``. Call it at launch,
     /// before other code makes sessions: a session keeps the cache that was shared when its configuration was made. (On
-    /// Linux `URLSession.shared` is told as well, so for it the order does not matter.) Called again it has no effect;
-    /// called on another instance it replaces the first.
-    public func install() {
+    /// Linux `URLSession.shared` is told as well, so for it the order does not matter.) Called again it has no effect but
+    /// for the archive; called on another instance it replaces the first.
+    ///
+    /// - Parameter archive: Keeps copies of what the network answers, and replays them when there is no connection; none
+    ///   without it.
+    public func install(archive: OfflineArchive? = nil) {
         Self.installation.lock()
         defer { Self.installation.unlock() }
         let previous = URLCache.shared
         memoryCapacity = previous.memoryCapacity
         diskCapacity = previous.diskCapacity
-        Self.installedLock.withLock { Self.installed = self }
+        Installation.current = Installation(cache: self, archive: archive)
         URLCache.shared = self
         // Only there the shared session's configuration is the live one.
         #if canImport(FoundationNetworking)
@@ -136,18 +139,8 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         _ = URLProtocol.registerClass(SubstitutionProtocol.self)
     }
 
-    /// The cache that was installed last.
-    static var current: LocalSubstitutionCache? { installedLock.withLock { installed } }
-
-    /// Held while one is installed.
-    ///
-    /// URL loading asks for ``current`` inside locks of its own, which registering a protocol takes too; so that one has
-    /// another lock, inside which nothing else is called.
+    /// Held while one is installed; taken by nothing that URL loading calls.
     private static let installation = NSLock()
-    private static let installedLock = NSLock()
-    /// What was installed last, kept until the process ends.
-    // Only touched inside the lock.
-    private nonisolated(unsafe) static var installed: LocalSubstitutionCache?
 
     /// Reads the manifest and its files again; requests that come later get what is new.
     ///
@@ -178,35 +171,21 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         Explanation(request, currentTable)
     }
 
-    /// What ``SubstitutionProtocol`` does for a request.
-    enum Service {
-        /// It answers with the file.
-        case answer(SubstitutionTable.Match)
-        /// It asks the network first.
-        case fallback(Fallback)
-    }
-
-    /// What ``SubstitutionProtocol`` does for `request`; nil when it leaves it alone.
-    func service(for request: URLRequest) -> Service? {
-        guard request.cachePolicy != .optOut, let match = anyMatch(request) else { return nil }
-        return match.row.isConditional ? .fallback(Fallback(match.row, request)) : .answer(match)
-    }
-
     private var currentTable: SubstitutionTable {
         lock.lock()
         defer { lock.unlock() }
         return table
     }
 
-    /// The row that stands in for the request's URL without a condition; nil when the request is none of ours.
-    private func match(_ request: URLRequest) -> SubstitutionTable.Match? {
-        guard let match = anyMatch(request), !match.row.isConditional else { return nil }
+    /// The row that stands in for the request's URL, with a condition or without; nil when the request is none of ours.
+    func match(_ request: URLRequest) -> SubstitutionTable.Match? {
+        guard let url = request.url, let match = currentTable.match(url), request.isSubstitutable else { return nil }
         return match
     }
 
-    /// The row that stands in for the request's URL, with a condition or without.
-    private func anyMatch(_ request: URLRequest) -> SubstitutionTable.Match? {
-        guard let url = request.url, let match = currentTable.match(url), request.isSubstitutable else { return nil }
+    /// The same, of entries without conditions, which are the ones that the cache knows.
+    private func substitution(_ request: URLRequest) -> SubstitutionTable.Match? {
+        guard let match = match(request), !match.row.isConditional else { return nil }
         return match
     }
 
@@ -218,7 +197,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// - Returns: The same instance for each GET spelled as in the manifest; nil when the network is to be asked.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         guard request.cachePolicy.allowsCache else { return nil }
-        guard let match = match(request) else { return super.cachedResponse(for: request) }
+        guard let match = substitution(request) else { return super.cachedResponse(for: request) }
         return response(to: request, match)
     }
 
@@ -249,7 +228,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
             completionHandler(nil)
             return true
         }
-        guard let match = match(request) else { return false }
+        guard let match = substitution(request) else { return false }
         completionHandler(response(to: request, match))
         return true
     }
@@ -260,7 +239,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///   - cachedResponse: The response.
     ///   - request: The request that it answers.
     public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
-        guard match(request) == nil else { return }
+        guard substitution(request) == nil else { return }
         super.storeCachedResponse(cachedResponse, for: request)
     }
 
@@ -270,7 +249,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///   - cachedResponse: The response.
     ///   - dataTask: The task that it answers.
     public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
-        guard dataTask.currentRequest.flatMap(match) == nil else { return }
+        guard dataTask.currentRequest.flatMap(substitution) == nil else { return }
         super.storeCachedResponse(cachedResponse, for: dataTask)
     }
 
@@ -280,7 +259,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// - Parameter request: The request whose response is removed.
     public override func removeCachedResponse(for request: URLRequest) {
-        guard match(request) == nil else { return }
+        guard substitution(request) == nil else { return }
         super.removeCachedResponse(for: request)
     }
 
@@ -290,7 +269,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// - Parameter dataTask: The task whose response is removed.
     public override func removeCachedResponse(for dataTask: URLSessionDataTask) {
-        guard dataTask.currentRequest.flatMap(match) == nil else { return }
+        guard dataTask.currentRequest.flatMap(substitution) == nil else { return }
         super.removeCachedResponse(for: dataTask)
     }
 }

@@ -7,34 +7,73 @@ import FoundationNetworking
 
 /// What answers one load in the place of the network, which is asked first.
 struct Fallback {
-    private var row: SubstitutionTable.Row
-    /// The request that picked the row.
+    private enum Source {
+        /// The file of an entry with conditions.
+        case file(SubstitutionTable.Row)
+        /// The last good copy; the number is the archive's when the load began.
+        case copy(OfflineArchive, generation: Int)
+    }
+
+    private var source: Source
+    /// The request that the source is for.
     private var request: URLRequest
 
     init(_ row: SubstitutionTable.Row, _ request: URLRequest) {
-        self.row = row
+        source = .file(row)
+        self.request = request
+    }
+
+    init(_ archive: OfflineArchive, _ request: URLRequest) {
+        source = .copy(archive, generation: archive.generation)
         self.request = request
     }
 
     /// Whether a status can decide, and not only the lack of a connection.
-    var dependsOnStatus: Bool { row.substitution.conditions.contains { $0 != .offline } }
+    var dependsOnStatus: Bool {
+        guard case .file(let row) = source else { return false }
+        return row.substitution.conditions.contains { $0 != .offline }
+    }
+
+    /// How many bytes of a body are worth being collected, because a copy of the whole may be kept.
+    var collectedLength: Int {
+        guard case .copy(let archive, _) = source else { return 0 }
+        return archive.capacity
+    }
 
     /// What answers after `outcome`; nil when the network's answer stands.
     func answer(after outcome: Outcome) -> CachedURLResponse? {
-        guard row.substitution.conditions.contains(where: { $0.holds(after: outcome) }) else { return nil }
-        return row.substitution.fallback(with: row.contents, for: request, after: outcome)
+        switch source {
+        case .file(let row):
+            guard row.substitution.conditions.contains(where: { $0.holds(after: outcome) }) else { return nil }
+            return row.substitution.fallback(with: row.contents, for: request, after: outcome)
+        case .copy(let archive, _):
+            return outcome == .offline ? archive.answer(to: request) : nil
+        }
     }
 
     /// What answers the URL that a redirect leads to; nil when the network is to be asked there too.
     ///
     /// Where an entry with conditions names that URL, it decides from then on.
     mutating func answer(redirectedTo next: URLRequest) -> CachedURLResponse? {
-        switch LocalSubstitutionCache.current?.service(for: next) {
+        switch Installation.current?.service(for: next) {
         case .answer(let match): return match.response(to: next)
-        case .fallback(let other): self = other
+        case .fallback(let other):
+            // A copy is one of the whole way.
+            if case .file = other.source { self = other }
         case nil: break
         }
         return nil
+    }
+
+    /// Keeps the network's answer, if that is wanted.
+    ///
+    /// - Parameters:
+    ///   - response: The head.
+    ///   - body: The whole body.
+    ///   - last: What was asked for at the end of all redirects, which may have cookies that the first had not.
+    func keep(_ response: URLResponse, _ body: Data, after last: URLRequest?) {
+        guard case .copy(let archive, let generation) = source, let last, archive.accepts(last) else { return }
+        archive.keep(response, body, for: request, since: generation)
     }
 }
 

@@ -41,8 +41,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private let runLoop = RunLoop.current
     private let mode = RunLoop.current.currentMode ?? .default
     #endif
-    /// Only touched on the queue of the inner session's delegate.
+    /// Only touched on the queue of the inner session's delegate, as what is to be kept.
     private var fallback: Fallback
+    private var response: URLResponse?
+    private var body: Data? = Data()
     /// Only touched where URL loading calls protocols.
     private var hasStarted = false
     /// Only touched on the queue of commands.
@@ -157,21 +159,28 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         {
             note(answer)
         } else {
+            self.response = response
             note { $0.head = response }
         }
     }
 
     func didReceive(_ data: Data) {
+        if let count = body?.count, data.count <= fallback.collectedLength - count {
+            body?.append(data)
+        } else {
+            body = nil
+        }
         note { $0.body.append(data) }
     }
 
     /// Linux tells nothing of the head of a 3xx that leads nowhere before this.
-    func didComplete(_ response: URLResponse?, _ error: (any Error)?) {
+    func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
         let isReplaceable = lock.withLock { !hasHead }
         if isReplaceable, let answer = error.flatMap({ Outcome($0) }).flatMap({ fallback.answer(after: $0) }) {
             note(answer)
         } else {
-            if isReplaceable, error == nil, let response { didReceive(response) }
+            if isReplaceable, error == nil, let response = task.response { didReceive(response) }
+            if error == nil, let response = self.response, let body { fallback.keep(response, body, after: task.currentRequest) }
             note { $0.last = .end(error) }
         }
     }

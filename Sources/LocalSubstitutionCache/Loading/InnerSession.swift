@@ -95,7 +95,7 @@ final class InnerSession: NSObject, @unchecked Sendable {
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-            owner?.end(task)?.didComplete(task.response, error)
+            owner?.end(task)?.didComplete(task, error)
         }
     }
 }

@@ -40,7 +40,7 @@ public final class SubstitutionProtocol: URLProtocol {
     /// - Parameter request: The request that is about to be loaded.
     /// - Returns: Whether URL loading should hand it to this class.
     public override class func canInit(with request: URLRequest) -> Bool {
-        LocalSubstitutionCache.current?.service(for: request) != nil
+        Installation.current?.service(for: request) != nil
     }
 
     /// The request itself.
@@ -57,7 +57,7 @@ public final class SubstitutionProtocol: URLProtocol {
             return
         }
         // The cache may have been replaced since it was asked.
-        switch isAnswerable ? LocalSubstitutionCache.current?.service(for: request) : nil {
+        switch isAnswerable ? Installation.current?.service(for: request) : nil {
         case .answer(let match):
             guard let response = match.response(to: request) else { return loadFromNetwork(nil) }
             hasFinished = true

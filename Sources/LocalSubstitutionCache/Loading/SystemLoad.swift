@@ -28,6 +28,8 @@ final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
     private var stage = Stage.waiting
     /// What answers in the place of the network.
     private var answer: CachedURLResponse?
+    /// What the network has sent, where this sees it: then it is the whole.
+    private var body: Data?
 
     init?(for owner: URLProtocol, _ fallback: Fallback?) {
         guard let task = owner.task, let system = Self.systemClass(for: owner.request) else { return nil }
@@ -105,7 +107,9 @@ extension SystemLoad: URLProtocolClient {
     func urlProtocol(_ system: URLProtocol, didLoad data: Data) {
         // Only tasks with a delegate are told the head before.
         decide(on: task.response)
-        if answer == nil { client?.urlProtocol(system, didLoad: data) }
+        guard answer == nil else { return }
+        if fallback.map({ data.count <= $0.collectedLength }) ?? false { body = data }
+        client?.urlProtocol(system, didLoad: data)
     }
 
     func urlProtocolDidFinishLoading(_ system: URLProtocol) {
@@ -113,6 +117,7 @@ extension SystemLoad: URLProtocolClient {
         if let answer {
             deliver(answer, as: system)
         } else {
+            if let body, let response = task.response { fallback?.keep(response, body, after: task.currentRequest) }
             finish()
             client?.urlProtocolDidFinishLoading(system)
         }

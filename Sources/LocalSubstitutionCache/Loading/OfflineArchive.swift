@@ -1,0 +1,279 @@
+public import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+// What changes is only touched inside the lock; the files, on the queue.
+
+/// Keeps the last good copy of what the network answered, and replays it when there is no connection.
+///
+/// "Online, normal caching; offline, the last version of the page." It is switched on when the cache is installed:
+///
+/// ```swift
+/// let caches = try FileManager.default.url(for: .cachesDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+/// let archive = try OfflineArchive(
+///     directory: caches.appendingPathComponent("Offline"),
+///     capacity: 50_000_000,
+///     hosts: ["example.com"]
+/// )
+/// cache.install(archive: archive)
+/// ```
+///
+/// Every GET of a session that uses substitutions is kept when it ends with a 200, and replayed, whatever its age, after an
+/// error that means no connection (the same as for `"offline"` in a manifest). An archive is no HTTP cache but a history
+/// (RFC 9111 §6): while there is a connection nothing comes from it.
+///
+/// Never kept are:
+/// - URLs that the manifest names;
+/// - answers with `Cache-Control: no-store`, or to requests with it, and with a `Vary` other than `Accept-Encoding`;
+/// - answers to requests with `Authorization` or cookies, those of `HTTPCookieStorage.shared` included, unless the host is
+///   one of `hostsWithCredentials`. Fields that a session adds by `httpAdditionalHeaders` cannot be seen: leave out hosts
+///   for which those identify a person;
+/// - `Set-Cookie` fields;
+/// - on Linux the bodies of tasks that deliver to a data delegate, and of downloads.
+///
+/// - Important: Call ``removeAll()`` when a person signs out. Copies are not encrypted.
+///
+/// A copy is a file that holds the whole URL, which must be equal when it is replayed, and a checksum; what is damaged is
+/// removed and never replayed. Files are written aside and renamed, by a queue of the archive's own, so that several
+/// processes can use one directory. Where a copy cannot be written, such as on a full disk, only that copy is lost.
+///
+/// All methods may be called from any thread.
+public final class OfflineArchive: @unchecked Sendable {
+    /// One copy in the archive.
+    public struct Copy: Hashable, Sendable {
+        /// The URL that was asked for, normalised as RFC 3986 §6.2 says.
+        public let url: URL
+        /// When it was received.
+        public let date: Date
+        /// What its file takes, in bytes.
+        public let byteCount: Int
+    }
+
+    private let directory: URL
+    /// In bytes.
+    let capacity: Int
+    private let hosts: Set<String>?
+    private let hostsWithCredentials: Set<String>
+    private let isIncluded: @Sendable (URLRequest) -> Bool
+    private let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive", qos: .utility)
+    private let lock = NSLock()
+    private var removals = 0
+
+    /// Opens an archive, or makes one.
+    ///
+    /// - Parameters:
+    ///   - directory: Where the copies lie, a file URL; made when it is missing, and excluded from backups. Other files in it
+    ///     are left alone.
+    ///   - capacity: How many bytes the copies may take together; those that were used least recently make room.
+    ///   - hosts: The hosts whose answers are kept, in any case and without ports; nil for all.
+    ///   - hostsWithCredentials: The hosts for which answers to requests with `Authorization` or cookies are kept, too.
+    ///   - isIncluded: Decides about each request that the rest allows; called on any thread, and should be quick.
+    /// - Throws: What Foundation throws when the directory cannot be made.
+    public init(
+        directory: URL,
+        capacity: Int,
+        hosts: Set<String>? = nil,
+        hostsWithCredentials: Set<String> = [],
+        including isIncluded: @escaping @Sendable (URLRequest) -> Bool = { _ in true }
+    ) throws {
+        self.directory = directory
+        self.capacity = capacity
+        self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
+        self.hostsWithCredentials = Set(hostsWithCredentials.map { $0.lowercased() })
+        self.isIncluded = isIncluded
+        try makeDirectory()
+    }
+
+    private func makeDirectory() throws {
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        // There are no backups to be excluded from elsewhere.
+        #if canImport(Darwin)
+        var directory = directory
+        var values = URLResourceValues()
+        values.isExcludedFromBackup = true
+        try directory.setResourceValues(values)
+        #endif
+    }
+
+    // MARK: - For the app
+
+    /// What is in the archive, in no particular order; waits for copies that are being written.
+    ///
+    /// Cost: reads every file.
+    public var copies: [Copy] {
+        queue.sync {
+            files().compactMap { file in
+                guard let copy = Self.copy(in: file.url), let url = URL(string: copy.head.url) else { return nil }
+                return Copy(url: url, date: copy.head.date, byteCount: file.size)
+            }
+        }
+    }
+
+    /// Removes the copy of one URL, if there is one.
+    ///
+    /// - Parameter url: Any spelling of the URL.
+    public func remove(_ url: URL) {
+        guard let identity = try? URLIdentity(url.absoluteString) else { return }
+        forget { try? FileManager.default.removeItem(at: file(for: identity)) }
+    }
+
+    /// Removes every copy, and keeps nothing of loads that have already begun.
+    ///
+    /// To be called when a person signs out.
+    public func removeAll() {
+        forget { for file in files() { try? FileManager.default.removeItem(at: file.url) } }
+    }
+
+    private func forget(_ body: () -> Void) {
+        lock.withLock { removals += 1 }
+        queue.sync(execute: body)
+    }
+
+    // MARK: - For loads
+
+    /// Changes when something is removed; what began before is not kept after.
+    var generation: Int { lock.withLock { removals } }
+
+    /// Whether the answer to `request` may be kept and replayed.
+    func accepts(_ request: URLRequest) -> Bool {
+        guard request.httpMethod == "GET", let url = request.url, let host = url.host?.lowercased(),
+            hosts?.contains(host) ?? true, !Self.forbidsStoring(request.value(forHTTPHeaderField: "Cache-Control")),
+            (try? URLIdentity(url.absoluteString)) != nil,
+            hostsWithCredentials.contains(host) || !Self.hasCredentials(request, for: url)
+        else { return false }
+        return isIncluded(request)
+    }
+
+    /// What was kept for `request`; nil when there is nothing.
+    ///
+    /// Cost: reads a file.
+    func answer(to request: URLRequest) -> CachedURLResponse? {
+        guard let identity = request.url.flatMap({ try? URLIdentity($0.absoluteString) }) else { return nil }
+        return queue.sync {
+            let file = file(for: identity)
+            guard let copy = Self.copy(in: file), copy.head.url == identity.description else { return nil }
+            try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: file.path)
+            return copy.response
+        }
+    }
+
+    /// Keeps the answer to `request` if it is one of those that are kept; returns at once.
+    ///
+    /// - Parameters:
+    ///   - response: The head.
+    ///   - body: The whole body.
+    ///   - request: What was asked for; ``accepts(_:)`` was true for it.
+    ///   - generation: What ``generation`` was when the load began.
+    func keep(_ response: URLResponse, _ body: Data, for request: URLRequest, since generation: Int) {
+        guard let response = response as? HTTPURLResponse, Self.allowsKeeping(response),
+            let identity = request.url.flatMap({ try? URLIdentity($0.absoluteString) })
+        else { return }
+        let fields = (response.allHeaderFields as? [String: String] ?? [:])
+            .filter { !["set-cookie", "set-cookie2"].contains($0.key.lowercased()) }
+        let responseURL = response.url?.absoluteString ?? identity.description
+        let head = ArchivedCopy.Head(url: identity.description, responseURL: responseURL, fields: fields, date: Date())
+        queue.async { [self] in
+            guard generation == self.generation, let data = try? ArchivedCopy(head: head, body: body).encoded(),
+                data.count <= capacity
+            else { return }
+            write(data, to: file(for: identity))
+            trim()
+        }
+    }
+
+    // MARK: - Rules
+
+    private static func hasCredentials(_ request: URLRequest, for url: URL) -> Bool {
+        if request.isAuthorized || request.value(forHTTPHeaderField: "Cookie") != nil { return true }
+        return request.httpShouldHandleCookies && !(HTTPCookieStorage.shared.cookies(for: url) ?? []).isEmpty
+    }
+
+    private static func allowsKeeping(_ response: HTTPURLResponse) -> Bool {
+        let vary = members(response.value(forHTTPHeaderField: "Vary"))
+        return response.statusCode == 200 && vary.allSatisfy { $0 == "accept-encoding" }
+            && !forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control"))
+    }
+
+    private static func forbidsStoring(_ cacheControl: String?) -> Bool {
+        members(cacheControl).contains("no-store")
+    }
+
+    /// The members of a list (RFC 9110 §5.6.1), in lower case.
+    private static func members(_ field: String?) -> [String] {
+        (field ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+    }
+
+    // MARK: - Files
+
+    private static let suffix = ".offlinecopy"
+    /// What a process that ended while it wrote has left.
+    private static let unfinishedSuffix = ".offlinepart"
+
+    /// Two URLs may have one file, but not one copy: the URL in the file decides.
+    private func file(for identity: URLIdentity) -> URL {
+        var name = FNV1a()
+        name.combine(Data(identity.description.utf8))
+        return directory.appendingPathComponent(name.description + Self.suffix)
+    }
+
+    /// Reads a copy; removes what is none.
+    private static func copy(in file: URL) -> ArchivedCopy? {
+        do throws(FileProblem) {
+            let opened = try OpenedFile(path: file.path, followsLink: false)
+            if let copy = try ArchivedCopy(decoding: FileContents(of: opened, reading: .copied).data) { return copy }
+        } catch .missing {
+            return nil
+        } catch {
+            // Something else has that name.
+        }
+        try? FileManager.default.removeItem(at: file)
+        return nil
+    }
+
+    private func write(_ data: Data, to file: URL) {
+        let unfinished = directory.appendingPathComponent(UUID().uuidString + Self.unfinishedSuffix)
+        do {
+            do {
+                try data.write(to: unfinished)
+            } catch CocoaError.fileNoSuchFile {
+                // The system may clear its folder for caches at any time.
+                try makeDirectory()
+                try data.write(to: unfinished)
+            }
+            guard rename(unfinished.path, file.path) == 0 else { throw POSIXError(.EIO) }
+        } catch {
+            try? FileManager.default.removeItem(at: unfinished)
+        }
+    }
+
+    /// The files of copies.
+    private func files() -> [(url: URL, size: Int, used: Date)] { files(Self.suffix) }
+
+    private func files(_ suffix: String) -> [(url: URL, size: Int, used: Date)] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+        return names.filter { $0.hasSuffix(suffix) }.compactMap { name in
+            let url = directory.appendingPathComponent(name)
+            let attributes = try? FileManager.default.attributesOfItem(atPath: url.path)
+            guard let size = attributes?[.size] as? Int, let used = attributes?[.modificationDate] as? Date else {
+                return nil
+            }
+            return (url, size, used)
+        }
+    }
+
+    /// Makes room, beginning with what was used least recently.
+    private func trim() {
+        let files = files()
+        var total = files.reduce(0) { $0 + $1.size }
+        for file in files.sorted(by: { $0.used < $1.used }) where total > capacity {
+            try? FileManager.default.removeItem(at: file.url)
+            total -= file.size
+        }
+        for file in self.files(Self.unfinishedSuffix) where file.used < Date(timeIntervalSinceNow: -3600) {
+            try? FileManager.default.removeItem(at: file.url)
+        }
+    }
+}
