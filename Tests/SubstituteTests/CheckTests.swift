@@ -102,13 +102,13 @@ struct CheckTests {
 
     @Test(
         "Output to a pipe has no colour, and neither has a terminal with NO_COLOR",
-        .enabled(if: Tool.find("script") != nil || Tool.isEverythingRequired, "needs script(1)")
+        .enabled(if: Program.find("script") != nil || Program.isEverythingRequired, "needs script(1)")
     )
     func colour() throws {
         let folder = try TemporaryFolder()
         try folder.write("[]", to: "manifest.json")
         #expect(try !Tool.run(["check"], in: folder.url).output.contains("\u{1B}"))
-        let script = try #require(Tool.find("script"))
+        let script = try #require(Program.find("script"))
         func terminal(_ environment: [String: String]) throws -> String {
             let command = ["-qec", "\(Tool.url.path) check", "/dev/null"]
             return try Tool.run(script, command, in: folder.url, environment: environment).output
@@ -120,7 +120,7 @@ struct CheckTests {
 
     @Test(
         "A file that may not be read is an error",
-        .enabled(if: getuid() != 0 || Tool.find("setpriv") != nil, "the superuser may read every file")
+        .enabled(if: getuid() != 0 || Program.find("setpriv") != nil, "the superuser may read every file")
     )
     func unreadable() throws {
         let folder = try TemporaryFolder()
@@ -130,7 +130,8 @@ struct CheckTests {
         let asNobody = ["--reuid=65534", "--regid=65534", "--clear-groups", Tool.url.path, "check"]
         let result =
             try getuid() == 0
-            ? Tool.run(#require(Tool.find("setpriv")), asNobody, in: folder.url) : Tool.run(["check"], in: folder.url)
+            ? Tool.run(#require(Program.find("setpriv")), asNobody, in: folder.url)
+            : Tool.run(["check"], in: folder.url)
         #expect(result.output.hasPrefix("manifest.json:1:18: error: \"a.txt\" cannot be read: Permission denied\n"))
         #expect(result.status == 1)
     }

@@ -34,7 +34,7 @@ struct PluginTests {
     }
 
     private func swift(_ arguments: [String]) throws -> (status: Int32, output: String) {
-        let swift = try #require(Tool.find("swift"))
+        let swift = try #require(Program.find("swift"))
         let result = try Tool.run(swift, arguments, in: app.url)
         return (result.status, result.output + result.errors)
     }

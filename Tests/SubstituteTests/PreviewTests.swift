@@ -6,7 +6,7 @@ import Testing
 struct PreviewTests {
     private let folder: TemporaryFolder
 
-    private static let browser = Tool.find("chromium", "chromium-browser", "google-chrome")
+    private static let browser = Program.find("chromium", "chromium-browser", "google-chrome")
 
     init() throws {
         folder = try TemporaryFolder()
@@ -70,7 +70,7 @@ struct PreviewTests {
 
     @Test(
         "In a browser every thumbnail has a size, the filter hides and shows, and the console stays empty",
-        .enabled(if: browser != nil || Tool.isEverythingRequired, "needs Chromium")
+        .enabled(if: browser != nil || Program.isEverythingRequired, "needs Chromium")
     )
     func inBrowser() throws {
         let (page, console) = try look(at: "Sub stitutions/manifest.json")
@@ -90,7 +90,7 @@ struct PreviewTests {
 
     @Test(
         "Whatever a manifest holds shows as text",
-        .enabled(if: browser != nil || Tool.isEverythingRequired, "needs Chromium")
+        .enabled(if: browser != nil || Program.isEverythingRequired, "needs Chromium")
     )
     func hostile() throws {
         let script = "<script>document.title='stolen'</script>"

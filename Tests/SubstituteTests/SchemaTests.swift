@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `Resources/manifest.schema.json`, judged by a validator that is not ours.
@@ -7,7 +8,7 @@ struct SchemaTests {
     private static let schema = Tool.package.appendingPathComponent("Resources/manifest.schema.json")
 
     private static let hasValidator: Bool = {
-        guard let python = Tool.find("python3") else { return false }
+        guard let python = Program.find("python3") else { return false }
         return (try? Tool.run(python, ["-c", "import jsonschema"]).status) == 0
     }()
 
@@ -22,7 +23,7 @@ struct SchemaTests {
                 if not validator.is_valid(json.load(open(path, encoding="utf-8-sig"))):
                     print(path.rsplit("/", 1)[1])
             """
-        let python = try #require(Tool.find("python3"))
+        let python = try #require(Program.find("python3"))
         let result = try Tool.run(python, ["-c", script, Self.schema.path] + files.map(\.path))
         try #require(result.status == 0, "\(result.errors)")
         return result.output.split(separator: "\n").map(String.init)
@@ -36,7 +37,7 @@ struct SchemaTests {
 
     @Test(
         "Every valid manifest passes",
-        .enabled(if: hasValidator || Tool.isEverythingRequired, "needs Python with jsonschema")
+        .enabled(if: hasValidator || Program.isEverythingRequired, "needs Python with jsonschema")
     )
     func valid() throws {
         let sample = Tool.package.appendingPathComponent("Resources/Substitutions/manifest.json")
@@ -47,7 +48,7 @@ struct SchemaTests {
 
     @Test(
         "Every structurally invalid manifest fails",
-        .enabled(if: hasValidator || Tool.isEverythingRequired, "needs Python with jsonschema")
+        .enabled(if: hasValidator || Program.isEverythingRequired, "needs Python with jsonschema")
     )
     func invalid() throws {
         // A schema cannot look at files, compare keys, or see what is not JSON.

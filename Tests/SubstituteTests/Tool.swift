@@ -64,18 +64,4 @@ struct Tool {
             errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self)
         )
     }
-
-    /// The path of a program, or nil when the machine has none of that name.
-    static func find(_ names: String...) -> String? {
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        for name in names {
-            for folder in folders where FileManager.default.isExecutableFile(atPath: "\(folder)/\(name)") {
-                return "\(folder)/\(name)"
-            }
-        }
-        return nil
-    }
-
-    /// Whether tests must run that need more than Swift: where the machine is known to have it all.
-    static let isEverythingRequired = ProcessInfo.processInfo.environment["REQUIRE_ALL_TESTS"] != nil
 }

@@ -180,7 +180,9 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
             note(answer)
         } else {
             if isReplaceable, error == nil, let response = task.response { didReceive(response) }
-            if error == nil, let response = self.response, let body { fallback.keep(response, body, after: task.currentRequest) }
+            if error == nil, let response, let body {
+                fallback.keep(response, body, after: task.currentRequest)
+            }
             note { $0.last = .end(error) }
         }
     }

@@ -1,0 +1,88 @@
+import Foundation
+import TestSupport
+
+/// A real server of the field, on 127.0.0.1.
+// The process is only touched by the one test that has it.
+final class Nginx: @unchecked Sendable {
+    static let program = Program.find("nginx")
+
+    let url: URL
+    private let process = Process()
+    private let folder: TemporaryFolder
+
+    /// Starts it with some locations.
+    ///
+    /// - Parameters:
+    ///   - locations: What stands in the `server` block; `PORT` is replaced.
+    ///   - files: What it serves below `/`.
+    /// - Throws: What keeps it from being started.
+    init(_ locations: String, files: [String: Data]) async throws {
+        folder = try TemporaryFolder()
+        for (name, data) in files { try folder.write(data, to: "html/\(name)") }
+        // It cannot choose a port itself.
+        let port = try Self.freePort()
+        let user = getuid() == 0 ? "user root;" : ""
+        let configuration = """
+            \(user) daemon off; pid nginx.pid; error_log error.log; worker_processes 1;
+            events { worker_connections 512; }
+            http {
+                access_log off; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
+                uwsgi_temp_path uwsgi; scgi_temp_path scgi; absolute_redirect off;
+                server { listen 127.0.0.1:\(port); root html; \(locations.replacingOccurrences(of: "PORT", with: "\(port)")) }
+            }
+            """
+        try folder.write(configuration, to: "nginx.conf")
+        url = URL(string: "http://127.0.0.1:\(port)") ?? folder.url
+        process.executableURL = URL(fileURLWithPath: Self.program ?? "nginx")
+        process.arguments = ["-p", folder.url.path, "-c", "nginx.conf", "-e", "error.log"]
+        try process.run()
+        for _ in 0..<500 where !Self.isListening(port) { try await Task.sleep(nanoseconds: 10_000_000) }
+    }
+
+    func stop() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+
+    private static func freePort() throws -> UInt16 {
+        let descriptor = socket(AF_INET, streamType, 0)
+        defer { close(descriptor) }
+        var address = loopback(0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    private static func isListening(_ port: UInt16) -> Bool {
+        let descriptor = socket(AF_INET, streamType, 0)
+        defer { close(descriptor) }
+        var address = loopback(port)
+        return withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+
+    private static func loopback(_ port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return address
+    }
+
+    private static var streamType: Int32 {
+        // Glibc alone makes an enumeration of the kinds of sockets.
+        #if canImport(Glibc)
+        Int32(SOCK_STREAM.rawValue)
+        #else
+        SOCK_STREAM
+        #endif
+    }
+}

@@ -1,0 +1,19 @@
+import Foundation
+
+/// Programs that some tests need, and a machine may not have.
+package enum Program {
+    /// The path of the first of these that the machine has.
+    package static func find(_ names: String...) -> String? {
+        // Where servers lie is not in everybody's PATH.
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
+        for name in names {
+            for folder in folders where FileManager.default.isExecutableFile(atPath: "\(folder)/\(name)") {
+                return "\(folder)/\(name)"
+            }
+        }
+        return nil
+    }
+
+    /// Whether tests must run that need more than Swift: where the machine is known to have it all.
+    package static let isEverythingRequired = ProcessInfo.processInfo.environment["REQUIRE_ALL_TESTS"] != nil
+}
