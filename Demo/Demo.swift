@@ -11,23 +11,33 @@ import FoundationNetworking
 @main
 struct Demo {
     static let help = """
-        USAGE: swift run Demo [--serve] [--help]
+        USAGE: swift run Demo [--offline | --status CODE | --serve] [--help]
 
         Starts a small web site on this machine, loads its page and everything the page refers to twice, and prints
         who answered: first with a session that has no cache, then with URLSession.shared after cache.install().
         Exits with 1 if anything is not as expected.
 
         OPTIONS:
-          --serve     Keep running, and print an address to open in a browser. It shows the page before and after
-                      side by side: pictures of the remote site say "from the network", those of the bundle say
-                      "from the bundle". End it with Control-C.
-          -h, --help  Print this.
+          --offline      Stop the site before, so that there is no connection to it.
+          --status CODE  Let the site answer the request for the one picture that changes with this HTTP status,
+                         400 to 599.
+          --serve        Keep running, and print an address to open in a browser. It shows the page before and after
+                         side by side: pictures of the remote site say "from the network", those of the bundle say
+                         "from the bundle". End it with Control-C.
+          -h, --help     Print this.
         """
 
     static func main() async {
         do {
             switch Array(CommandLine.arguments.dropFirst()) {
-            case []: try await show()
+            case []: try await show(.online)
+            case ["--offline"]: try await show(.offline)
+            case let arguments where arguments.count == 2 && arguments[0] == "--status":
+                guard let status = Int(arguments[1]), (400..<600).contains(status) else {
+                    complain("Demo: --status takes a number from 400 to 599, not \(arguments[1])")
+                    exit(2)
+                }
+                try await show(.refusing(status))
             case ["--serve"]: try await serve()
             case ["--help"], ["-h"]: say(help)
             case let arguments:
@@ -40,6 +50,14 @@ struct Demo {
         }
     }
 
+    /// What the site does.
+    private enum Mode: Equatable {
+        case online
+        case offline
+        /// It answers the picture that changes with this status.
+        case refusing(Int)
+    }
+
     /// Makes the cache of the sample manifest, with the site's address in the place of `http://localhost:0`.
     private static func makeCache(for site: Site) throws -> LocalSubstitutionCache {
         let file = Site.substitutions.appendingPathComponent("manifest.json")
@@ -48,13 +66,16 @@ struct Demo {
         return try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: Site.substitutions)
     }
 
-    private static func show() async throws {
-        let site = try Site()
+    private static func show(_ mode: Mode) async throws {
+        var status: Int?
+        if case .refusing(let code) = mode { status = code }
+        let site = try Site(status: status)
         defer { site.server.stop() }
         let cache = try makeCache(for: site)
+        if mode == .offline { site.server.stop() }
 
         say("Loading \(site.page.absoluteString) with a session that has no cache:\n")
-        let before = try await Load.page(site.page, in: URLSession(configuration: .ephemeral))
+        let before = try await loadWithout(site, mode)
         let requestsBefore = report(before, site)
 
         cache.install()
@@ -62,32 +83,59 @@ struct Demo {
         let after = try await Load.page(site.page, in: .shared)
         let requestsAfter = report(after, site)
 
+        let answerer =
+            switch mode {
+            case .online: "network"
+            case .offline: "bundle, offline"
+            case .refusing(let status): "bundle, after \(status)"
+            }
+        let live = after.filter { $0.resource == Site.live }
+        let others = after.filter { $0.resource != Site.live }
         let isExpected =
-            before.allSatisfy { !$0.isFromBundle } && requestsBefore == before.map(\.resource)
-            && after.map(\.resource) == before.map(\.resource)
-            && after.allSatisfy { $0.isFromBundle == ($0.resource != "/live/tide.svg") && isIntact($0) }
-            && requestsAfter == ["/live/tide.svg"] && (before + after).allSatisfy { $0.response.statusCode == 200 }
+            before.allSatisfy { $0.answerer == "network" } && requestsBefore == before.map(\.resource)
+            && before.filter { $0.resource != Site.live }.allSatisfy { $0.response.statusCode == 200 }
+            && (mode == .offline || before.map(\.resource) == after.map(\.resource)) && others.count > 5
+            && others.allSatisfy { $0.answerer == "bundle" } && live.map(\.answerer) == [answerer]
+            && after.allSatisfy { $0.response.statusCode == 200 && isIntact($0) }
+            && requestsAfter == (mode == .offline ? [] : [Site.live])
         guard isExpected else {
             complain(
-                "\nThis is not as expected: only /live/tide.svg should have come from the network the second time."
+                "\nThis is not as expected: \(Site.live) should be from \(answerer), and all else from the bundle."
             )
             exit(1)
         }
-        say("\nOnly the tide, which no entry names, was still asked for.")
+        switch mode {
+        case .online: say("\nOnly the tide, which changes every hour, was still asked for.")
+        case .offline: say("\nWithout a connection the tide was answered with the file that the manifest names for it.")
+        case .refusing(let status):
+            say(
+                "\nThe tide was asked for, and after the \(status) answered with the file that the manifest names for it."
+            )
+        }
+    }
+
+    /// Loads without the library, which fails when there is no connection.
+    private static func loadWithout(_ site: Site, _ mode: Mode) async throws -> [Load] {
+        do {
+            return try await Load.page(site.page, in: URLSession(configuration: .ephemeral))
+        } catch let error as URLError where mode == .offline {
+            say("  \(error.localizedDescription)\n")
+            return []
+        }
     }
 
     /// Prints what was loaded and what reached the server; returns the latter.
     private static func report(_ loads: [Load], _ site: Site) -> [String] {
         let requests = site.server.requests.map(\.target)
         site.server.forgetRequests()
-        say(Load.table(loads))
-        say("\n  \(requests.count) \(requests.count == 1 ? "request" : "requests") reached the server.")
+        if !loads.isEmpty { say(Load.table(loads) + "\n") }
+        say("  \(requests.count) \(requests.count == 1 ? "request" : "requests") reached the server.")
         return requests
     }
 
     /// Whether a substituted resource has the bytes of its file.
     private static func isIntact(_ load: Load) -> Bool {
-        guard load.isFromBundle else { return true }
+        guard load.answerer != "network" else { return true }
         let path = load.url.path.hasSuffix("/") || load.url.path.isEmpty ? "index.html" : load.url.path
         return (try? Data(contentsOf: Site.substitutions.appendingPathComponent(path))) == load.body
     }

@@ -42,9 +42,13 @@ struct Load {
         return references
     }
 
-    /// Whether the bytes came from the bundle, as the head says.
-    var isFromBundle: Bool {
-        response.value(forHTTPHeaderField: "Cache-Status")?.hasPrefix("LocalSubstitutionCache; hit") ?? false
+    /// Who answered, as the head says.
+    var answerer: String {
+        let words = (response.value(forHTTPHeaderField: "Cache-Status") ?? "").components(separatedBy: "; ")
+        guard words[0] == "LocalSubstitutionCache" else { return "network" }
+        if words.contains("hit") { return "bundle" }
+        let status = words.first { $0.hasPrefix("fwd-status=") }?.dropFirst("fwd-status=".count)
+        return "bundle, " + (status.map { "after \($0)" } ?? "offline")
     }
 
     /// Path and query.
@@ -55,7 +59,7 @@ struct Load {
     /// The columns of the table.
     var row: [String] {
         [
-            resource, isFromBundle ? "bundle" : "network", String(response.statusCode),
+            resource, answerer, String(response.statusCode),
             response.value(forHTTPHeaderField: "Content-Type") ?? "", String(body.count),
             String(format: "%.1f ms", milliseconds),
         ]

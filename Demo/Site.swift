@@ -8,13 +8,20 @@ struct Site {
     /// The URL of the site's page.
     var page: URL { server.url.appendingPathComponent("/") }
 
-    init() throws {
+    /// Starts the server.
+    ///
+    /// - Parameter status: What it answers instead of the picture that changes; nil for the picture.
+    init(status: Int? = nil) throws {
         let files = try Self.files()
         server = try LoopbackServer { request in
+            if let status, request.path == Site.live { return .text("The tide is not known.\n", status: status) }
             guard let file = files[request.path] else { return .text("There is no \(request.path)\n", status: 404) }
             return LoopbackServer.Response(headers: ["Content-Type": file.type], body: file.body)
         }
     }
+
+    /// The path of the picture that changes every hour.
+    static let live = "/live/tide.svg"
 
     /// The sample manifest's folder, which ships with this executable as it would with an app.
     static let substitutions = Bundle.module.bundleURL.appendingPathComponent("Substitutions")
