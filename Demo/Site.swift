@@ -11,6 +11,7 @@ struct Site {
     /// Starts the server.
     ///
     /// - Parameter status: What it answers instead of the picture that changes; nil for the picture.
+    /// - Throws: What keeps it from listening, or from reading the files.
     init(status: Int? = nil) throws {
         let files = try Self.files()
         server = try LoopbackServer { request in

@@ -1,4 +1,4 @@
-// Uses the body of an error response, and another address when the server is not available.
+// Uses the body of an error response, and another address after some.
 
 // snippet.hide
 import Foundation
@@ -9,10 +9,12 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-func load(_ request: URLRequest, mirror: URLRequest) async throws -> Data {
+func load(_ request: URLRequest, login: URLRequest, mirror: URLRequest) async throws -> Data {
     // snippet.show
     do {
         return try await URLSession.shared.validatedData(for: request).0
+    } catch let error as HTTPStatusError where error.status == 403 {
+        return try await URLSession.shared.validatedData(for: login).0
     } catch let error as HTTPStatusError where error.status == 503 {
         return try await URLSession.shared.validatedData(for: mirror).0
     } catch let error as HTTPStatusError {

@@ -14,6 +14,7 @@ struct DocumentationTests {
 
     static let pages = [
         "README.md", "\(catalog)/LocalSubstitutionCache.md", "\(catalog)/GuideForDesigners.md",
+        "\(catalog)/WhenTheCacheIsAsked.md",
     ]
 
     /// The blocks of code of one language.
@@ -48,7 +49,7 @@ struct DocumentationTests {
     func manifests(page: String) throws {
         let folder = try TemporaryFolder()
         let manifests = try blocks(of: "json", in: page)
-        #expect(!manifests.isEmpty || page.hasSuffix("LocalSubstitutionCache.md"))
+        #expect(!manifests.isEmpty || ["Cache.md", "Asked.md"].contains(where: page.hasSuffix))
         for manifest in manifests {
             #expect(folder.issues(manifest).filter { $0.code != .missingFile } == [])
         }

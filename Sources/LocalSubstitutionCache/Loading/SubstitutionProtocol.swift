@@ -10,7 +10,7 @@ public import Foundation
 ///
 /// In each session that lists it first, it answers whatever an entry names without `when`: requests with policies that
 /// reload or with `Authorization`, and sessions with another cache or with none, such as ephemeral ones. Bytes and head
-/// are those that the cache would give. ``LocalSubstitutionCache/install()`` puts it into `URLSession.shared`, and this
+/// are those that the cache would give. ``LocalSubstitutionCache/install(archive:)`` puts it into `URLSession.shared`, and this
 /// puts it into a session of one's own, before or after the cache is installed:
 ///
 /// ```swift
@@ -23,7 +23,7 @@ public import Foundation
 /// names; otherwise the network's answer is delivered as it is. A load whose redirects lead to a URL that an entry names is
 /// answered with that entry's file. `"offline"` is after these `URLError`s: `notConnectedToInternet`,
 /// `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`, `networkConnectionLost`, `timedOut`,
-/// `internationalRoamingOff`, `callIsActive` and `dataNotAllowed`. The article about it says how it is loaded, and what
+/// `internationalRoamingOff`, `callIsActive` and `dataNotAllowed`. <doc:WhenTheCacheIsAsked> says how it is loaded, and what
 /// of a session it then does not have.
 ///
 /// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData` is left alone, and so is every method other than GET
@@ -143,7 +143,7 @@ protocol NetworkLoad: AnyObject {
 extension URLSessionConfiguration {
     /// Puts ``SubstitutionProtocol`` first, so that sessions made with this configuration are answered by it.
     ///
-    /// May be called before ``LocalSubstitutionCache/install()``, and more than once.
+    /// May be called before ``LocalSubstitutionCache/install(archive:)``, and more than once.
     public func useSubstitutions() {
         let others = (protocolClasses ?? []).filter { $0 != SubstitutionProtocol.self }
         protocolClasses = [SubstitutionProtocol.self] + others
