@@ -5,7 +5,8 @@ package enum Program {
     /// The path of the first of these that the machine has.
     package static func find(_ names: String...) -> String? {
         // Where servers lie is not in everybody's PATH.
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
+        let path = (ProcessInfo.processInfo.environment["PATH"] ?? "") + ":/usr/sbin"
+        let folders: [Substring] = path.split(separator: ":")
         for name in names {
             for folder in folders where FileManager.default.isExecutableFile(atPath: "\(folder)/\(name)") {
                 return "\(folder)/\(name)"
