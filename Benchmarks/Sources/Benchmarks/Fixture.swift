@@ -1,0 +1,111 @@
+import Foundation
+import LocalSubstitutionCache
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A manifest and its files, in a folder of their own.
+final class Fixture {
+    let folder: URL
+    let manifest: URL
+    let urls: [URL]
+
+    /// Writes `count` entries.
+    ///
+    /// - Parameters:
+    ///   - count: The number of entries.
+    ///   - size: The length of each file, in bytes.
+    ///   - sharesFile: Whether all entries name one file.
+    ///   - base: What all URLs begin with.
+    /// - Throws: What keeps a file from being written.
+    init(count: Int, size: Int, sharesFile: Bool = false, base: String = "https://example.com/assets") throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("Benchmarks-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        manifest = folder.appendingPathComponent("manifest.json")
+        let data = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        var lines: [String] = []
+        var urls: [URL] = []
+        for index in 0..<count {
+            let file = sharesFile ? "file.png" : "file\(index).png"
+            if index == 0 || !sharesFile { try data.write(to: folder.appendingPathComponent(file)) }
+            let url = "\(base)/images/picture\(index).png"
+            lines.append("  \"\(url)\": \"\(file)\"")
+            if let url = URL(string: url) { urls.append(url) }
+        }
+        self.urls = urls
+        try Data("{\n\(lines.joined(separator: ",\n"))\n}\n".utf8).write(to: manifest)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func cache() throws -> LocalSubstitutionCache { try LocalSubstitutionCache(manifest: manifest) }
+}
+
+/// The least that an answer can cost: the spelling of the URL, and a dictionary.
+final class Floor {
+    private let responses: [String: CachedURLResponse]
+
+    init(_ cache: URLCache, _ urls: [URL]) {
+        let pairs = urls.compactMap { url in
+            cache.cachedResponse(for: URLRequest(url: url)).map { (url.absoluteString, $0) }
+        }
+        responses = Dictionary(pairs, uniquingKeysWith: { $1 })
+    }
+
+    @inline(never)
+    func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
+        request.url.flatMap { responses[$0.absoluteString] }
+    }
+}
+
+/// The technique as it was published in 2010: a dictionary of paths, the file read on first use, and a second dictionary of
+/// responses.
+final class DirectPort: URLCache, @unchecked Sendable {
+    private let paths: [String: String]
+    private var responses: [String: CachedURLResponse] = [:]
+
+    init(_ paths: [String: String]) {
+        self.paths = paths
+        // Each system has only one of these that is both declared everywhere and not deprecated.
+        #if canImport(FoundationNetworking)
+        super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
+        #else
+        super.init(memoryCapacity: 0, diskCapacity: 0, directory: nil)
+        #endif
+    }
+
+    override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
+        guard let url = request.url else { return super.cachedResponse(for: request) }
+        let spelling = url.absoluteString
+        guard let path = paths[spelling] else { return super.cachedResponse(for: request) }
+        if let response = responses[spelling] { return response }
+        guard let data = FileManager.default.contents(atPath: path) else { return nil }
+        let response = URLResponse(
+            url: url,
+            mimeType: "image/png",
+            expectedContentLength: data.count,
+            textEncodingName: nil
+        )
+        let cached = CachedURLResponse(response: response, data: data)
+        responses[spelling] = cached
+        return cached
+    }
+}
+
+/// The system's cache, with the same responses in memory.
+func makeStockCache(_ cache: URLCache? = nil, _ urls: [URL] = []) -> URLCache {
+    #if canImport(FoundationNetworking)
+    let stock = URLCache(memoryCapacity: 200_000_000, diskCapacity: 0, diskPath: nil)
+    #else
+    let stock = URLCache(memoryCapacity: 200_000_000, diskCapacity: 0, directory: nil)
+    #endif
+    for url in urls {
+        let request = URLRequest(url: url)
+        if let response = cache?.cachedResponse(for: request) { stock.storeCachedResponse(response, for: request) }
+    }
+    return stock
+}

@@ -1,0 +1,154 @@
+import Foundation
+import LocalSubstitutionCache
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What one look-up costs.
+struct Lookups {
+    let stopwatch: Stopwatch
+    let batch: Int
+
+    private func contender(
+        _ name: String,
+        _ requests: [URLRequest],
+        _ look: @escaping (URLRequest) -> CachedURLResponse?
+    )
+        -> Contender
+    {
+        Contender(name, count: batch * requests.count) {
+            for _ in 0..<batch { for request in requests { use(look(request)) } }
+        }
+    }
+
+    private func request(_ url: String, _ headers: [String: String] = [:]) -> URLRequest {
+        var request = URLRequest(url: URL(string: url) ?? URL(fileURLWithPath: "/"))
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+
+    func hits() throws -> [Row] {
+        let fixture = try Fixture(count: 1000, size: 1000)
+        let cache = try fixture.cache()
+        let floor = Floor(cache, fixture.urls)
+        let stock = makeStockCache(cache, fixture.urls)
+        let paths = fixture.urls.enumerated().map { index, url in
+            (url.absoluteString, fixture.folder.appendingPathComponent("file\(index).png").path)
+        }
+        let port = DirectPort(Dictionary(uniqueKeysWithValues: paths))
+        let plain = fixture.urls.prefix(10).map { request($0.absoluteString) }
+        let headers = ["Accept": "image/png", "User-Agent": "Benchmarks"]
+        let withHeaders = fixture.urls.prefix(10).map { request($0.absoluteString, headers) }
+        let ours = "LocalSubstitutionCache"
+        return stopwatch.rows(
+            "hit, exact spelling",
+            contender(ours, plain, cache.cachedResponse),
+            against: [
+                (contender("floor: dictionary", plain, floor.cachedResponse), .atMost(2)),
+                (contender("technique of 2010", plain, port.cachedResponse), nil),
+                (contender("stock URLCache, in memory", plain, stock.cachedResponse), .atLeast(8)),
+            ]
+        )
+            + stopwatch.rows(
+                "hit, exact spelling, request with headers",
+                contender(ours, withHeaders, cache.cachedResponse),
+                against: [(contender("floor: dictionary", withHeaders, floor.cachedResponse), .atMost(3.5))]
+            )
+    }
+
+    func otherSpellings() throws -> [Row] {
+        let folder = try Fixture(count: 1, size: 100_000)
+        let text = """
+            { "https://example.com/a.png": "file0.png",
+              "https://example.com/b.png": { "file": "file0.png", "ignoreQuery": true } }
+            """
+        let cache = try LocalSubstitutionCache(manifest: Data(text.utf8), folder: folder.folder)
+        let rows = [
+            ("hit, other spelling", request("HTTPS://Example.com:443/%61.png")),
+            ("hit, ignored query", request("https://example.com/b.png?v=12")),
+            ("hit, range", request("https://example.com/a.png", ["Range": "bytes=10-99"])),
+        ]
+        return rows.flatMap { name, request in
+            let head = cache.cachedResponse(for: request)?.response as? HTTPURLResponse
+            let fields = head?.allHeaderFields as? [String: String] ?? [:]
+            let url = request.url ?? folder.folder
+            let build = Contender("building one HTTPURLResponse", count: batch / 10) {
+                for _ in 0..<(batch / 10) {
+                    use(HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields))
+                }
+            }
+            let look = Contender("LocalSubstitutionCache", count: batch / 10) {
+                for _ in 0..<(batch / 10) { use(cache.cachedResponse(for: request)) }
+            }
+            return stopwatch.rows(name, look, against: [(build, .atMost(1.3))])
+        }
+    }
+
+    func misses() throws -> [Row] {
+        let fixture = try Fixture(count: 1000, size: 100)
+        let cache = try fixture.cache()
+        let stock = makeStockCache()
+        let floor = Floor(cache, fixture.urls)
+        let elsewhere = (0..<10).map { request("https://other.example.org/images/picture\($0).png") }
+        let here = (0..<10).map { request("https://example.com/assets/images/missing\($0).png") }
+        // What the library adds to the system's own look-up is seen through explain's table alone: the protocol's question.
+        let own = { (request: URLRequest) -> CachedURLResponse? in
+            use(SubstitutionProtocol.canInit(with: request))
+            return nil
+        }
+        cache.install()
+        let paired = Stopwatch(rounds: max(stopwatch.rounds, 15))
+        let few = Lookups(stopwatch: paired, batch: max(1, batch / 20))
+        return paired.rows(
+            "miss, host not in the manifest",
+            few.contender("LocalSubstitutionCache", elsewhere, cache.cachedResponse),
+            against: [(few.contender("stock URLCache's miss", elsewhere, stock.cachedResponse), .atMost(1.05))]
+        )
+            + stopwatch.rows(
+                "miss, host not in the manifest, the library's own part",
+                contender("SubstitutionProtocol", elsewhere, own),
+                against: [(contender("floor: dictionary", elsewhere, floor.cachedResponse), .atMost(2))]
+            )
+            + stopwatch.rows(
+                "miss, host in the manifest, the library's own part",
+                contender("SubstitutionProtocol", here, own),
+                against: [(contender("floor: dictionary", here, floor.cachedResponse), .atMost(10))]
+            )
+    }
+
+    func sizes(_ counts: [Int]) throws -> [Row] {
+        let caches = try counts.map { try Fixture(count: $0, size: 100, sharesFile: true).cache() }
+        let requests = (0..<10).map { request("https://example.com/assets/images/picture\($0).png") }
+        let contenders = zip(caches, counts).map { cache, count in
+            contender("\(count) entries", requests, cache.cachedResponse)
+        }
+        let times = stopwatch.times(of: contenders)
+        return (1..<counts.count).map { index in
+            Row(
+                name: "the same ten requests, \(counts[index]) entries",
+                value: median(times.map { $0[index] }),
+                unit: "ns",
+                baseline: contenders[0].name,
+                ratio: median(times.map { $0[index] / $0[0] }),
+                target: .atMost(1.5)
+            )
+        }
+    }
+
+    func threads() throws -> [Row] {
+        let fixture = try Fixture(count: 1000, size: 100)
+        let cache = try fixture.cache()
+        let requests = fixture.urls.map { request($0.absoluteString) }
+        let count = batch * 20
+        let run = { @Sendable (range: Range<Int>) in
+            for index in 0..<count { use(cache.cachedResponse(for: requests[range.lowerBound + index % range.count])) }
+        }
+        let one = Contender("one thread", count: count) { run(0..<500) }
+        let two = Contender("two threads, different rows", count: 2 * count) {
+            DispatchQueue.concurrentPerform(iterations: 2) { run($0 * 500..<($0 + 1) * 500) }
+        }
+        return stopwatch.rows("hits of two threads, each", two, against: [(one, .atLeast(1.3))])
+    }
+}

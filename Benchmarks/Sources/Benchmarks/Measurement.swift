@@ -1,0 +1,108 @@
+import Foundation
+
+/// Something that is timed: so many operations at once.
+struct Contender {
+    let name: String
+    /// Operations that one call of `run` does.
+    let count: Int
+    let run: () -> Void
+
+    init(_ name: String, count: Int = 1, _ run: @escaping () -> Void) {
+        self.name = name
+        self.count = count
+        self.run = run
+    }
+}
+
+/// A number of the table, and what it is compared with.
+struct Row: Encodable {
+    let name: String
+    let value: Double
+    let unit: String
+    let baseline: String
+    /// The median of the ratios of the rounds, which noise that lasts longer than a round leaves alone.
+    let ratio: Double
+    let target: Target?
+
+    /// What the ratio is meant to be.
+    enum Target: Encodable {
+        case atMost(Double)
+        case atLeast(Double)
+
+        /// Whether the ratio is as meant, or misses it by no more than a factor.
+        func isMet(by ratio: Double, within factor: Double = 1) -> Bool {
+            switch self {
+            case .atMost(let limit): ratio <= limit * factor
+            case .atLeast(let limit): ratio >= limit / factor
+            }
+        }
+
+        var description: String {
+            switch self {
+            case .atMost(let limit): "≤ " + Row.format(limit)
+            case .atLeast(let limit): "≥ " + Row.format(limit)
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(description)
+        }
+    }
+
+    static func format(_ number: Double) -> String {
+        number >= 100 ? String(format: "%.0f", number) : String(format: "%.2f", number)
+    }
+}
+
+/// Times contenders in turn, so that what the machine does meanwhile meets all of them.
+struct Stopwatch {
+    let rounds: Int
+
+    /// Nanoseconds for each operation, by round and contender.
+    func times(of contenders: [Contender]) -> [[Double]] {
+        for contender in contenders { contender.run() }
+        return (0..<rounds).map { _ in
+            contenders.map { contender in
+                let start = DispatchTime.now().uptimeNanoseconds
+                contender.run()
+                return Double(DispatchTime.now().uptimeNanoseconds - start) / Double(contender.count)
+            }
+        }
+    }
+
+    /// A row for the first contender against each of the others.
+    ///
+    /// - Parameters:
+    ///   - name: What is measured.
+    ///   - contender: What is timed.
+    ///   - baselines: What it is compared with, each with its target; one of `atLeast` is for how many times slower the
+    ///     baseline is.
+    /// - Returns: A row for each baseline.
+    func rows(_ name: String, _ contender: Contender, against baselines: [(Contender, Row.Target?)]) -> [Row] {
+        let times = times(of: [contender] + baselines.map(\.0))
+        let own = median(times.map { $0[0] })
+        return baselines.enumerated().map { index, baseline in
+            var isSpeedup = false
+            if case .atLeast = baseline.1 { isSpeedup = true }
+            let ratio = median(times.map { isSpeedup ? $0[index + 1] / $0[0] : $0[0] / $0[index + 1] })
+            return Row(
+                name: name,
+                value: own,
+                unit: "ns",
+                baseline: baseline.0.name,
+                ratio: ratio,
+                target: baseline.1
+            )
+        }
+    }
+}
+
+func median(_ numbers: [Double]) -> Double {
+    let sorted = numbers.sorted()
+    return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+}
+
+/// Keeps the optimiser from leaving out what nobody looks at.
+@inline(never)
+func use<Value>(_ value: Value) {}

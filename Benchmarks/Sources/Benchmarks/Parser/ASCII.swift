@@ -1,0 +1,1 @@
+../../../../Sources/LocalSubstitutionCache/Matching/ASCII.swift

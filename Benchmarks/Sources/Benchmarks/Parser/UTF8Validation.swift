@@ -1,0 +1,1 @@
+../../../../Sources/LocalSubstitutionCache/Manifest/UTF8Validation.swift
