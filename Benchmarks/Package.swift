@@ -14,6 +14,12 @@ let package = Package(
                 .product(name: "LocalSubstitutionCache", package: "LocalSubstitutionCache"), "LoopbackServer",
             ]
         ),
+        .executableTarget(
+            name: "Soak",
+            dependencies: [
+                .product(name: "LocalSubstitutionCache", package: "LocalSubstitutionCache"), "LoopbackServer",
+            ]
+        ),
     ]
 )
 

@@ -60,7 +60,7 @@ struct ArchivedCopy {
         self.init(head: decoded, body: body)
     }
 
-    private static func firstLine(_ head: Data, _ body: Data) -> Data {
+    static func firstLine(_ head: Data, _ body: Data) -> Data {
         var checksum = FNV1a()
         checksum.combine(head)
         checksum.combine(body)

@@ -1,0 +1,169 @@
+// Compiled together with the library's sources, so that what is internal can be attacked. See `run`.
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What libFuzzer calls; `FUZZ_TARGET` names the target.
+@_cdecl("LLVMFuzzerTestOneInput")
+func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    target(start.map { Data(bytes: $0, count: count) } ?? Data())
+    return 0
+}
+
+private let target: @Sendable (Data) -> Void =
+    switch ProcessInfo.processInfo.environment["FUZZ_TARGET"] {
+    case "manifest": fuzzManifest
+    case "identity": fuzzIdentity
+    case "range": fuzzRange
+    case "mediatype": fuzzMediaType
+    case "archive": fuzzArchive
+    case let name: fatalError("FUZZ_TARGET names no target: \(name ?? "nothing")")
+    }
+
+/// What does not hold ends the process, as libFuzzer expects it.
+private func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+    guard !condition else { return }
+    fatalError(message())
+}
+
+// MARK: - The manifest
+
+private let folder = FileManager.default.temporaryDirectory
+
+private func fuzzManifest(_ data: Data) {
+    if let value = try? JSONParser.parse(data) { compareWithFoundation(value, data) }
+    let issues: [ManifestIssue]
+    do {
+        let manifest = try SubstitutionManifest(data, name: "manifest.json")
+        // Folders would be walked; the files of fuzzed names are not there.
+        issues =
+            data.contains(UInt8(ascii: "/")) ? manifest.source.issues(manifest.findings) : manifest.issues(in: folder)
+    } catch {
+        issues = error.issues
+        require(!issues.isEmpty, "an error without an issue")
+    }
+    let lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for issue in issues {
+        require((1...max(1, lines.count)).contains(issue.line), "line \(issue.line) of \(lines.count)")
+        // The place after the last byte is where something is missing.
+        let length = lines.isEmpty ? 0 : lines[issue.line - 1].count
+        require((1...length + 1).contains(issue.column), "column \(issue.column) of \(length) in line \(issue.line)")
+        require(!issue.message.unicodeScalars.contains { $0.value < 0x20 }, "a control character in \(issue.message)")
+    }
+}
+
+/// Foundation accepts more texts, but means the same by those that both accept.
+private func compareWithFoundation(_ value: JSONValue, _ data: Data) {
+    // It refuses numbers that it cannot represent, and does not skip the mark of the byte order everywhere.
+    if hasNumber(value) || data.starts(with: [0xEF, 0xBB, 0xBF]) { return }
+    guard let other = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) else {
+        fatalError("Foundation refuses what the parser accepts")
+    }
+    require(isSame(value, other), "Foundation reads it otherwise")
+}
+
+private func hasNumber(_ value: JSONValue) -> Bool {
+    switch value.kind {
+    case .number: true
+    case .array(let values): values.contains(where: hasNumber)
+    case .object(let members): members.contains { hasNumber($0.value) }
+    case .null, .bool, .string: false
+    }
+}
+
+private func isSame(_ value: JSONValue, _ other: Any) -> Bool {
+    switch value.kind {
+    case .null: return other is NSNull
+    case .bool(let bool): return other as? Bool == bool
+    case .number: return true
+    case .string(let text): return (other as? String).map { Array($0.utf8) == Array(text.utf8) } ?? false
+    case .array(let values):
+        guard let others = other as? [Any], others.count == values.count else { return false }
+        return zip(values, others).allSatisfy(isSame)
+    case .object(let members):
+        // Of several members of one name Foundation keeps one.
+        let names = Set(members.map(\.name))
+        guard let others = other as? [String: Any], others.count == names.count else { return false }
+        return members.allSatisfy { member in
+            members.filter { $0.name == member.name }.count > 1
+                || others[member.name].map { isSame(member.value, $0) } ?? false
+        }
+    }
+}
+
+// MARK: - URLs
+
+private func fuzzIdentity(_ data: Data) {
+    let text = String(decoding: data, as: UTF8.self)
+    // Foundation's URLs are what requests bring.
+    if let url = URL(string: text), let identity = try? URLIdentity(url.absoluteString) { check(identity) }
+    guard let identity = try? URLIdentity(text) else { return }
+    check(identity)
+    // RFC 3986 §6.2.2: case of scheme and host, and the encoding of unreserved characters, do not matter.
+    guard let separator = text.range(of: "://") else { return }
+    let rest = text[separator.upperBound...]
+    let authority = rest.prefix { !"/?#".contains($0) }
+    let tail = rest.dropFirst(authority.count)
+    let upper = text[..<separator.lowerBound].uppercased() + "://" + asciiUppercased(authority) + tail
+    require((try? URLIdentity(upper)) == identity, "another identity in upper case: \(upper)")
+    let encoded = tail.unicodeScalars.map { scalar in
+        let isUnreserved =
+            scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-._~".unicodeScalars.contains(scalar))
+        return isUnreserved ? "%" + String(scalar.value, radix: 16) : String(scalar)
+    }
+    // What follows a "%" is an encoding already, and a fragment is dropped.
+    if !tail.contains("%"), !tail.contains("#") {
+        let text = text[..<tail.startIndex] + encoded.joined()
+        require((try? URLIdentity(String(text))) == identity, "another identity when encoded: \(text)")
+    }
+}
+
+private func check(_ identity: URLIdentity) {
+    let again = try? URLIdentity(identity.description)
+    require(again == identity, "not idempotent: \(identity) → \(again.map { "\($0)" } ?? "nothing")")
+    require(identity.description.utf8.allSatisfy { (0x21...0x7E).contains($0) }, "not plain: \(identity)")
+    require(!identity.path.contains("/../") && !identity.path.contains("/./"), "dot segments: \(identity)")
+}
+
+private func asciiUppercased(_ text: Substring) -> String {
+    String(decoding: text.utf8.map { (97...122).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
+}
+
+// MARK: - Headers
+
+private func fuzzRange(_ data: Data) {
+    let header = String(decoding: data, as: UTF8.self)
+    for length in [0, 1, 5, 1000, Int.max] {
+        guard let range = ByteRange.requested(by: header, length: length) else { continue }
+        require(!range.isEmpty && range.lowerBound >= 0 && range.upperBound <= length, "\(range) of \(length)")
+    }
+}
+
+private func fuzzMediaType(_ data: Data) {
+    let text = String(decoding: data, as: UTF8.self)
+    _ = MediaType(fileName: text)
+    guard let type = MediaType(text) else { return }
+    require(MediaType(type.description) == type, "not the same when read again: \(type)")
+    require(type.description.utf8.allSatisfy { $0 == 0x09 || (0x20...0x7E).contains($0) || $0 >= 0x80 }, "\(type)")
+}
+
+// MARK: - The archive
+
+private func fuzzArchive(_ data: Data) {
+    checkCopy(data)
+    // Most of what there is to attack lies behind the checksum.
+    let length = min(data.count, Int(data.first ?? 0) * 8)
+    let (head, body) = (Data(data.prefix(length)), Data(data.dropFirst(length)))
+    checkCopy(ArchivedCopy.firstLine(head, body) + head + body)
+}
+
+private func checkCopy(_ data: Data) {
+    guard let copy = ArchivedCopy(decoding: data) else { return }
+    _ = copy.response?.response.url
+    guard let encoded = try? copy.encoded() else { return }
+    let again = ArchivedCopy(decoding: encoded)
+    require(again?.body == copy.body && again?.head.url == copy.head.url, "not the same when written again")
+}
