@@ -10,7 +10,7 @@ struct Fallback {
     private enum Source {
         /// The file of an entry with conditions.
         case file(SubstitutionTable.Row)
-        /// The last good copy; the number is the archive's when the load began.
+        /// The last good copy; the number is the archive's when the load was asked for.
         case copy(OfflineArchive, generation: Int)
     }
 
@@ -23,8 +23,8 @@ struct Fallback {
         self.request = request
     }
 
-    init(_ archive: OfflineArchive, _ request: URLRequest) {
-        source = .copy(archive, generation: archive.generation)
+    init(_ archive: OfflineArchive, _ request: URLRequest, generation: Int) {
+        source = .copy(archive, generation: generation)
         self.request = request
     }
 
@@ -47,7 +47,11 @@ struct Fallback {
             guard row.substitution.conditions.contains(where: { $0.holds(after: outcome) }) else { return nil }
             return row.substitution.fallback(with: row.contents, for: request, after: outcome)
         case .copy(let archive, _):
-            return outcome == .offline ? archive.answer(to: request) : nil
+            guard outcome == .offline, let copy = archive.answer(to: request) else { return nil }
+            // Nor over an entry for where it came from.
+            let isNamed =
+                copy.response.url.map { Installation.current?.cache.match(URLRequest(url: $0)) != nil } ?? false
+            return isNamed ? nil : copy
         }
     }
 

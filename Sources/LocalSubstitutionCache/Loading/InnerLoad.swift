@@ -9,7 +9,7 @@ import FoundationNetworking
 ///
 /// What the network does is noted on that session's queue, and told to the client where URL loading calls protocols. On
 /// Linux it is told at the end, because there a task with a completion handler keeps only the last piece of a body.
-// What changes is only touched inside the lock, but for `fallback`, `hasStarted` and `task`, which have a queue each.
+// What changes is only touched inside the lock, but for what has a queue of its own.
 final class InnerLoad: NetworkLoad, @unchecked Sendable {
     /// What has been noted and not yet told, in the order in which it happens.
     private struct Note {
@@ -41,8 +41,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private let runLoop = RunLoop.current
     private let mode = RunLoop.current.currentMode ?? .default
     #endif
-    /// Only touched on the queue of the inner session's delegate, as what is to be kept.
-    private var fallback: Fallback
+    /// What is to be kept; only touched on the queue of the inner session's delegate.
     private var response: URLResponse?
     private var body: Data? = Data()
     /// Only touched where URL loading calls protocols.
@@ -51,6 +50,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private var task: URLSessionDataTask?
 
     private let lock = NSLock()
+    private var fallback: Fallback
     private var note = Note()
     /// Whether a head has been noted, after which nothing can take the network's place.
     private var hasHead = false
@@ -84,11 +84,16 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     /// What comes while the app's task is suspended is told when it is resumed.
     func stop() {
-        // Only there a task that is suspended stops its protocol.
+        // Only there a task that is suspended stops its protocol, and may have been resumed meanwhile.
         #if canImport(FoundationNetworking)
-        if owner?.task?.state == .suspended { return }
+        if let state = owner?.task?.state, state == .suspended || state == .running { return }
         #endif
         lock.withLock { (isComplete, note) = (true, Note()) }
+        cancel()
+    }
+
+    /// Ends what the network still does.
+    private func cancel() {
         InnerSession.shared.command { [self] in
             redirecting.withLock {
                 isCancelled = true
@@ -102,7 +107,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         let note = lock.withLock {
             let note = self.note
             self.note = Note()
-            isFinished = note.last?.endsLoad ?? false
+            if note.last?.endsLoad ?? false { isFinished = true }
             return note
         }
         guard let owner else { return }
@@ -145,6 +150,16 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         #endif
     }
 
+    private var currentFallback: Fallback { lock.withLock { fallback } }
+
+    /// What answers the URL that a redirect leads to.
+    private func lookUp(redirectedTo request: URLRequest) -> CachedURLResponse? {
+        var fallback = currentFallback
+        let answer = fallback.answer(redirectedTo: request)
+        lock.withLock { self.fallback = fallback }
+        return answer
+    }
+
     /// Notes an answer in the place of the network's, of which nothing more is wanted.
     private func note(_ answer: CachedURLResponse) {
         note { note in
@@ -152,10 +167,12 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
             note.body = answer.data
             note.last = .end(nil)
         }
+        cancel()
     }
 
     func didReceive(_ response: URLResponse) {
-        if let status = (response as? HTTPURLResponse)?.statusCode, let answer = fallback.answer(after: .status(status))
+        if let status = (response as? HTTPURLResponse)?.statusCode,
+            let answer = currentFallback.answer(after: .status(status))
         {
             note(answer)
         } else {
@@ -165,7 +182,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     }
 
     func didReceive(_ data: Data) {
-        if let count = body?.count, data.count <= fallback.collectedLength - count {
+        if let count = body?.count, data.count <= currentFallback.collectedLength - count {
             body?.append(data)
         } else {
             body = nil
@@ -176,12 +193,12 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     /// Linux tells nothing of the head of a 3xx that leads nowhere before this.
     func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
         let isReplaceable = lock.withLock { !hasHead }
-        if isReplaceable, let answer = error.flatMap({ Outcome($0) }).flatMap({ fallback.answer(after: $0) }) {
+        if isReplaceable, let answer = error.flatMap({ Outcome($0) }).flatMap({ currentFallback.answer(after: $0) }) {
             note(answer)
         } else {
             if isReplaceable, error == nil, let response = task.response { didReceive(response) }
             if error == nil, let response, let body {
-                fallback.keep(response, body, after: task.currentRequest)
+                currentFallback.keep(response, body, after: task.currentRequest)
             }
             note { $0.last = .end(error) }
         }
@@ -199,7 +216,6 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     }
 
     func didRedirect(
-        _ session: URLSession,
         _ response: HTTPURLResponse,
         _ request: URLRequest,
         _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -207,20 +223,25 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         #if canImport(FoundationNetworking)
         // Telling the client of a redirect ends the process there, so it is followed here.
         guard let task = owner?.task else { return }
-        (task.delegate ?? RedirectPolicy.follow).urlSession(
-            session,
-            task: task,
-            willPerformHTTPRedirection: response,
-            newRequest: request
-        ) { [self] next in
-            let answer = next.flatMap { fallback.answer(redirectedTo: $0) }
-            if let answer { note(answer) }
+        let decide: @Sendable (URLRequest?) -> Void = { [self] next in
+            let answer = next.flatMap { lookUp(redirectedTo: $0) }
             redirecting.withLock {
                 if !isCancelled { completionHandler(answer == nil ? next : nil) }
             }
+            if let answer { note(answer) }
+        }
+        // The app's delegate may take its time, and may do to its session what it likes.
+        DispatchQueue.global().async {
+            (task.delegate ?? RedirectPolicy.follow).urlSession(
+                InnerSession.decoy,
+                task: task,
+                willPerformHTTPRedirection: response,
+                newRequest: request,
+                completionHandler: decide
+            )
         }
         #else
-        if let answer = fallback.answer(redirectedTo: request) {
+        if let answer = lookUp(redirectedTo: request) {
             note(answer)
         } else {
             note { $0.last = .redirect(request, response) }

@@ -12,6 +12,8 @@ import FoundationNetworking
 // What changes is only touched inside the lock.
 final class InnerSession: NSObject, @unchecked Sendable {
     static let shared = InnerSession()
+    /// What the app's delegate is told to be the session of a redirect.
+    static let decoy = URLSession(configuration: .ephemeral)
 
     private let lock = NSLock()
     private var loads: [ObjectIdentifier: InnerLoad] = [:]
@@ -63,9 +65,8 @@ final class InnerSession: NSObject, @unchecked Sendable {
             newRequest request: URLRequest,
             completionHandler: @escaping @Sendable (URLRequest?) -> Void
         ) {
-            // Linux asks here for a task of the app, too, whose delegate does not mind.
-            guard let load = owner?.load(of: task) else { return completionHandler(request) }
-            load.didRedirect(session, response, request, completionHandler)
+            guard let load = owner?.load(of: task) else { return completionHandler(nil) }
+            load.didRedirect(response, request, completionHandler)
         }
 
         func urlSession(

@@ -19,19 +19,32 @@ struct Installation {
     }
 
     /// What there is to be done for `request`; nil when it is left alone.
-    func service(for request: URLRequest) -> Service? {
+    ///
+    /// - Parameters:
+    ///   - request: What is to be loaded.
+    ///   - generation: The archive's when the load was asked for; nil for now.
+    /// - Returns: What there is to be done.
+    func service(for request: URLRequest, generation: Int? = nil) -> Service? {
         guard request.cachePolicy != .optOut else { return nil }
         if let match = cache.match(request) {
             return match.row.isConditional ? .fallback(Fallback(match.row, request)) : .answer(match)
         }
         guard let archive, archive.accepts(request) else { return nil }
-        return .fallback(Fallback(archive, request))
+        return .fallback(Fallback(archive, request, generation: generation ?? archive.generation))
     }
 
     /// Kept until the process ends.
     static var current: Installation? {
         get { lock.withLock { installed } }
-        set { lock.withLock { installed = newValue } }
+        set {
+            // What it replaces may end here, and ask something then.
+            let previous = lock.withLock {
+                let previous = installed
+                installed = newValue
+                return previous
+            }
+            withExtendedLifetime(previous) {}
+        }
     }
 
     /// URL loading asks for ``current`` inside locks of its own; nothing else is called inside this one.

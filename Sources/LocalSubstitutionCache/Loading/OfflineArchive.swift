@@ -29,12 +29,19 @@ public import FoundationNetworking
 /// - URLs that the manifest names;
 /// - answers with `Cache-Control: no-store`, or to requests with it, and with a `Vary` other than `Accept-Encoding`;
 /// - answers to requests with `Authorization` or cookies, those of `HTTPCookieStorage.shared` included, unless the host is
-///   one of `hostsWithCredentials`. Fields that a session adds by `httpAdditionalHeaders` cannot be seen: leave out hosts
-///   for which those identify a person;
+///   one of `hostsWithCredentials`. Fields that a session adds by `httpAdditionalHeaders`, and on Apple's platforms cookies
+///   of another storage, cannot be seen: leave out hosts for which those identify a person;
 /// - `Set-Cookie` fields;
 /// - on Linux the bodies of tasks that deliver to a data delegate, and of downloads.
 ///
-/// - Important: Call ``removeAll()`` when a person signs out. Copies are not encrypted.
+/// A copy stays until another 200 takes its place, also when the page is gone meanwhile, or leads to a login.
+///
+/// On Apple's platforms (where it has not been run) every request that the archive accepts is loaded in a session of the
+/// library's own, and does not have the cookies, the credentials, the cache and the configuration of the app's session
+/// (<doc:WhenTheCacheIsAsked>); there choose hosts that need none of it. Redirects are kept there for their last URL.
+///
+/// - Important: Call ``removeAll()`` when a person signs out. Copies are not encrypted, and one that was kept with
+///   credentials is replayed to every request with the same URL.
 ///
 /// A copy is a file that holds the whole URL, which must be equal when it is replayed, and a checksum; what is damaged is
 /// removed and never replayed. Files are written aside and renamed, by a queue of the archive's own, so that several
@@ -60,7 +67,13 @@ public final class OfflineArchive: @unchecked Sendable {
     private let isIncluded: @Sendable (URLRequest) -> Bool
     private let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive", qos: .utility)
     private let lock = NSLock()
-    private var removals = 0
+    /// What is to be written, by file.
+    private var pending: [URL: ArchivedCopy] = [:]
+    /// What the copies take together, as far as this process knows; nil to have them counted.
+    ///
+    /// Only touched on the queue.
+    private var total: Int?
+    private var writes = 0
 
     /// Opens an archive, or makes one.
     ///
@@ -80,7 +93,7 @@ public final class OfflineArchive: @unchecked Sendable {
         including isIncluded: @escaping @Sendable (URLRequest) -> Bool = { _ in true }
     ) throws {
         self.directory = directory
-        self.capacity = capacity
+        self.capacity = max(0, capacity)
         self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
         self.hostsWithCredentials = Set(hostsWithCredentials.map { $0.lowercased() })
         self.isIncluded = isIncluded
@@ -106,7 +119,7 @@ public final class OfflineArchive: @unchecked Sendable {
     public var copies: [Copy] {
         queue.sync {
             files().compactMap { file in
-                guard let copy = Self.copy(in: file.url), let url = URL(string: copy.head.url) else { return nil }
+                guard let copy = copy(in: file.url), let url = URL(string: copy.head.url) else { return nil }
                 return Copy(url: url, date: copy.head.date, byteCount: file.size)
             }
         }
@@ -117,25 +130,31 @@ public final class OfflineArchive: @unchecked Sendable {
     /// - Parameter url: Any spelling of the URL.
     public func remove(_ url: URL) {
         guard let identity = try? URLIdentity(url.absoluteString) else { return }
-        forget { try? FileManager.default.removeItem(at: file(for: identity)) }
+        let file = file(for: identity)
+        forget { _ = unlink(file.path) }
     }
 
-    /// Removes every copy, and keeps nothing of loads that have already begun.
+    /// Removes every copy, and keeps nothing of the loads of this process that have already begun.
     ///
-    /// To be called when a person signs out.
+    /// To be called when a person signs out, after the tasks of that person have been cancelled: on Apple's platforms it is
+    /// not known when exactly a task that was just resumed begins. What other processes are loading they still keep.
     public func removeAll() {
-        forget { for file in files() { try? FileManager.default.removeItem(at: file.url) } }
+        forget { for file in files() { unlink(file.url.path) } }
     }
 
     private func forget(_ body: () -> Void) {
-        lock.withLock { removals += 1 }
-        queue.sync(execute: body)
+        Removals.shared.add(in: directory)
+        lock.withLock { pending = [:] }
+        queue.sync {
+            body()
+            total = nil
+        }
     }
 
     // MARK: - For loads
 
-    /// Changes when something is removed; what began before is not kept after.
-    var generation: Int { lock.withLock { removals } }
+    /// Changes when something is removed from the directory by this process; what began before is not kept after.
+    var generation: Int { Removals.shared.count(in: directory) }
 
     /// Whether the answer to `request` may be kept and replayed.
     func accepts(_ request: URLRequest) -> Bool {
@@ -152,12 +171,11 @@ public final class OfflineArchive: @unchecked Sendable {
     /// Cost: reads a file.
     func answer(to request: URLRequest) -> CachedURLResponse? {
         guard let identity = request.url.flatMap({ try? URLIdentity($0.absoluteString) }) else { return nil }
-        return queue.sync {
-            let file = file(for: identity)
-            guard let copy = Self.copy(in: file), copy.head.url == identity.description else { return nil }
-            try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: file.path)
-            return copy.response
-        }
+        let file = file(for: identity)
+        let copy = lock.withLock { pending[file] } ?? copy(in: file)
+        guard let copy, copy.head.url == identity.description else { return nil }
+        try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: file.path)
+        return copy.response
     }
 
     /// Keeps the answer to `request` if it is one of those that are kept; returns at once.
@@ -166,22 +184,46 @@ public final class OfflineArchive: @unchecked Sendable {
     ///   - response: The head.
     ///   - body: The whole body.
     ///   - request: What was asked for; ``accepts(_:)`` was true for it.
-    ///   - generation: What ``generation`` was when the load began.
+    ///   - generation: What ``generation`` was when the load was asked for.
     func keep(_ response: URLResponse, _ body: Data, for request: URLRequest, since generation: Int) {
-        guard let response = response as? HTTPURLResponse, Self.allowsKeeping(response),
+        guard let response = response as? HTTPURLResponse, Self.allowsKeeping(response, body.count),
             let identity = request.url.flatMap({ try? URLIdentity($0.absoluteString) })
         else { return }
         let fields = (response.allHeaderFields as? [String: String] ?? [:])
             .filter { !["set-cookie", "set-cookie2"].contains($0.key.lowercased()) }
         let responseURL = response.url?.absoluteString ?? identity.description
         let head = ArchivedCopy.Head(url: identity.description, responseURL: responseURL, fields: fields, date: Date())
-        queue.async { [self] in
-            guard generation == self.generation, let data = try? ArchivedCopy(head: head, body: body).encoded(),
-                data.count <= capacity
-            else { return }
-            write(data, to: file(for: identity))
-            trim()
+        let copy = ArchivedCopy(head: head, body: body)
+        let file = file(for: identity)
+        lock.lock()
+        defer { lock.unlock() }
+        // Where the disk is slower than the network the rest is not kept, rather than memory filled.
+        let waiting = pending.values.reduce(0) { $0 + $1.body.count }
+        guard generation == self.generation, waiting + body.count <= max(Self.maximumWaiting, body.count) else {
+            return
         }
+        pending[file] = copy
+        queue.async { [self] in write(copy, to: file, since: generation) }
+    }
+
+    /// Returns when everything that was to be kept before has been written.
+    func waitUntilWritten() {
+        queue.sync {}
+    }
+
+    /// How many bytes of bodies may wait for the disk.
+    private static let maximumWaiting = 32 * 1024 * 1024
+
+    private func write(_ copy: ArchivedCopy, to file: URL, since generation: Int) {
+        // Until then what is replayed comes from memory; a newer one may have taken its place.
+        defer { lock.withLock { if pending[file]?.head.date == copy.head.date { pending[file] = nil } } }
+        guard generation == self.generation, let data = try? copy.encoded(), data.count <= capacity else { return }
+        let previous = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int ?? 0
+        write(data, to: file)
+        total = total.map { $0 + data.count - previous }
+        writes += 1
+        // Other processes write here, too.
+        if writes % 64 == 1 || total.map({ $0 > capacity }) ?? true { trim() }
     }
 
     // MARK: - Rules
@@ -191,7 +233,13 @@ public final class OfflineArchive: @unchecked Sendable {
         return request.httpShouldHandleCookies && !(HTTPCookieStorage.shared.cookies(for: url) ?? []).isEmpty
     }
 
-    private static func allowsKeeping(_ response: HTTPURLResponse) -> Bool {
+    private static func allowsKeeping(_ response: HTTPURLResponse, _ length: Int) -> Bool {
+        // A body that was decoded has another length.
+        if response.value(forHTTPHeaderField: "Content-Encoding") == nil,
+            let expected = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }), expected != length
+        {
+            return false
+        }
         let vary = members(response.value(forHTTPHeaderField: "Vary"))
         return response.statusCode == 200 && vary.allSatisfy { $0 == "accept-encoding" }
             && !forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control"))
@@ -220,16 +268,21 @@ public final class OfflineArchive: @unchecked Sendable {
     }
 
     /// Reads a copy; removes what is none.
-    private static func copy(in file: URL) -> ArchivedCopy? {
+    private func copy(in file: URL) -> ArchivedCopy? {
         do throws(FileProblem) {
             let opened = try OpenedFile(path: file.path, followsLink: false)
-            if let copy = try ArchivedCopy(decoding: FileContents(of: opened, reading: .copied).data) { return copy }
-        } catch .missing {
-            return nil
+            if opened.size <= capacity {
+                let data = try FileContents(of: opened, reading: .copied).data
+                if let copy = ArchivedCopy(decoding: data) { return copy }
+            }
         } catch {
-            // Something else has that name.
+            switch error {
+            case .isLink, .notRegular: break
+            // Such as a file that cannot be read just now, or a folder that is none of ours.
+            default: return nil
+            }
         }
-        try? FileManager.default.removeItem(at: file)
+        unlink(file.path)
         return nil
     }
 
@@ -243,9 +296,12 @@ public final class OfflineArchive: @unchecked Sendable {
                 try makeDirectory()
                 try data.write(to: unfinished)
             }
-            guard rename(unfinished.path, file.path) == 0 else { throw POSIXError(.EIO) }
+            // For nobody else on a machine with several people.
+            guard chmod(unfinished.path, 0o600) == 0, rename(unfinished.path, file.path) == 0 else {
+                throw POSIXError(.EIO)
+            }
         } catch {
-            try? FileManager.default.removeItem(at: unfinished)
+            unlink(unfinished.path)
         }
     }
 
@@ -269,11 +325,27 @@ public final class OfflineArchive: @unchecked Sendable {
         let files = files()
         var total = files.reduce(0) { $0 + $1.size }
         for file in files.sorted(by: { $0.used < $1.used }) where total > capacity {
-            try? FileManager.default.removeItem(at: file.url)
+            unlink(file.url.path)
             total -= file.size
         }
+        self.total = total
         for file in self.files(Self.unfinishedSuffix) where file.used < Date(timeIntervalSinceNow: -3600) {
-            try? FileManager.default.removeItem(at: file.url)
+            unlink(file.url.path)
         }
+    }
+}
+
+/// Counts removals by directory, which several archives of one process may share.
+// What changes is only touched inside the lock.
+private final class Removals: @unchecked Sendable {
+    static let shared = Removals()
+
+    private let lock = NSLock()
+    private var counts: [String: Int] = [:]
+
+    func count(in directory: URL) -> Int { lock.withLock { counts[directory.standardizedFileURL.path] ?? 0 } }
+
+    func add(in directory: URL) {
+        lock.withLock { counts[directory.standardizedFileURL.path, default: 0] += 1 }
     }
 }

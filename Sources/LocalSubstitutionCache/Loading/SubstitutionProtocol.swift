@@ -20,8 +20,8 @@ public import Foundation
 /// ```
 ///
 /// For an entry with `when` the network is asked, and the file answers only after a status, or an error, that the entry
-/// names; otherwise the network's answer is delivered as it is. A load whose redirects lead to a URL that an entry names is
-/// answered with that entry's file. `"offline"` is after these `URLError`s: `notConnectedToInternet`,
+/// names; otherwise the network's answer is delivered as it is. Where the redirects of such a load lead to a URL that an
+/// entry names, that entry's file answers (on Linux not in tasks that deliver to a delegate, unless a status is named). `"offline"` is after these `URLError`s: `notConnectedToInternet`,
 /// `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`, `networkConnectionLost`, `timedOut`,
 /// `internationalRoamingOff`, `callIsActive` and `dataNotAllowed`. <doc:WhenTheCacheIsAsked> says how it is loaded, and what
 /// of a session it then does not have.
@@ -34,6 +34,8 @@ public final class SubstitutionProtocol: URLProtocol {
     /// What the network has begun it goes on with, so that its bytes and ours are never mixed.
     private var load: (any NetworkLoad)?
     private var hasFinished = false
+    /// Linux makes this inside `resume()`, and starts it later.
+    private let generation = Installation.current?.archive?.generation
 
     /// Whether an entry names the request.
     ///
@@ -57,7 +59,7 @@ public final class SubstitutionProtocol: URLProtocol {
             return
         }
         // The cache may have been replaced since it was asked.
-        switch isAnswerable ? Installation.current?.service(for: request) : nil {
+        switch isAnswerable ? Installation.current?.service(for: request, generation: generation) : nil {
         case .answer(let match):
             guard let response = match.response(to: request) else { return loadFromNetwork(nil) }
             hasFinished = true
@@ -120,9 +122,9 @@ public final class SubstitutionProtocol: URLProtocol {
     private static func load(for owner: URLProtocol, _ fallback: Fallback?) -> (any NetworkLoad)? {
         // Only there the system's own class can be had. It gives bodies to data delegates past its client.
         #if canImport(FoundationNetworking)
-        guard let fallback, fallback.dependsOnStatus, owner.task?.delegate is any URLSessionDataDelegate else {
-            return SystemLoad(for: owner, fallback)
-        }
+        guard let fallback, fallback.dependsOnStatus, owner.task?.delegate is any URLSessionDataDelegate,
+            !(owner.task is URLSessionUploadTask)
+        else { return SystemLoad(for: owner, fallback) }
         return InnerLoad(for: owner, fallback)
         #else
         return fallback.map { InnerLoad(for: owner, $0) }

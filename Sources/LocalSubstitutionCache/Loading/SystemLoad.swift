@@ -30,6 +30,8 @@ final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
     private var answer: CachedURLResponse?
     /// What the network has sent, where this sees it: then it is the whole.
     private var body: Data?
+    private var hasStarted = false
+    private var isWhole = true
 
     init?(for owner: URLProtocol, _ fallback: Fallback?) {
         guard let task = owner.task, let system = Self.systemClass(for: owner.request) else { return nil }
@@ -52,6 +54,9 @@ final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
 
     func start() {
         guard let system else { return }
+        // Foundation on Linux may deliver the beginning of a body twice after a task was suspended.
+        isWhole = !hasStarted
+        hasStarted = true
         system.startLoading()
     }
 
@@ -117,7 +122,9 @@ extension SystemLoad: URLProtocolClient {
         if let answer {
             deliver(answer, as: system)
         } else {
-            if let body, let response = task.response { fallback?.keep(response, body, after: task.currentRequest) }
+            if isWhole, let body, let response = task.response {
+                fallback?.keep(response, body, after: task.currentRequest)
+            }
             finish()
             client?.urlProtocolDidFinishLoading(system)
         }

@@ -36,6 +36,12 @@ extension UInt8 {
             || self == UInt8(ascii: "/")
     }
 
+    /// What the names of most hosts are made of: lower case, digits, "-" and ".".
+    var isPlainHostCharacter: Bool {
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= self || isASCIIDigit || self == UInt8(ascii: "-")
+            || self == UInt8(ascii: ".")
+    }
+
     /// `tchar` of RFC 9110 §5.6.2.
     var isTokenCharacter: Bool {
         if isASCIILetter || isASCIIDigit { return true }

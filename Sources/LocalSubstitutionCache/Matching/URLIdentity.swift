@@ -23,6 +23,10 @@ struct URLIdentity: Hashable, Sendable {
     /// Characters beyond ASCII in path and query are percent-encoded as UTF-8 of their NFC form, and so are the ASCII
     /// characters that no URL may hold raw but browsers and `URL` let pass (such as `|` and `"`).
     init(_ text: String) throws(URLProblem) {
+        if let identity = Self.alreadyNormal(text) {
+            self = identity
+            return
+        }
         let bytes = Array(text.composed.utf8)
         let (isSecure, authorityStart) = try Self.scheme(of: bytes)
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
@@ -37,6 +41,36 @@ struct URLIdentity: Hashable, Sendable {
         Self.appendWithoutDotSegments(path, to: &base)
         self.base = String(decoding: base, as: UTF8.self)
         query = pathEnd == end ? nil : try Self.normalised(bytes[(pathEnd + 1)..<end])
+    }
+
+    private init(base: String, query: String?) {
+        self.base = base
+        self.query = query
+    }
+
+    /// The identity of a text that nothing has to be changed in, as in most requests; nil for all that needs a closer look.
+    private static func alreadyNormal(_ text: String) -> URLIdentity? {
+        let identity = text.utf8.withContiguousStorageIfAvailable { bytes -> URLIdentity? in
+            guard let scheme = ["https://", "http://"].first(where: { bytes.starts(with: $0.utf8) }) else { return nil }
+            guard var index = bytes[scheme.utf8.count...].firstIndex(where: { !$0.isPlainHostCharacter }),
+                index > scheme.utf8.count, bytes[index] == UInt8(ascii: "/")
+            else { return nil }
+            var baseEnd: Int?
+            while index < bytes.count {
+                let byte = bytes[index]
+                if byte == UInt8(ascii: "#") { break }
+                if byte == UInt8(ascii: "?") {
+                    baseEnd = baseEnd ?? index
+                } else if !byte.isPathCharacter || byte == UInt8(ascii: ".") && bytes[index - 1] == UInt8(ascii: "/") {
+                    return nil
+                }
+                index += 1
+            }
+            let base = String(decoding: bytes[..<(baseEnd ?? index)], as: UTF8.self)
+            let query = baseEnd.map { String(decoding: bytes[($0 + 1)..<index], as: UTF8.self) }
+            return URLIdentity(base: base, query: query)
+        }
+        return identity ?? nil
     }
 
     /// From the first "/" after the authority; never empty.

@@ -36,6 +36,7 @@ struct OfflineArchiveTests {
         let url = try #require(request.url)
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
         archive.keep(try #require(response), Data(body.utf8), for: request, since: archive.generation)
+        archive.waitUntilWritten()
     }
 
     private func text(of request: URLRequest, in archive: OfflineArchive? = nil) -> String? {
@@ -63,6 +64,29 @@ struct OfflineArchiveTests {
         let status = try #require(head.value(forHTTPHeaderField: "Cache-Status"))
         #expect(status.hasPrefix("edge; hit, LocalSubstitutionCache; fwd=bypass; detail=\"copy of 20"))
         #expect(status.hasSuffix("Z (offline)\""))
+    }
+
+    @Test("What waits for the disk is replayed, and forgotten with the rest")
+    func pending() throws {
+        let request = try request("a")
+        let url = try #require(request.url)
+        let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
+        for number in 0..<200 {
+            archive.keep(response, Data("\(number)".utf8), for: request, since: archive.generation)
+            #expect(text(of: request) == "\(number)")
+        }
+        archive.removeAll()
+        #expect(text(of: request) == nil)
+        archive.waitUntilWritten()
+        #expect(text(of: request) == nil)
+    }
+
+    @Test("A body of another length than the head says is not kept")
+    func wrongLength() throws {
+        try keep("hello", for: request("a"), ["Content-Length": "4"])
+        try keep("hello", for: request("b"), ["Content-Length": "4", "Content-Encoding": "gzip"])
+        #expect(try text(of: request("a")) == nil)
+        #expect(try text(of: request("b")) == "hello")
     }
 
     @Test("Spellings of one URL have one copy, and other URLs have none of it")
@@ -228,10 +252,15 @@ struct OfflineArchiveTests {
         try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
         #expect(try text(of: request("a")) == nil)
         #expect(FileManager.default.fileExists(atPath: target.path))
+        try keep("again", for: request("a"))
+        #expect(archive.copies.count == 1)
+        #expect(try text(of: request("a")) == "again")
+        // A folder with such a name is none of the archive's.
+        try FileManager.default.removeItem(at: file)
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
         #expect(try text(of: request("a")) == nil)
-        try keep("again", for: request("a"))
-        #expect(try text(of: request("a")) == "again")
+        archive.removeAll()
+        #expect(FileManager.default.fileExists(atPath: file.path))
     }
 
     @Test("Other files in the directory are left alone, and the directory may go away")

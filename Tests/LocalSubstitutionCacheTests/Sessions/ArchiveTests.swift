@@ -138,6 +138,35 @@ extension SessionTests {
         #expect(response.url?.path == "/b")
     }
 
+    @Test("A copy that came from a URL that the manifest names by now is not replayed")
+    func archivedAndNamed() async throws {
+        let site = try LoopbackServer { request in
+            request.path == "/a" ? .init(status: 302, headers: ["Location": "/b"]) : .text("page")
+        }
+        let (_, session) = try makeArchivingSession()
+        let url = site.url.appendingPathComponent("a")
+        _ = try await session.data(from: url)
+        let (_, next) = try makeArchivingSession("{ \"\(site.url.absoluteString)/b\": \"a.txt\" }")
+        site.stop()
+        await #expect(throws: URLError.self) { _ = try await next.data(from: url) }
+    }
+
+    @Test("What is replaced by another installation may ask for something when it ends")
+    func endingInstallation() throws {
+        final class Asking: Sendable {
+            let request: URLRequest
+            init(_ request: URLRequest) { self.request = request }
+            deinit { _ = SubstitutionProtocol.canInit(with: request) }
+        }
+        func install() throws {
+            let asking = Asking(request)
+            let archive = try OfflineArchive(directory: folder.url, capacity: 1000) { _ in asking.request.url != nil }
+            try folder.cache("{}").install(archive: archive)
+        }
+        try install()
+        try folder.cache("{}").install()
+    }
+
     @Test("The inner session's loads are kept and replayed, too")
     func archivedByInnerLoad() async throws {
         let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 3) })
@@ -148,7 +177,7 @@ extension SessionTests {
             if !isOnline { site.stop() }
             let client = RecordingClient()
             let owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
-            let load = InnerLoad(for: owner, Fallback(archive, request))
+            let load = InnerLoad(for: owner, Fallback(archive, request, generation: archive.generation))
             load.start()
             let end = Date(timeIntervalSinceNow: 30)
             while !load.hasFinished, Date() < end {

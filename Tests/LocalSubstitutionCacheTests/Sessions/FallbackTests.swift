@@ -347,6 +347,57 @@ extension SessionTests {
         }
     }
 
+    @Test("Errors whose bodies never end hold up no other load")
+    func endlessErrors() async throws {
+        let site = try Site(folder, when: "503") { _ in
+            .init(status: 503, body: Data(count: 1000), transfer: .stalling(after: 10))
+        }
+        defer { site.server.stop() }
+        for _ in 0..<20 {
+            let result = try await TaskKind.delegate.load(site.request, in: site.session)
+            expectFile(result, "fwd=bypass; fwd-status=503; detail=\"a.txt\"")
+        }
+    }
+
+    @Test("A task that is suspended and resumed again and again, while it loads, is answered")
+    func resumedAgain() async throws {
+        let site = try Site(folder, when: "503") { _ in
+            usleep(100_000)
+            return .text("no", status: 503)
+        }
+        defer { site.server.stop() }
+        for _ in 0..<10 {
+            let data = await withCheckedContinuation { continuation in
+                let task = site.session.dataTask(with: site.request) { data, _, _ in
+                    continuation.resume(returning: data)
+                }
+                task.resume()
+                for _ in 0..<20 {
+                    task.suspend()
+                    task.resume()
+                    task.resume()
+                }
+            }
+            #expect(data == Data(Self.fileText.utf8))
+        }
+    }
+
+    @Test("A delegate that invalidates the session of a redirect, and takes its time, does not disturb others")
+    func hostileRedirectDelegate() async throws {
+        let site = try redirecting(to: "/always", when: "418")
+        defer { site.server.stop() }
+        let configuration = site.session.configuration
+        for _ in 0..<3 {
+            let delegate = Collector(onRedirect: { session in
+                session.finishTasksAndInvalidate()
+                usleep(50_000)
+            })
+            let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+            #expect(try await TaskKind.delegate.load(site.request, in: session).1 == Data(Self.fileText.utf8))
+            #expect(try await TaskKind.delegate.load(site.request, in: site.session).1 == Data(Self.fileText.utf8))
+        }
+    }
+
     @Test("200 loads at once are each answered as the server decides", arguments: [false, true])
     func manyFallbacks(withDelegate: Bool) async throws {
         let site = try Site(folder, when: "[503]") { request in

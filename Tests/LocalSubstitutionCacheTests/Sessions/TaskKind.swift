@@ -70,13 +70,20 @@ final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
     private let refusesRedirects: Bool
     private let credential: URLCredential?
+    private let onRedirect: @Sendable (URLSession) -> Void
     private let lock = NSLock()
     private var loads: [Int: (data: Data, completion: Completion)] = [:]
 
     /// - Parameters:
     ///   - refusesRedirects: Whether a 3xx is the answer.
     ///   - credential: What every challenge is answered with.
-    init(refusesRedirects: Bool = false, credential: URLCredential? = nil) {
+    ///   - onRedirect: Called for every redirect, with its session.
+    init(
+        refusesRedirects: Bool = false,
+        credential: URLCredential? = nil,
+        onRedirect: @escaping @Sendable (URLSession) -> Void = { _ in }
+    ) {
+        self.onRedirect = onRedirect
         self.refusesRedirects = refusesRedirects
         self.credential = credential
     }
@@ -101,6 +108,7 @@ final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        onRedirect(session)
         completionHandler(refusesRedirects ? nil : request)
     }
 
