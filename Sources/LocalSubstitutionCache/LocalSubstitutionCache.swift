@@ -178,10 +178,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     }
 
     /// The row that stands in for the request's URL, with a condition or without; nil when the request is none of ours.
-    func match(_ request: URLRequest) -> SubstitutionTable.Match? {
-        guard let url = request.url, let match = currentTable.match(url), request.isSubstitutable else { return nil }
-        return match
-    }
+    func match(_ request: URLRequest) -> SubstitutionTable.Match? { currentTable.match(request) }
 
     /// The same, of entries without conditions, which are the ones that the cache knows.
     private func substitution(_ request: URLRequest) -> SubstitutionTable.Match? {
@@ -202,9 +199,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     }
 
     private func response(to request: URLRequest, _ match: SubstitutionTable.Match) -> CachedURLResponse? {
-        // No other header than these matters, and most requests have none.
-        let hasHeaders = !(request.allHTTPHeaderFields?.isEmpty ?? true)
-        if match.isExact, !hasHeaders, request.httpMethod == "GET" { return match.row.prepared }
+        if match.isExact, !match.isHead, !request.hasDecisiveHeader { return match.row.prepared }
         return request.isAuthorized ? nil : match.response(to: request)
     }
 

@@ -6,9 +6,15 @@ import FoundationNetworking
 #endif
 
 /// What `SubstitutionProtocol` serves from: whatever was installed last.
-struct Installation {
+// A class, so that whoever asks retains one reference.
+final class Installation: Sendable {
     let cache: LocalSubstitutionCache
     let archive: OfflineArchive?
+
+    init(cache: LocalSubstitutionCache, archive: OfflineArchive?) {
+        self.cache = cache
+        self.archive = archive
+    }
 
     /// What there is to be done for a request.
     enum Service {

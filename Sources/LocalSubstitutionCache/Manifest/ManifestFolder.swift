@@ -122,15 +122,14 @@ final class ManifestFolder {
     }
 
     private func file(named name: String, in directory: Directory) throws(FileProblem) -> FileReference {
-        var realPath = FilePath(directory.realPath.text + "/" + name)
         do {
-            return try FileReference(directory.path + name, realPath)
+            return try FileReference(directory.path + name, .inFolder(directory.realPath))
         } catch {
             guard error == .isLink else { throw error }
         }
-        realPath = try Self.realPath(of: realPath.text)
+        let realPath = try Self.realPath(of: directory.realPath.text + "/" + name)
         guard realPath.isInside(root.realPath) else { throw .outside }
-        return try FileReference(directory.path + name, realPath)
+        return try FileReference(directory.path + name, .elsewhere(realPath))
     }
 
     // MARK: - A whole folder
@@ -200,18 +199,37 @@ final class ManifestFolder {
 
 /// One file of the folder.
 struct FileReference: Sendable {
+    enum Location {
+        /// By its own name in a folder, whose path many files share.
+        case inFolder(FilePath)
+        /// Where a link leads.
+        case elsewhere(FilePath)
+    }
+
     /// As it is on disk, relative to the manifest's folder.
     let path: String
-    /// Absolute, without symbolic links.
-    let realPath: FilePath
+    private let location: Location
     /// In bytes, when it was looked at.
     let size: Int
 
-    /// Proves that a regular file can be read at `realPath`, which is no link.
-    init(_ path: String, _ realPath: FilePath) throws(FileProblem) {
+    /// Proves that a regular file, which is no link, can be read there.
+    init(_ path: String, _ location: Location) throws(FileProblem) {
         self.path = path
-        self.realPath = realPath
-        size = try OpenedFile(path: realPath.text, followsLink: false).size
+        self.location = location
+        size = try OpenedFile(path: Self.realPath(path, location).text, followsLink: false).size
+    }
+
+    /// Absolute, without symbolic links.
+    var realPath: FilePath { Self.realPath(path, location) }
+
+    private static func realPath(_ path: String, _ location: Location) -> FilePath {
+        switch location {
+        case .inFolder(let folder):
+            let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+            return FilePath(folder.text + "/" + path[(slash.map { path.utf8.index(after: $0) } ?? path.startIndex)...])
+        case .elsewhere(let realPath):
+            return realPath
+        }
     }
 }
 

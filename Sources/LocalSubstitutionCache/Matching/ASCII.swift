@@ -1,5 +1,13 @@
 // The classes of characters that JSON (RFC 8259), URLs (RFC 3986 §2) and HTTP (RFC 9110 §5.6.2) are written with.
 // `Character` has such properties, but for all of Unicode: "٣" is a number there and not here.
+extension String {
+    /// Whether the text is `other`, which is in lower case, but for the case of its letters.
+    func isASCIICaseInsensitiveEqual(to other: StaticString) -> Bool {
+        utf8.count == other.utf8CodeUnitCount
+            && other.withUTF8Buffer { other in zip(utf8, other).allSatisfy { $0.asciiLowercased == $1 } }
+    }
+}
+
 extension UInt8 {
     var isASCIIDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 

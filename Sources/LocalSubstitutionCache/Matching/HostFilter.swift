@@ -1,14 +1,23 @@
 /// Tells most URLs whose host a manifest does not name, without allocating anything.
 ///
-/// Keeps a hash of each host; that two hosts share one costs a look-up, never a wrong answer.
+/// Keeps a bit for each host; that two hosts share one costs a look-up, never a wrong answer.
 struct HostFilter: Sendable {
-    private var hashes: Set<UInt64> = []
+    /// A power of two of words, with room for many times as many bits as there are hosts.
+    private var words: [UInt64]
 
     init(_ identities: [URLIdentity]) {
+        var hashes: Set<UInt64> = []
         for identity in identities {
             if case .hash(let hash) = Self.host(of: identity.base) { hashes.insert(hash) }
         }
+        var count = 16
+        while count < hashes.count { count *= 2 }
+        words = Array(repeating: 0, count: count)
+        for hash in hashes { words[word(of: hash)] |= 1 << (hash >> 58) }
     }
+
+    /// The low bits of a hash choose a word, the high ones a bit in it.
+    private func word(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash & UInt64(words.count - 1)) }
 
     private enum Host {
         case hash(UInt64)
@@ -18,7 +27,7 @@ struct HostFilter: Sendable {
 
     func mayContain(hostOf url: String) -> Bool {
         switch Self.host(of: url) {
-        case .hash(let hash): hashes.contains(hash)
+        case .hash(let hash): words[word(of: hash)] & 1 << (hash >> 58) != 0
         case .unclear: true
         }
     }

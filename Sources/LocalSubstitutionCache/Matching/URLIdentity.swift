@@ -66,6 +66,8 @@ struct URLIdentity: Hashable, Sendable {
                 }
                 index += 1
             }
+            // The same text, and no copy of it, when it is nothing but the base.
+            if index == bytes.count, baseEnd == nil { return URLIdentity(base: text, query: nil) }
             let base = String(decoding: bytes[..<(baseEnd ?? index)], as: UTF8.self)
             let query = baseEnd.map { String(decoding: bytes[($0 + 1)..<index], as: UTF8.self) }
             return URLIdentity(base: base, query: query)
@@ -95,10 +97,13 @@ struct URLIdentity: Hashable, Sendable {
         let rest = bytes[(colon + 1)...]
         // A host and its port is what people mean who write example.com:8080.
         if rest.first?.isASCIIDigit == true { throw .notAbsolute }
-        let scheme = String(decoding: bytes[..<colon].map(\.asciiLowercased), as: UTF8.self)
-        guard scheme == "http" || scheme == "https" else { throw .scheme(scheme) }
+        let scheme = bytes[..<colon].lazy.map(\.asciiLowercased)
+        let isSecure = scheme.elementsEqual("https".utf8)
+        guard isSecure || scheme.elementsEqual("http".utf8) else {
+            throw .scheme(String(decoding: scheme, as: UTF8.self))
+        }
         guard rest.starts(with: "//".utf8) else { throw .notAbsolute }
-        return (scheme == "https", colon + 3)
+        return (isSecure, colon + 3)
     }
 
     private static func appendAuthority(
@@ -152,9 +157,13 @@ struct URLIdentity: Hashable, Sendable {
         try appendNormalised(host, to: &name)
         var index = name.startIndex
         while index < name.endIndex {
-            let length = name[index] == UInt8(ascii: "%") ? 3 : 1
-            result.append(contentsOf: length == 3 ? name[index..<(index + 3)] : [name[index].asciiLowercased])
-            index += length
+            if name[index] == UInt8(ascii: "%") {
+                result.append(contentsOf: name[index..<(index + 3)])
+                index += 3
+            } else {
+                result.append(name[index].asciiLowercased)
+                index += 1
+            }
         }
     }
 
@@ -202,6 +211,13 @@ struct URLIdentity: Hashable, Sendable {
     private static func appendWithoutDotSegments(_ path: [UInt8], to result: inout [UInt8]) {
         let start = result.count
         let dot = UInt8(ascii: ".")
+        let mayHaveDotSegments = path.indices.dropFirst().contains {
+            path[$0] == dot && path[$0 - 1] == UInt8(ascii: "/")
+        }
+        if !mayHaveDotSegments {
+            result.append(contentsOf: path.isEmpty ? [UInt8(ascii: "/")] : path)
+            return
+        }
         let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         for (number, segment) in segments.enumerated() {
             let isLast = number == segments.count - 1

@@ -11,6 +11,15 @@ extension URLRequest {
     /// `httpMethod` is case-sensitive (RFC 9110 §9.1).
     var isSubstitutable: Bool { httpMethod == "GET" || httpMethod == "HEAD" }
 
+    /// Whether a header field keeps a GET from being answered with the whole file by a cache: `Authorization` or `Range`.
+    ///
+    /// One look at all names, which costs less than asking for each.
+    var hasDecisiveHeader: Bool {
+        guard let fields = allHTTPHeaderFields, !fields.isEmpty else { return false }
+        return fields.keys.contains { $0.isASCIICaseInsensitiveEqual(to: "range") }
+            || fields.keys.contains { $0.isASCIICaseInsensitiveEqual(to: "authorization") }
+    }
+
     /// Whether the request carries credentials of its own; no cache answers it then.
     var isAuthorized: Bool { value(forHTTPHeaderField: "Authorization") != nil }
 }

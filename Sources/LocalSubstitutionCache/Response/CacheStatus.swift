@@ -20,7 +20,9 @@ enum CacheStatus {
 
     /// An sf-string (RFC 8941 §3.3.3) holds printable ASCII; the rest is percent-encoded.
     private static func string(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { (0x20..<0x7F).contains($0) && !"\"\\".utf8.contains($0) }
+        let isPlain = text.utf8.allSatisfy {
+            (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        }
         if isPlain { return "\"\(text)\"" }
         let scalars = text.unicodeScalars.map { scalar in
             switch scalar {
