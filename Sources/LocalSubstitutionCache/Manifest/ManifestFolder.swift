@@ -212,11 +212,11 @@ struct FileReference: Sendable {
     /// In bytes, when it was looked at.
     let size: Int
 
-    /// Proves that a regular file, which is no link, can be read there.
+    /// Finds that a regular file, which is no link, can be read there; it is proved again when it is opened.
     init(_ path: String, _ location: Location) throws(FileProblem) {
         self.path = path
         self.location = location
-        size = try OpenedFile(path: Self.realPath(path, location).text, followsLink: false).size
+        size = try OpenedFile.size(ofReadable: Self.realPath(path, location).text)
     }
 
     /// Absolute, without symbolic links.

@@ -17,8 +17,8 @@ struct FileContents: Sendable {
     static let mappingThreshold = 32 * 1024
 
     let data: Data
-    /// See ``OpenedFile/modified``.
-    let modified: Int
+    /// A strong validator (RFC 9110 §8.8.3) of size and modification time, for `If-Range`.
+    let entityTag: String
     let isMapped: Bool
 
     /// Reads or maps a file that was found before.
@@ -30,7 +30,6 @@ struct FileContents: Sendable {
     ///
     /// Falls back to reading when the system has no mapping left.
     init(of file: borrowing OpenedFile, reading: ReadingMode) throws(FileProblem) {
-        modified = file.modified
         if reading == .mapped, file.size >= Self.mappingThreshold, let mapped = Self.map(file) {
             data = mapped
             isMapped = true
@@ -38,6 +37,7 @@ struct FileContents: Sendable {
             data = try Self.bytes(of: file)
             isMapped = false
         }
+        entityTag = "\"\(String(data.count, radix: 16))-\(String(file.modified, radix: 16))\""
     }
 
     /// A part of the bytes, with indices from 0: `data[range]` alone would keep those of the whole, and `[0]` would trap.
