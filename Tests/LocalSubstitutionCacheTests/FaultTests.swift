@@ -1,0 +1,103 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+/// What may happen to files between the load of a manifest and a request.
+@Suite("Faults", .timeLimit(.minutes(1)))
+struct FaultTests {
+    enum Fault: String, CaseIterable {
+        case deleted
+        case replaced
+        case unreadable
+        case emptied
+        case shortened
+        case folder
+    }
+
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private static let cases: [(ReadingMode, Fault)] = Fault.allCases.flatMap { fault -> [(ReadingMode, Fault)] in
+        // Shortening a file in place is what `.mapped` is documented not to be for.
+        [.emptied, .shortened].contains(fault) ? [(.copied, fault)] : [(.mapped, fault), (.copied, fault)]
+    }
+
+    private func inflict(_ fault: Fault, on file: URL) throws {
+        switch fault {
+        case .deleted: try FileManager.default.removeItem(at: file)
+        case .replaced: try Data("other".utf8).write(to: file, options: .atomic)
+        case .unreadable: #expect(chmod(file.path, 0) == 0)
+        // As an editor does that opens a file for writing.
+        case .emptied: #expect(truncate(file.path, 0) == 0)
+        case .shortened: #expect(truncate(file.path, 10) == 0)
+        case .folder:
+            try FileManager.default.removeItem(at: file)
+            try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
+        }
+    }
+
+    @Test("Whatever becomes of a file, the bytes that were loaded are answered", arguments: cases)
+    func unchanged(reading: ReadingMode, fault: Fault) throws {
+        // Some are read in either mode, some mapped in one; one page, several, and a part of one.
+        for size in [0, 1, 100, 32 * 1024 - 1, 32 * 1024, 100_001] {
+            let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 / 3) })
+            try? FileManager.default.removeItem(at: folder.url.appendingPathComponent("a.bin"))
+            try folder.write(bytes, to: "a.bin")
+            let cache = try folder.cache("{ \"https://example.com/a\": \"a.bin\" }", reading: reading)
+            try inflict(fault, on: folder.url.appendingPathComponent("a.bin"))
+            var request = URLRequest(url: try #require(URL(string: "https://example.com/a")))
+            #expect(cache.cachedResponse(for: request)?.data == bytes)
+            if size > 10 {
+                request.setValue("bytes=5-", forHTTPHeaderField: "Range")
+                #expect(cache.cachedResponse(for: request)?.data == bytes.dropFirst(5))
+            }
+        }
+    }
+
+    @Test("A reload that meets a fault keeps what was there", arguments: [Fault.deleted, .folder])
+    func reload(fault: Fault) throws {
+        try folder.write("loaded", to: "a.txt")
+        let cache = try folder.cache("{ \"https://example.com/a\": \"a.txt\" }")
+        try inflict(fault, on: folder.url.appendingPathComponent("a.txt"))
+        #expect(throws: ManifestError.self) { try cache.reload() }
+        let request = URLRequest(url: try #require(URL(string: "https://example.com/a")))
+        #expect(cache.cachedResponse(for: request)?.data == Data("loaded".utf8))
+    }
+
+    @Test("No file of a manifest stays open", .enabled(if: Self.showsDescriptors, "needs /proc"))
+    func descriptors() throws {
+        for number in 0..<20 { try folder.write(Data(count: number * 4000), to: "files/\(number).bin") }
+        try folder.write("{ \"https://example.com/\": \"files/\" }", to: "manifest.json")
+        let manifest = folder.url.appendingPathComponent("manifest.json")
+        for reading in [ReadingMode.mapped, .copied] {
+            let cache = try LocalSubstitutionCache(manifest: manifest, reading: reading)
+            try cache.reload()
+            #expect(throws: ManifestError.self) {
+                _ = try folder.cache("{ \"https://example.com/\": \"files/\", \"https://example.com/x\": \"y\" }")
+            }
+            #expect(openFiles() == [])
+        }
+    }
+
+    private static var showsDescriptors: Bool { FileManager.default.fileExists(atPath: "/proc/self/fd") }
+
+    /// The files below the folder that this process has open.
+    private func openFiles() -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        let targets = names.compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }
+        let root = folder.url.resolvingSymlinksInPath().path
+        return targets.filter { $0.hasPrefix(root) }
+    }
+}
