@@ -81,24 +81,3 @@ struct ArchivedCopy {
         return CachedURLResponse(response: response, data: body)
     }
 }
-
-/// FNV-1a with 64 bits (RFC 9923): tells damage and names files; not made against forgery.
-///
-/// Foundation has none on every platform, and `Hasher` differs from one process to the next.
-struct FNV1a: CustomStringConvertible {
-    private var value: UInt64 = 0xCBF2_9CE4_8422_2325
-
-    mutating func combine(_ data: Data) {
-        data.withUnsafeBytes { bytes in
-            var value = self.value
-            for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
-            self.value = value
-        }
-    }
-
-    /// Sixteen hexadecimal digits.
-    var description: String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-}

@@ -59,9 +59,7 @@ public final class OfflineArchive: @unchecked Sendable {
         public let byteCount: Int
     }
 
-    private let directory: URL
-    /// In bytes.
-    let capacity: Int
+    private let folder: ArchiveFolder
     private let hosts: Set<String>?
     private let hostsWithCredentials: Set<String>
     private let isIncluded: @Sendable (URLRequest) -> Bool
@@ -92,24 +90,15 @@ public final class OfflineArchive: @unchecked Sendable {
         hostsWithCredentials: Set<String> = [],
         including isIncluded: @escaping @Sendable (URLRequest) -> Bool = { _ in true }
     ) throws {
-        self.directory = directory
-        self.capacity = max(0, capacity)
+        folder = ArchiveFolder(url: directory, capacity: max(0, capacity))
         self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
         self.hostsWithCredentials = Set(hostsWithCredentials.map { $0.lowercased() })
         self.isIncluded = isIncluded
-        try makeDirectory()
+        try folder.make()
     }
 
-    private func makeDirectory() throws {
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        // There are no backups to be excluded from elsewhere.
-        #if canImport(Darwin)
-        var directory = directory
-        var values = URLResourceValues()
-        values.isExcludedFromBackup = true
-        try directory.setResourceValues(values)
-        #endif
-    }
+    /// In bytes.
+    var capacity: Int { folder.capacity }
 
     // MARK: - For the app
 
@@ -118,8 +107,8 @@ public final class OfflineArchive: @unchecked Sendable {
     /// Cost: reads every file.
     public var copies: [Copy] {
         queue.sync {
-            files().compactMap { file in
-                guard let copy = copy(in: file.url), let url = URL(string: copy.head.url) else { return nil }
+            folder.files().compactMap { file in
+                guard let copy = folder.copy(in: file.url), let url = URL(string: copy.head.url) else { return nil }
                 return Copy(url: url, date: copy.head.date, byteCount: file.size)
             }
         }
@@ -130,7 +119,7 @@ public final class OfflineArchive: @unchecked Sendable {
     /// - Parameter url: Any spelling of the URL.
     public func remove(_ url: URL) {
         guard let identity = try? URLIdentity(url.absoluteString) else { return }
-        let file = file(for: identity)
+        let file = folder.file(for: identity)
         forget { _ = unlink(file.path) }
     }
 
@@ -139,11 +128,11 @@ public final class OfflineArchive: @unchecked Sendable {
     /// To be called when a person signs out, after the tasks of that person have been cancelled: on Apple's platforms it is
     /// not known when exactly a task that was just resumed begins. What other processes are loading they still keep.
     public func removeAll() {
-        forget { for file in files() { unlink(file.url.path) } }
+        forget { for file in folder.files() { unlink(file.url.path) } }
     }
 
     private func forget(_ body: () -> Void) {
-        Removals.shared.add(in: directory)
+        Removals.shared.add(in: folder.url)
         lock.withLock { pending = [:] }
         queue.sync {
             body()
@@ -154,7 +143,7 @@ public final class OfflineArchive: @unchecked Sendable {
     // MARK: - For loads
 
     /// Changes when something is removed from the directory by this process; what began before is not kept after.
-    var generation: Int { Removals.shared.count(in: directory) }
+    var generation: Int { Removals.shared.count(in: folder.url) }
 
     /// Whether the answer to `request` may be kept and replayed.
     func accepts(_ request: URLRequest) -> Bool {
@@ -171,8 +160,8 @@ public final class OfflineArchive: @unchecked Sendable {
     /// Cost: reads a file.
     func answer(to request: URLRequest) -> CachedURLResponse? {
         guard let identity = request.url.flatMap({ try? URLIdentity($0.absoluteString) }) else { return nil }
-        let file = file(for: identity)
-        let copy = lock.withLock { pending[file] } ?? copy(in: file)
+        let file = folder.file(for: identity)
+        let copy = lock.withLock { pending[file] } ?? folder.copy(in: file)
         guard let copy, copy.head.url == identity.description else { return nil }
         try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: file.path)
         return copy.response
@@ -194,7 +183,7 @@ public final class OfflineArchive: @unchecked Sendable {
         let responseURL = response.url?.absoluteString ?? identity.description
         let head = ArchivedCopy.Head(url: identity.description, responseURL: responseURL, fields: fields, date: Date())
         let copy = ArchivedCopy(head: head, body: body)
-        let file = file(for: identity)
+        let file = folder.file(for: identity)
         lock.lock()
         defer { lock.unlock() }
         // Where the disk is slower than the network the rest is not kept, rather than memory filled.
@@ -219,11 +208,13 @@ public final class OfflineArchive: @unchecked Sendable {
         defer { lock.withLock { if pending[file]?.head.date == copy.head.date { pending[file] = nil } } }
         guard generation == self.generation, let data = try? copy.encoded(), data.count <= capacity else { return }
         let previous = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int ?? 0
-        write(data, to: file)
+        folder.write(data, to: file)
+        // Another archive of the same folder may have removed everything meanwhile.
+        if generation != self.generation { unlink(file.path) }
         total = total.map { $0 + data.count - previous }
         writes += 1
         // Other processes write here, too.
-        if writes % 64 == 1 || total.map({ $0 > capacity }) ?? true { trim() }
+        if writes % 64 == 1 || total.map({ $0 > capacity }) ?? true { total = folder.trim() }
     }
 
     // MARK: - Rules
@@ -252,86 +243,6 @@ public final class OfflineArchive: @unchecked Sendable {
     /// The members of a list (RFC 9110 §5.6.1), in lower case.
     private static func members(_ field: String?) -> [String] {
         (field ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-    }
-
-    // MARK: - Files
-
-    private static let suffix = ".offlinecopy"
-    /// What a process that ended while it wrote has left.
-    private static let unfinishedSuffix = ".offlinepart"
-
-    /// Two URLs may have one file, but not one copy: the URL in the file decides.
-    private func file(for identity: URLIdentity) -> URL {
-        var name = FNV1a()
-        name.combine(Data(identity.description.utf8))
-        return directory.appendingPathComponent(name.description + Self.suffix)
-    }
-
-    /// Reads a copy; removes what is none.
-    private func copy(in file: URL) -> ArchivedCopy? {
-        do throws(FileProblem) {
-            let opened = try OpenedFile(path: file.path, followsLink: false)
-            if opened.size <= capacity {
-                let data = try FileContents(of: opened, reading: .copied).data
-                if let copy = ArchivedCopy(decoding: data) { return copy }
-            }
-        } catch {
-            switch error {
-            case .isLink, .notRegular: break
-            // Such as a file that cannot be read just now, or a folder that is none of ours.
-            default: return nil
-            }
-        }
-        unlink(file.path)
-        return nil
-    }
-
-    private func write(_ data: Data, to file: URL) {
-        let unfinished = directory.appendingPathComponent(UUID().uuidString + Self.unfinishedSuffix)
-        do {
-            do {
-                try data.write(to: unfinished)
-            } catch CocoaError.fileNoSuchFile {
-                // The system may clear its folder for caches at any time.
-                try makeDirectory()
-                try data.write(to: unfinished)
-            }
-            // For nobody else on a machine with several people.
-            guard chmod(unfinished.path, 0o600) == 0, rename(unfinished.path, file.path) == 0 else {
-                throw POSIXError(.EIO)
-            }
-        } catch {
-            unlink(unfinished.path)
-        }
-    }
-
-    /// The files of copies.
-    private func files() -> [(url: URL, size: Int, used: Date)] { files(Self.suffix) }
-
-    private func files(_ suffix: String) -> [(url: URL, size: Int, used: Date)] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
-        return names.filter { $0.hasSuffix(suffix) }.compactMap { name in
-            let url = directory.appendingPathComponent(name)
-            let attributes = try? FileManager.default.attributesOfItem(atPath: url.path)
-            guard let size = attributes?[.size] as? Int, let used = attributes?[.modificationDate] as? Date else {
-                return nil
-            }
-            return (url, size, used)
-        }
-    }
-
-    /// Makes room, beginning with what was used least recently.
-    private func trim() {
-        let files = files()
-        var total = files.reduce(0) { $0 + $1.size }
-        for file in files.sorted(by: { $0.used < $1.used }) where total > capacity {
-            unlink(file.url.path)
-            total -= file.size
-        }
-        self.total = total
-        for file in self.files(Self.unfinishedSuffix) where file.used < Date(timeIntervalSinceNow: -3600) {
-            unlink(file.url.path)
-        }
     }
 }
 

@@ -32,9 +32,9 @@ struct HostFilter: Sendable {
         }
     }
 
-    /// FNV-1a over the host in lower case, up to the port or path.
+    /// The hash of the host in lower case, up to the port or path.
     private static func host(of url: String) -> Host {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        var hash = FNV1a()
         var slashes = 0
         for byte in url.utf8 {
             if slashes < 2 {
@@ -42,11 +42,11 @@ struct HostFilter: Sendable {
                 continue
             }
             switch byte {
-            case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ":"): return .hash(hash)
+            case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ":"): return .hash(hash.value)
             case UInt8(ascii: "%"), UInt8(ascii: "@"), UInt8(ascii: "["): return .unclear
-            default: hash = (hash ^ UInt64(byte.asciiLowercased)) &* 0x100_0000_01b3
+            default: hash.combine(byte.asciiLowercased)
             }
         }
-        return .hash(hash)
+        return .hash(hash.value)
     }
 }
