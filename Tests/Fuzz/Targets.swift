@@ -103,11 +103,13 @@ private func fuzzIdentity(_ data: Data) {
     guard let identity = try? URLIdentity(text) else { return }
     check(identity)
     // RFC 3986 §6.2.2: case of scheme and host, and the encoding of unreserved characters, do not matter.
-    guard let separator = text.range(of: "://") else { return }
-    let rest = text[separator.upperBound...]
-    let authority = rest.prefix { !"/?#".contains($0) }
-    let tail = rest.dropFirst(authority.count)
-    let upper = text[..<separator.lowerBound].uppercased() + "://" + asciiUppercased(authority) + tail
+    // Scalars, since a "/" and a combining mark after it are one character.
+    guard let separator = text.unicodeScalars.firstRange(of: "://".unicodeScalars) else { return }
+    let rest = text.unicodeScalars[separator.upperBound...]
+    let authority = rest.prefix { !"/?#".unicodeScalars.contains($0) }
+    let tail = Substring(rest.dropFirst(authority.count))
+    let scheme = String(text.unicodeScalars[..<separator.lowerBound])
+    let upper = asciiUppercased(scheme) + "://" + asciiUppercased(String(authority)) + tail
     require((try? URLIdentity(upper)) == identity, "another identity in upper case: \(upper)")
     let encoded = tail.unicodeScalars.map { scalar in
         let isUnreserved =
@@ -115,7 +117,9 @@ private func fuzzIdentity(_ data: Data) {
         return isUnreserved ? "%" + String(scalar.value, radix: 16) : String(scalar)
     }
     // What follows a "%" is an encoding already, a fragment is dropped, and a letter may be one with the accent after it.
-    if !tail.contains("%"), !tail.contains("#"), tail.utf8.allSatisfy({ $0 < 0x80 }) {
+    if !tail.utf8.contains(UInt8(ascii: "%")), !tail.utf8.contains(UInt8(ascii: "#")),
+        tail.utf8.allSatisfy({ $0 < 0x80 })
+    {
         let text = text[..<tail.startIndex] + encoded.joined()
         require((try? URLIdentity(String(text))) == identity, "another identity when encoded: \(text)")
     }
@@ -128,7 +132,7 @@ private func check(_ identity: URLIdentity) {
     require(!identity.path.contains("/../") && !identity.path.contains("/./"), "dot segments: \(identity)")
 }
 
-private func asciiUppercased(_ text: Substring) -> String {
+private func asciiUppercased(_ text: String) -> String {
     String(decoding: text.utf8.map { (97...122).contains($0) ? $0 - 32 : $0 }, as: UTF8.self)
 }
 
