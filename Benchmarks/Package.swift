@@ -1,23 +1,26 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// A package at a path is known by the name of its folder, whatever that is in a clone.
+let library = Context.packageDirectory.split(separator: "/").dropLast().last.map(String.init) ?? ""
+
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v13)],
-    dependencies: [.package(name: "LocalSubstitutionCache", path: "..")],
+    dependencies: [.package(path: "..")],
     targets: [
         // A link: the server is no product of the library.
         .target(name: "LoopbackServer"),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                .product(name: "LocalSubstitutionCache", package: "LocalSubstitutionCache"), "LoopbackServer",
+                .product(name: "LocalSubstitutionCache", package: library), "LoopbackServer",
             ]
         ),
         .executableTarget(
             name: "Soak",
             dependencies: [
-                .product(name: "LocalSubstitutionCache", package: "LocalSubstitutionCache"), "LoopbackServer",
+                .product(name: "LocalSubstitutionCache", package: library), "LoopbackServer",
             ]
         ),
     ]
