@@ -118,8 +118,9 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// Takes over the capacities of the cache it replaces, and registers ``SubstitutionProtocol``. Call it at launch,
     /// before other code makes sessions: a session keeps the cache that was shared when its configuration was made. (On
-    /// Linux `URLSession.shared` is told as well, so for it the order does not matter.) Called again it has no effect but
-    /// for the archive; called on another instance it replaces the first.
+    /// Linux the first call tells `URLSession.shared` as well, so for it the order does not matter; but it must not be
+    /// loading at that moment, because Foundation reads its configuration without a lock.) Called again it has no effect
+    /// except for the archive; called on another instance it replaces the first. These may come at any time.
     ///
     /// - Parameter archive: Keeps copies of what the network answers, and replays them when there is no connection; none
     ///   without it.
@@ -127,14 +128,15 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         Self.installation.lock()
         defer { Self.installation.unlock() }
         let previous = URLCache.shared
-        memoryCapacity = previous.memoryCapacity
-        diskCapacity = previous.diskCapacity
+        if previous !== self {
+            memoryCapacity = previous.memoryCapacity
+            diskCapacity = previous.diskCapacity
+        }
         Installation.current = Installation(cache: self, archive: archive)
         URLCache.shared = self
-        // Only there the shared session's configuration is the live one.
+        // Foundation on Linux gives the shared session a cache once, and asks no registered class before its own.
         #if canImport(FoundationNetworking)
-        URLSession.shared.configuration.urlCache = self
-        URLSession.shared.configuration.useSubstitutions()
+        SharedSessionCache.install()
         #endif
         _ = URLProtocol.registerClass(SubstitutionProtocol.self)
     }

@@ -92,10 +92,15 @@ struct PreviewPage {
 
     /// The first card of the entry that an issue is about: of the last one that begins before it.
     private func target(of issue: ManifestIssue) -> String? {
-        guard !issue.isAboutTheWhole,
-            let entry = check.entries?.last(where: { ($0.line, $0.column) <= (issue.line, issue.column) })
-        else { return nil }
-        return anchors[entry]
+        guard !issue.isAboutTheWhole, let entries = check.entries else { return nil }
+        // They are in the order of the file.
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let isBefore = (entries[middle].line, entries[middle].column) <= (issue.line, issue.column)
+            if isBefore { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? nil : anchors[entries[low - 1]]
     }
 
     /// Shown by the script; without it all cards are there and nothing filters them.

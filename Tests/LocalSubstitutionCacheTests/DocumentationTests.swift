@@ -5,7 +5,7 @@ import Testing
 @testable import LocalSubstitutionCache
 
 /// What the README and the guide show is what works.
-@Suite("Documentation", .timeLimit(.minutes(1)))
+@Suite("Documentation")
 struct DocumentationTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

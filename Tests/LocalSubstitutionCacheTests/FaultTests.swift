@@ -10,7 +10,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 /// What may happen to files between the load of a manifest and a request.
-@Suite("Faults", .timeLimit(.minutes(1)))
+@Suite("Faults")
 struct FaultTests {
     enum Fault: String, CaseIterable {
         case deleted

@@ -9,7 +9,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 /// `Resources/Substitutions`, which the Demo shows and these tests ship as an app would.
-@Suite("The sample manifest", .timeLimit(.minutes(1)))
+@Suite("The sample manifest")
 struct SampleManifestTests {
     @Test("It has no error and no warning")
     func clean() throws {

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-@Suite("Large tables and large files", .serialized, .timeLimit(.minutes(5)))
+@Suite("Large tables and large files", .serialized)
 struct ScaleTests {
     private let folder: TemporaryFolder
 
@@ -31,18 +31,20 @@ struct ScaleTests {
         try #require(ftruncate(descriptor, off_t(size)) == 0)
     }
 
-    @Test("100,000 entries load and answer")
+    @Test("A hundred thousand entries load and answer")
     func entries() throws {
+        // Without optimisation each takes a tenth of a millisecond.
+        let count = Program.isLongRun ? 100_000 : 10_000
         for number in 0..<1000 { try folder.write("file \(number)", to: "\(number).txt") }
-        let entries = (0..<100_000).map { "\"https://example.com/\($0)\": \"\($0 % 1000).txt\"" }
+        let entries = (0..<count).map { "\"https://example.com/\($0)\": \"\($0 % 1000).txt\"" }
         let cache = try folder.cache("{" + entries.joined(separator: ",\n") + "}")
-        #expect(cache.substitutions.count == 100_000)
-        for number in stride(from: 0, to: 100_000, by: 997) {
+        #expect(cache.substitutions.count == count)
+        for number in stride(from: 0, to: count, by: 97) {
             let expected = Data("file \(number % 1000)".utf8)
             #expect(try answer(cache, "https://example.com/\(number)") == expected)
             #expect(try answer(cache, "https://EXAMPLE.com/\(number)") == expected)
         }
-        #expect(try answer(cache, "https://example.com/100000") == nil)
+        #expect(try answer(cache, "https://example.com/\(count)") == nil)
     }
 
     @Test("A file that many URLs name is read once")
@@ -89,9 +91,10 @@ struct ScaleTests {
         #endif
     }
 
-    @Test("70,000 files that are large enough to be mapped load, though a process may not hold as many mappings")
+    @Test("More files than a process may map load, and answer")
     func mappings() throws {
-        let count = 70_000
+        // What is beyond our own limit is read; a process may hold four times as many.
+        let count = Program.isLongRun ? 70_000 : ContentsLoader.maximumMappings + 1000
         try FileManager.default.createDirectory(
             at: folder.url.appendingPathComponent("many"),
             withIntermediateDirectories: true
@@ -100,7 +103,7 @@ struct ScaleTests {
         let cache = try folder.cache(#"{ "https://h/": "many/" }"#)
         #expect(cache.substitutions.count == count)
         #expect(try mappingsHeld() < ContentsLoader.maximumMappings + 10_000)
-        for number in stride(from: 0, to: count, by: 9973) {
+        for number in stride(from: 0, to: count, by: 997) {
             #expect(try answer(cache, "https://h/\(number).bin") == Data(count: FileContents.mappingThreshold))
         }
     }
@@ -110,8 +113,8 @@ struct ScaleTests {
         try folder.write(Data(count: FileContents.mappingThreshold), to: "large")
         try folder.write(Data(count: FileContents.mappingThreshold - 1), to: "small")
         func isMapped(_ name: String, _ reading: ReadingMode) throws -> Bool {
-            try FileContents(of: OpenedFile(path: folder.url.appendingPathComponent(name).path), reading: reading)
-                .isMapped
+            let path = folder.url.appendingPathComponent(name).path
+            return try FileContents(of: OpenedFile(path), reading: reading, path: FilePath(path)).isMapped
         }
         #expect(try isMapped("large", .mapped))
         #expect(try !isMapped("small", .mapped))

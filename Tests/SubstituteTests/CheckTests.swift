@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("substitute check", .timeLimit(.minutes(3)))
+@Suite("substitute check")
 struct CheckTests {
     /// Everything the tool prints for every invalid manifest, compared with one checked-in file.
     ///
     /// Run the tests with `UPDATE_GOLDEN_FILES=1` to write it anew, and read the difference before you keep it.
     @Test("Every invalid manifest gets its output, as text and as JSON", arguments: ["txt", "jsonl"])
-    func golden(format: String) throws {
+    func golden(format: String) async throws {
         let invalid = Tool.fixtures.appendingPathComponent("Invalid")
         let names = try FileManager.default.contentsOfDirectory(atPath: invalid.path).filter { $0.hasSuffix(".json") }
         var text = ""
@@ -16,7 +16,7 @@ struct CheckTests {
             let own = invalid.appendingPathComponent(String(name.dropLast(5)))
             let isThere = FileManager.default.fileExists(atPath: own.path)
             let folder = isThere ? own : Tool.fixtures.appendingPathComponent("Files")
-            let result = try Tool.run(
+            let result = try await Tool.run(
                 ["check", "-", "--folder", folder.path] + (format == "jsonl" ? ["--json"] : []),
                 input: Data(contentsOf: invalid.appendingPathComponent(name))
             )
@@ -38,7 +38,7 @@ struct CheckTests {
     }
 
     @Test("Exit codes: 0 clean or warnings only, 1 errors, 2 wrong use")
-    func status() throws {
+    func status() async throws {
         let folder = try TemporaryFolder()
         try folder.write("x", to: "a.txt")
         try folder.write("x", to: "unused.txt")
@@ -55,7 +55,7 @@ struct CheckTests {
             (["check", "--folder", ".", "warning.json"], 2),
         ]
         for (arguments, status) in rows {
-            let result = try Tool.run(arguments, in: folder.url)
+            let result = try await Tool.run(arguments, in: folder.url)
             #expect(result.status == status, "\(arguments)")
             #expect(result.errors.isEmpty == (status != 2), "\(arguments): \(result.errors)")
             #expect(result.output.isEmpty == (status == 2), "\(arguments)")
@@ -63,27 +63,33 @@ struct CheckTests {
     }
 
     @Test("A slip in the arguments is answered with what was probably meant")
-    func suggestions() throws {
-        #expect(try Tool.run(["chekc"]).errors.contains("did you mean \"check\"?"))
-        #expect(try Tool.run(["check", "--stirct"]).errors.contains("did you mean --strict?"))
-        #expect(try Tool.run(["explain"]).errors.contains("name a manifest and a URL"))
+    func suggestions() async throws {
+        #expect(try await Tool.run(["chekc"]).errors.contains("did you mean \"check\"?"))
+        #expect(try await Tool.run(["check", "--stirct"]).errors.contains("did you mean --strict?"))
+        #expect(try await Tool.run(["explain"]).errors.contains("name a manifest and a URL"))
     }
 
     @Test("Without a manifest the first of three places is taken")
-    func defaults() throws {
+    func defaults() async throws {
         let folder = try TemporaryFolder()
         try folder.write("{}", to: "manifest.json")
-        #expect(try Tool.run(["check"], in: folder.url).output.hasPrefix("0 entries"))
+        #expect(try await Tool.run(["check"], in: folder.url).output.hasPrefix("0 entries"))
         try folder.write("[]", to: "Substitutions/manifest.json")
-        #expect(try Tool.run(["check"], in: folder.url).output.hasPrefix("Substitutions/manifest.json:1:1: error:"))
+        #expect(
+            try await Tool.run(["check"], in: folder.url).output.hasPrefix("Substitutions/manifest.json:1:1: error:")
+        )
         try folder.write("1", to: "Resources/Substitutions/manifest.json")
-        #expect(try Tool.run(["check"], in: folder.url).output.hasPrefix("Resources/Substitutions/manifest.json:1:1: "))
+        #expect(
+            try await Tool.run(["check"], in: folder.url).output.hasPrefix(
+                "Resources/Substitutions/manifest.json:1:1: "
+            )
+        )
         let nothing = try TemporaryFolder()
-        #expect(try Tool.run(["check"], in: nothing.url).errors.contains("name a manifest"))
+        #expect(try await Tool.run(["check"], in: nothing.url).errors.contains("name a manifest"))
     }
 
     @Test("Nothing that a manifest or a file name holds can steer a terminal")
-    func controls() throws {
+    func controls() async throws {
         let folder = try TemporaryFolder()
         try folder.write("x", to: "\u{1B}[31m\u{202E}.txt")
         try folder.write(
@@ -91,7 +97,7 @@ struct CheckTests {
             to: "manifest.json"
         )
         for arguments in [["check"], ["check", "--json"], ["preview", "manifest.json"]] {
-            let output = try Tool.run(arguments, in: folder.url).output
+            let output = try await Tool.run(arguments, in: folder.url).output
             let raw = output.unicodeScalars.filter { scalar in
                 scalar != "\n" && (scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value))
                     || (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
@@ -104,32 +110,32 @@ struct CheckTests {
         "Output to a pipe has no colour, and neither has a terminal with NO_COLOR",
         .enabled(if: Program.find("script") != nil || Program.isEverythingRequired, "needs script(1)")
     )
-    func colour() throws {
+    func colour() async throws {
         let folder = try TemporaryFolder()
         try folder.write("[]", to: "manifest.json")
-        #expect(try !Tool.run(["check"], in: folder.url).output.contains("\u{1B}"))
+        #expect(try await !Tool.run(["check"], in: folder.url).output.contains("\u{1B}"))
         let script = try #require(Program.find("script"))
-        func terminal(_ environment: [String: String]) throws -> String {
+        func terminal(_ environment: [String: String]) async throws -> String {
             let command = ["-qec", "\(Tool.url.path) check", "/dev/null"]
-            return try Tool.run(script, command, in: folder.url, environment: environment).output
+            return try await Tool.run(script, command, in: folder.url, environment: environment).output
         }
-        #expect(try terminal(["TERM": "xterm", "NO_COLOR": ""]).contains("\u{1B}[31merror:"))
-        #expect(try !terminal(["TERM": "xterm", "NO_COLOR": "1"]).contains("\u{1B}"))
-        #expect(try !terminal(["TERM": "dumb", "NO_COLOR": ""]).contains("\u{1B}"))
+        #expect(try await terminal(["TERM": "xterm", "NO_COLOR": ""]).contains("\u{1B}[31merror:"))
+        #expect(try await !terminal(["TERM": "xterm", "NO_COLOR": "1"]).contains("\u{1B}"))
+        #expect(try await !terminal(["TERM": "dumb", "NO_COLOR": ""]).contains("\u{1B}"))
     }
 
     @Test(
         "A file that may not be read is an error",
         .enabled(if: getuid() != 0 || Program.find("setpriv") != nil, "the superuser may read every file")
     )
-    func unreadable() throws {
+    func unreadable() async throws {
         let folder = try TemporaryFolder()
         try folder.write("{ \"https://h/a\": \"a.txt\" }", to: "manifest.json")
         try folder.write("x", to: "a.txt")
         #expect(chmod(folder.url.appendingPathComponent("a.txt").path, 0) == 0)
         let asNobody = ["--reuid=65534", "--regid=65534", "--clear-groups", Tool.url.path, "check"]
         let result =
-            try getuid() == 0
+            try await getuid() == 0
             ? Tool.run(#require(Program.find("setpriv")), asNobody, in: folder.url)
             : Tool.run(["check"], in: folder.url)
         #expect(result.output.hasPrefix("manifest.json:1:18: error: \"a.txt\" cannot be read: Permission denied\n"))
@@ -137,11 +143,11 @@ struct CheckTests {
     }
 
     @Test("5,000 issues are printed in passing, one to a line or all on one line", arguments: ["\n", ""])
-    func manyIssues(separator: String) throws {
+    func manyIssues(separator: String) async throws {
         let folder = try TemporaryFolder()
         let entries = (0..<5000).map { "\"https://h/\($0)\": \"missing\"" }
         try folder.write("{" + entries.joined(separator: ",\(separator)") + "}", to: "manifest.json")
-        let result = try Tool.run(["check"], in: folder.url)
+        let result = try await Tool.run(["check"], in: folder.url)
         #expect(result.output.split(separator: "\n").count == 15_001)
     }
 
@@ -149,18 +155,18 @@ struct CheckTests {
         "Output that cannot be written is an error",
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "needs /dev/full")
     )
-    func fullDisk() throws {
-        let result = try Tool.run("/bin/sh", ["-c", "\"\(Tool.url.path)\" --help > /dev/full"])
+    func fullDisk() async throws {
+        let result = try await Tool.run("/bin/sh", ["-c", "\"\(Tool.url.path)\" --help > /dev/full"])
         #expect(result.status == 1)
         #expect(result.errors == "substitute: the output cannot be written: No space left on device\n")
     }
 
     @Test("A closed pipe ends the tool quietly")
-    func closedPipe() throws {
+    func closedPipe() async throws {
         let folder = try TemporaryFolder()
         let entries = (0..<20_000).map { "\"https://h/\($0)\": \"missing\"" }
         try folder.write("{" + entries.joined(separator: ",\n") + "}", to: "manifest.json")
-        let result = try Tool.run("/bin/sh", ["-c", "\"\(Tool.url.path)\" check | head -n 1"], in: folder.url)
+        let result = try await Tool.run("/bin/sh", ["-c", "\"\(Tool.url.path)\" check | head -n 1"], in: folder.url)
         #expect(result.errors == "")
         #expect(result.output.split(separator: "\n").count == 1)
     }

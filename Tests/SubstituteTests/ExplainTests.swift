@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("substitute explain", .timeLimit(.minutes(3)))
+@Suite("substitute explain")
 struct ExplainTests {
     private let folder: TemporaryFolder
 
@@ -18,13 +18,13 @@ struct ExplainTests {
         try folder.write(manifest, to: "manifest.json")
     }
 
-    private func explain(_ arguments: [String], input: String = "") throws -> Tool.Result {
-        try Tool.run(["explain", "manifest.json"] + arguments, input: Data(input.utf8), in: folder.url)
+    private func explain(_ arguments: [String], input: String = "") async throws -> Tool.Result {
+        try await Tool.run(["explain", "manifest.json"] + arguments, input: Data(input.utf8), in: folder.url)
     }
 
     @Test("A substituted URL gets its entry, its file and the whole head")
-    func substituted() throws {
-        let result = try explain(["https://example.com/site.css"])
+    func substituted() async throws {
+        let result = try await explain(["https://example.com/site.css"])
         #expect(result.status == 0)
         let lines = result.output.split(separator: "\n").map(String.init)
         #expect(
@@ -40,20 +40,22 @@ struct ExplainTests {
     }
 
     @Test("Method and headers are those of the request")
-    func request() throws {
+    func request() async throws {
         let url = "https://example.com/site.css"
-        #expect(try explain(["-H", "Range: bytes=0-3", url]).output.contains("HTTP/1.1 206\n"))
-        #expect(try explain(["--header=Range: bytes=0-3", "--method", "HEAD", url]).output.contains("HTTP/1.1 200\n"))
-        #expect(try explain(["-mPOST", url]).output.contains("because its method is \"POST\""))
-        #expect(try explain(["-H", "Authorization: x", url]).output.contains("but only by SubstitutionProtocol"))
-        #expect(try explain(["-H", "nonsense", url]).status == 2)
-        #expect(try explain([]).status == 2)
+        #expect(try await explain(["-H", "Range: bytes=0-3", url]).output.contains("HTTP/1.1 206\n"))
+        #expect(
+            try await explain(["--header=Range: bytes=0-3", "--method", "HEAD", url]).output.contains("HTTP/1.1 200\n")
+        )
+        #expect(try await explain(["-mPOST", url]).output.contains("because its method is \"POST\""))
+        #expect(try await explain(["-H", "Authorization: x", url]).output.contains("but only by SubstitutionProtocol"))
+        #expect(try await explain(["-H", "nonsense", url]).status == 2)
+        #expect(try await explain([]).status == 2)
     }
 
     @Test("JSON has one object a line, with a reason for what is not substituted")
-    func json() throws {
+    func json() async throws {
         let urls = ["https://example.com/site.css", "http://example.com/site.css", "https://example.com/news", "%%%"]
-        let output = try explain(["--json"] + urls).output
+        let output = try await explain(["--json"] + urls).output
         let objects = try output.split(separator: "\n").map { line in
             try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         }
@@ -66,28 +68,28 @@ struct ExplainTests {
     }
 
     @Test("URLs are read from standard input, 20,000 of them in passing")
-    func standardInput() throws {
+    func standardInput() async throws {
         let urls = (0..<20_000).map { "https://example.com/\($0 % 2 == 0 ? "site.css" : "Site.css")?\($0)\n" }
-        let result = try explain(["--json", "-"], input: urls.joined())
+        let result = try await explain(["--json", "-"], input: urls.joined())
         #expect(result.output.split(separator: "\n").count == 20_000)
     }
 
     @Test("No URL is passed over, and what an entry adds cannot steer a terminal")
-    func oddities() throws {
-        #expect(try explain([""]).output == "\"\" is not a URL.\n\n")
-        #expect(try explain(["--json", ""]).output.contains("\"substituted\":false"))
+    func oddities() async throws {
+        #expect(try await explain([""]).output == "\"\" is not a URL.\n\n")
+        #expect(try await explain(["--json", ""]).output.contains("\"substituted\":false"))
         let manifest = "{ \"https://h/a\": { \"file\": \"site.css\", \"headers\": { \"X-A\": \"\u{202E}\u{9B}\" } } }"
         try folder.write(manifest, to: "manifest.json")
         for format in [["--json"], []] {
-            let output = try explain(format + ["https://h/a"]).output
+            let output = try await explain(format + ["https://h/a"]).output
             #expect(output.contains(format.isEmpty ? "X-A: \\u{202E}\\u{9B}" : "\"X-A\":\"\\\\u{202E}\\\\u{9B}\""))
         }
     }
 
     @Test("A manifest with errors is reported on standard error")
-    func wrongManifest() throws {
+    func wrongManifest() async throws {
         try folder.write("{", to: "manifest.json")
-        let result = try explain(["https://example.com/"])
+        let result = try await explain(["https://example.com/"])
         #expect(result.status == 1)
         #expect(result.output == "")
         #expect(result.errors.hasPrefix("manifest.json:1:2: error: "))

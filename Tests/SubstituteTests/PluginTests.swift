@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// An app of its own that depends on this package by path and ships a manifest.
-@Suite("The plugins", .timeLimit(.minutes(15)))
+@Suite("The plugins")
 struct PluginTests {
     private let app: TemporaryFolder
 
@@ -33,22 +33,22 @@ struct PluginTests {
         try app.write("picture", to: "Sources/App/Substitutions/img/a.png")
     }
 
-    private func swift(_ arguments: [String]) throws -> (status: Int32, output: String) {
+    private func swift(_ arguments: [String]) async throws -> (status: Int32, output: String) {
         let swift = try #require(Program.find("swift"))
-        let result = try Tool.run(swift, arguments, in: app.url)
+        let result = try await Tool.run(swift, arguments, in: app.url)
         return (result.status, result.output + result.errors)
     }
 
     @Test("A build checks the manifest, fails at its line, and checks again when only an image was mended")
-    func build() throws {
-        let first = try swift(["build"])
+    func build() async throws {
+        let first = try await swift(["build"])
         #expect(first.status == 0, "\(first.output)")
         #expect(first.output.contains("Checking manifest.json of Substitutions"))
         #expect(!first.output.contains("warning:"))
 
         // The package manager links its tools once more the second time.
-        _ = try swift(["build"])
-        let second = try swift(["build"])
+        _ = try await swift(["build"])
+        let second = try await swift(["build"])
         #expect(second.status == 0)
         #expect(!second.output.contains("Checking manifest.json"), "nothing has changed")
 
@@ -56,21 +56,21 @@ struct PluginTests {
         let image = app.url.appendingPathComponent("Sources/App/Substitutions/img/a.png")
         let misspelled = image.deletingLastPathComponent().appendingPathComponent("A.png")
         try FileManager.default.moveItem(at: image, to: misspelled)
-        let third = try swift(["build"])
+        let third = try await swift(["build"])
         #expect(third.status != 0)
         #expect(
             third.output.contains("/Substitutions/manifest.json:2:22: error: \"img/a.png\" is \"img/A.png\" on disk")
         )
 
         try FileManager.default.moveItem(at: misspelled, to: image)
-        let fourth = try swift(["build"])
+        let fourth = try await swift(["build"])
         #expect(fourth.status == 0, "\(fourth.output)")
         #expect(fourth.output.contains("Checking manifest.json"))
 
-        let command = try swift(["package", "substitute", "check", "Sources/App/Substitutions/manifest.json"])
+        let command = try await swift(["package", "substitute", "check", "Sources/App/Substitutions/manifest.json"])
         #expect(command.output.contains("1 entry, 1 file, 7 bytes, 0 errors, 0 warnings"))
         #expect(command.status == 0)
-        let wrong = try swift(["package", "substitute", "check", "none.json"])
+        let wrong = try await swift(["package", "substitute", "check", "none.json"])
         #expect(wrong.output.contains("none.json:1:1: error: \"none.json\" does not exist"))
         #expect(wrong.status != 0)
     }

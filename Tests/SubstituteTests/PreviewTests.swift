@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("substitute preview", .serialized, .timeLimit(.minutes(5)))
+@Suite("substitute preview", .serialized)
 struct PreviewTests {
     private let folder: TemporaryFolder
 
@@ -15,8 +15,8 @@ struct PreviewTests {
     }
 
     /// What a browser finds on the preview page of `manifest`, and what it writes to the console.
-    private func look(at manifest: String) throws -> (page: [String: Any], console: [String]) {
-        let preview = try Tool.run(["preview", manifest, "--output=preview.html"], in: folder.url)
+    private func look(at manifest: String) async throws -> (page: [String: Any], console: [String]) {
+        let preview = try await Tool.run(["preview", manifest, "--output=preview.html"], in: folder.url)
         #expect(preview.status == 0)
         #expect(preview.output + preview.errors == "")
         // Looks into the page from a frame around it, types into it, and prints what it saw.
@@ -59,7 +59,7 @@ struct PreviewTests {
             "--dump-dom",
         ]
         let url = folder.url.appendingPathComponent("harness.html").absoluteString
-        let result = try Tool.run(browser, options + [url])
+        let result = try await Tool.run(browser, options + [url])
         let parts = result.output.components(separatedBy: "SEEN")
         try #require(parts.count == 3, "\(result.output) \(result.errors.suffix(2000))")
         let json = parts[1].replacingOccurrences(of: "&lt;", with: "<").replacingOccurrences(of: "&gt;", with: ">")
@@ -72,8 +72,8 @@ struct PreviewTests {
         "In a browser every thumbnail has a size, the filter hides and shows, and the console stays empty",
         .enabled(if: browser != nil || Program.isEverythingRequired, "needs Chromium")
     )
-    func inBrowser() throws {
-        let (page, console) = try look(at: "Sub stitutions/manifest.json")
+    func inBrowser() async throws {
+        let (page, console) = try await look(at: "Sub stitutions/manifest.json")
         #expect(console == [])
         let numbers = page.compactMapValues { $0 as? Int }
         #expect(numbers["cards"] == 9)
@@ -92,7 +92,7 @@ struct PreviewTests {
         "Whatever a manifest holds shows as text",
         .enabled(if: browser != nil || Program.isEverythingRequired, "needs Chromium")
     )
-    func hostile() throws {
+    func hostile() async throws {
         let script = "<script>document.title='stolen'</script>"
         let files = [
             "\"><img src=x onerror=alert(1)>.png", "javascript:alert(1).png", "</style><script>x<.ttf", "a'b&c.txt",
@@ -108,7 +108,7 @@ struct PreviewTests {
         ]
         let data = try JSONSerialization.data(withJSONObject: manifest, options: .sortedKeys)
         try folder.write(String(decoding: data, as: UTF8.self), to: "hostile/<b>.json")
-        let (page, _) = try look(at: "hostile/<b>.json")
+        let (page, _) = try await look(at: "hostile/<b>.json")
         #expect(page["title"] as? String == "What ships: hostile/<b>.json")
         #expect(page["scripts"] as? Int == 1)
         #expect(page["handlers"] as? Int == 0)
@@ -119,8 +119,8 @@ struct PreviewTests {
     }
 
     @Test("The page allows nothing from elsewhere, and says so to the browser")
-    func policy() throws {
-        let page = try Tool.run(["preview", "Sub stitutions/manifest.json"], in: folder.url).output
+    func policy() async throws {
+        let page = try await Tool.run(["preview", "Sub stitutions/manifest.json"], in: folder.url).output
         let start = try #require(page.range(of: "Content-Security-Policy\" content=\""))
         let policy = page[start.upperBound...].prefix { $0 != "\"" }
         #expect(policy.hasPrefix("default-src 'none'; "))
@@ -136,16 +136,16 @@ struct PreviewTests {
             ("out/deep/p.html", "../../Sub%20stitutions/img/header.svg"),
         ]
     )
-    func addresses(output: String, address: String) throws {
+    func addresses(output: String, address: String) async throws {
         try folder.write("", to: "out/deep/x")
-        let result = try Tool.run(["preview", "-o", output, "Sub stitutions/manifest.json"], in: folder.url)
+        let result = try await Tool.run(["preview", "-o", output, "Sub stitutions/manifest.json"], in: folder.url)
         #expect(result.status == 0)
         let page = try String(contentsOf: folder.url.appendingPathComponent(output), encoding: .utf8)
         #expect(page.contains("src=\"\(address)\""))
     }
 
     @Test("A manifest with errors still gets a page, with its issues on top and links to their entries")
-    func issuesOnTop() throws {
+    func issuesOnTop() async throws {
         let manifest = """
             {
               "https://h/a": "a.css",
@@ -155,7 +155,7 @@ struct PreviewTests {
             """
         try folder.write(manifest, to: "wrong/manifest.json")
         try folder.write("x", to: "wrong/a.css")
-        let page = try Tool.run(["preview", "wrong/manifest.json"], in: folder.url).output
+        let page = try await Tool.run(["preview", "wrong/manifest.json"], in: folder.url).output
         #expect(page.contains("<a href=\"#line-3-1\">3:37</a>"))
         // The entry of the last issue has no file, and so no card.
         #expect(page.contains("<b>error</b> 4:18 &quot;gone.css&quot; does not exist"))
@@ -163,43 +163,45 @@ struct PreviewTests {
         #expect(page.contains("2 errors"))
         let line = manifest.replacingOccurrences(of: "\n", with: " ")
         try folder.write(line, to: "wrong/line.json")
-        let linePage = try Tool.run(["preview", "wrong/line.json"], in: folder.url).output
+        let linePage = try await Tool.run(["preview", "wrong/line.json"], in: folder.url).output
         #expect(linePage.contains("<a href=\"#line-1-1\">1:"))
     }
 
     @Test("What cannot be shown or written is told, and nothing is lost")
-    func failures() throws {
-        let none = try Tool.run(["preview", "none.json"], in: folder.url)
+    func failures() async throws {
+        let none = try await Tool.run(["preview", "none.json"], in: folder.url)
         #expect(none.status == 1)
         #expect(none.output == "")
         #expect(none.errors == "substitute preview: \"none.json\" does not exist\n")
         let manifest = "Sub stitutions/manifest.json"
         for output in ["no/such/page.html", "Sub stitutions", ""] {
-            let result = try Tool.run(["preview", manifest, "-o", output], in: folder.url)
+            let result = try await Tool.run(["preview", manifest, "-o", output], in: folder.url)
             #expect(result.status == 1)
             #expect(result.errors.hasPrefix("substitute preview: \"\(output)\" cannot be written; "))
         }
         for output in [manifest, "./Sub stitutions/img/../index.html"] {
-            #expect(try Tool.run(["preview", manifest, "-o", output], in: folder.url).status == 2)
+            #expect(try await Tool.run(["preview", manifest, "-o", output], in: folder.url).status == 2)
         }
-        #expect(try Tool.run(["check", manifest], in: folder.url).status == 0)
-        #expect(try Tool.run(["preview", manifest, "-o", "-"], in: folder.url).output.hasPrefix("<!doctype html>"))
+        #expect(try await Tool.run(["check", manifest], in: folder.url).status == 0)
+        #expect(
+            try await Tool.run(["preview", manifest, "-o", "-"], in: folder.url).output.hasPrefix("<!doctype html>")
+        )
     }
 
     @Test("Text shows as lines, whatever ends them, and never cut inside a character")
-    func text() throws {
+    func text() async throws {
         try folder.write("{ \"https://h/\": \"./\" }", to: "text/manifest.json")
         try folder.write("one {\r\n\ttwo;\r\n}\r\n", to: "text/crlf.css")
         try folder.write(String(repeating: "日本語", count: 1000), to: "text/long.txt")
-        let page = try Tool.run(["preview", "text/manifest.json"], in: folder.url).output
+        let page = try await Tool.run(["preview", "text/manifest.json"], in: folder.url).output
         #expect(page.contains("<pre>one {\n    two;\n}\n</pre>"))
         #expect(page.contains("<pre>日本語日本語"))
         #expect(!page.contains("\u{FFFD}"))
     }
 
     @Test("Wrong use is told")
-    func usage() throws {
-        #expect(try Tool.run(["preview", "--open", "none.json"], in: folder.url).status == 2)
-        #expect(try Tool.run(["preview"], in: folder.url).status == 2)
+    func usage() async throws {
+        #expect(try await Tool.run(["preview", "--open", "none.json"], in: folder.url).status == 2)
+        #expect(try await Tool.run(["preview"], in: folder.url).status == 2)
     }
 }

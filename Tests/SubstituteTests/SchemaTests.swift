@@ -3,17 +3,19 @@ import TestSupport
 import Testing
 
 /// `Resources/manifest.schema.json`, judged by a validator that is not ours.
-@Suite("The JSON schema", .timeLimit(.minutes(2)))
+@Suite("The JSON schema")
 struct SchemaTests {
     private static let schema = Tool.package.appendingPathComponent("Resources/manifest.schema.json")
 
-    private static let hasValidator: Bool = {
-        guard let python = Program.find("python3") else { return false }
-        return (try? Tool.run(python, ["-c", "import jsonschema"]).status) == 0
-    }()
+    private static let needsValidator = ConditionTrait.enabled("needs Python with jsonschema") {
+        guard !Program.isEverythingRequired, let python = Program.find("python3") else {
+            return Program.isEverythingRequired
+        }
+        return (try? await Tool.run(python, ["-c", "import jsonschema"]).status) == 0
+    }
 
     /// Names of the files that the validator refuses.
-    private func refused(_ files: [URL]) throws -> [String] {
+    private func refused(_ files: [URL]) async throws -> [String] {
         let script = """
             import json, sys, jsonschema
             schema = json.load(open(sys.argv[1], encoding="utf-8"))
@@ -24,7 +26,7 @@ struct SchemaTests {
                     print(path.rsplit("/", 1)[1])
             """
         let python = try #require(Program.find("python3"))
-        let result = try Tool.run(python, ["-c", script, Self.schema.path] + files.map(\.path))
+        let result = try await Tool.run(python, ["-c", script, Self.schema.path] + files.map(\.path))
         try #require(result.status == 0, "\(result.errors)")
         return result.output.split(separator: "\n").map(String.init)
     }
@@ -35,22 +37,16 @@ struct SchemaTests {
         return names.sorted().map { folder.appendingPathComponent($0) }
     }
 
-    @Test(
-        "Every valid manifest passes",
-        .enabled(if: hasValidator || Program.isEverythingRequired, "needs Python with jsonschema")
-    )
-    func valid() throws {
+    @Test("Every valid manifest passes", needsValidator)
+    func valid() async throws {
         let sample = Tool.package.appendingPathComponent("Resources/Substitutions/manifest.json")
         let files = try fixtures("Valid") + [sample]
         #expect(files.count > 5)
-        #expect(try refused(files) == [])
+        #expect(try await refused(files) == [])
     }
 
-    @Test(
-        "Every structurally invalid manifest fails",
-        .enabled(if: hasValidator || Program.isEverythingRequired, "needs Python with jsonschema")
-    )
-    func invalid() throws {
+    @Test("Every structurally invalid manifest fails", needsValidator)
+    func invalid() async throws {
         // A schema cannot look at files, compare keys, or see what is not JSON.
         let structural = ["wrong-kind-", "unknown-", "missing-field", "bad-", "reserved-header"]
         let files = try fixtures("Invalid").filter { file in
@@ -58,7 +54,7 @@ struct SchemaTests {
                 && file.lastPathComponent != "bad-url-for-folder.json"
         }
         #expect(files.count > 10)
-        #expect(try refused(files) == files.map(\.lastPathComponent))
+        #expect(try await refused(files) == files.map(\.lastPathComponent))
     }
 
     @Test("Each field has a description and examples")

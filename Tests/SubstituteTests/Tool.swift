@@ -5,7 +5,7 @@ import Testing
 /// The tool as it was built, run as a person would.
 struct Tool {
     /// What a program printed, and how it ended.
-    struct Result {
+    struct Result: Sendable {
         let status: Int32
         let output: String
         let errors: String
@@ -31,8 +31,8 @@ struct Tool {
         input: Data = Data(),
         in folder: URL = package,
         environment: [String: String] = [:]
-    ) throws -> Result {
-        try run(url.path, arguments, input: input, in: folder, environment: environment)
+    ) async throws -> Result {
+        try await run(url.path, arguments, input: input, in: folder, environment: environment)
     }
 
     /// Runs any program.
@@ -44,7 +44,7 @@ struct Tool {
         input: Data = Data(),
         in folder: URL = package,
         environment: [String: String] = [:]
-    ) throws -> Result {
+    ) async throws -> Result {
         let scratch = try TemporaryFolder()
         let files = ["in", "out", "err"].map { scratch.url.appendingPathComponent($0) }
         for (file, content) in zip(files, [input, Data(), Data()]) { try content.write(to: file) }
@@ -56,10 +56,9 @@ struct Tool {
         process.standardInput = try FileHandle(forReadingFrom: files[0])
         process.standardOutput = try FileHandle(forWritingTo: files[1])
         process.standardError = try FileHandle(forWritingTo: files[2])
-        try process.run()
-        process.waitUntilExit()
+        let status = try await process.runToEnd()
         return Result(
-            status: process.terminationStatus,
+            status: status,
             output: String(decoding: try Data(contentsOf: files[1]), as: UTF8.self),
             errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self)
         )

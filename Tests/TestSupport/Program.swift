@@ -15,6 +15,23 @@ package enum Program {
         return nil
     }
 
+    /// Whether tests take their time: with sizes that nobody waits for at a desk.
+    package static let isLongRun = ProcessInfo.processInfo.environment["LONG_TESTS"] != nil
+
     /// Whether tests must run that need more than Swift: where the machine is known to have it all.
     package static let isEverythingRequired = ProcessInfo.processInfo.environment["REQUIRE_ALL_TESTS"] != nil
+}
+
+extension Process {
+    /// Starts it, and waits for its end without holding up a thread that tests share.
+    ///
+    /// - Returns: Its exit status.
+    /// - Throws: What keeps it from being started.
+    package func runToEnd() async throws -> Int32 {
+        try await onThread { [self] in
+            try run()
+            waitUntilExit()
+            return terminationStatus
+        }
+    }
 }

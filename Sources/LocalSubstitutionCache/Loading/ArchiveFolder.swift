@@ -36,7 +36,7 @@ struct ArchiveFolder {
     /// Reads a copy; removes what is none.
     func copy(in file: URL) -> ArchivedCopy? {
         do throws(FileProblem) {
-            let opened = try OpenedFile(path: file.path, followsLink: false)
+            let opened = try OpenedFile(file.path)
             if opened.size <= capacity {
                 let data = try FileContents(of: opened, reading: .copied).data
                 if let copy = ArchivedCopy(decoding: data) { return copy }
@@ -53,22 +53,41 @@ struct ArchiveFolder {
     }
 
     /// Writes a file aside, and puts it in its place at once; on a full disk nothing changes.
+    ///
+    /// What is written can be read by nobody else from its first byte on. It is locked as long as it is written, so that
+    /// others can tell it from what a process left that ended meanwhile.
     func write(_ data: Data, to file: URL) {
         let unfinished = url.appendingPathComponent(UUID().uuidString + Self.unfinishedSuffix)
-        do {
-            do {
-                try data.write(to: unfinished)
-            } catch CocoaError.fileNoSuchFile {
-                // The system may clear its folder for caches at any time.
-                try make()
-                try data.write(to: unfinished)
-            }
-            // For nobody else on a machine with several people.
-            guard chmod(unfinished.path, 0o600) == 0, rename(unfinished.path, file.path) == 0 else {
-                throw POSIXError(.EIO)
-            }
-        } catch {
+        var descriptor = Self.create(unfinished)
+        if descriptor < 0, errno == ENOENT {
+            // The system may clear its folder for caches at any time.
+            try? make()
+            descriptor = Self.create(unfinished)
+        }
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, Self.write(data, to: descriptor),
+            rename(unfinished.path, file.path) == 0
+        else {
             unlink(unfinished.path)
+            return
+        }
+    }
+
+    private static func create(_ file: URL) -> Int32 {
+        open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    }
+
+    private static func write(_ data: Data, to descriptor: Int32) -> Bool {
+        data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
         }
     }
 
@@ -87,17 +106,32 @@ struct ArchiveFolder {
         }
     }
 
+    /// Removes every copy, and everything that is being written, by whichever process.
+    func removeAll() {
+        for file in files() + files(Self.unfinishedSuffix) { unlink(file.url.path) }
+    }
+
     /// Makes room, beginning with what was used least recently; what is left takes so many bytes.
     func trim() -> Int {
         let files = files()
-        var total = files.reduce(0) { $0 + $1.size }
+        var total = files.reduce(unfinishedSize()) { $0 + $1.size }
         for file in files.sorted(by: { $0.used < $1.used }) where total > capacity {
             unlink(file.url.path)
             total -= file.size
         }
-        for file in self.files(Self.unfinishedSuffix) where file.used < Date(timeIntervalSinceNow: -3600) {
-            unlink(file.url.path)
-        }
         return total
+    }
+
+    /// What is being written just now, in bytes; removes what a process left that ended meanwhile.
+    private func unfinishedSize() -> Int {
+        files(Self.unfinishedSuffix).reduce(0) { total, file in
+            let descriptor = open(file.url.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+            guard descriptor >= 0 else { return total }
+            defer { close(descriptor) }
+            // The lock of a process ends with it.
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return total + file.size }
+            unlink(file.url.path)
+            return total
+        }
     }
 }

@@ -10,8 +10,8 @@ struct Fallback {
     private enum Source {
         /// The file of an entry with conditions.
         case file(SubstitutionTable.Row)
-        /// The last good copy; the number is the archive's when the load was asked for.
-        case copy(OfflineArchive, generation: Int)
+        /// The last good copy; the number is the archive's moment when the load began.
+        case copy(OfflineArchive, since: Int)
     }
 
     private var source: Source
@@ -23,8 +23,8 @@ struct Fallback {
         self.request = request
     }
 
-    init(_ archive: OfflineArchive, _ request: URLRequest, generation: Int) {
-        source = .copy(archive, generation: generation)
+    init(_ archive: OfflineArchive, _ request: URLRequest) {
+        source = .copy(archive, since: archive.begin(request))
         self.request = request
     }
 
@@ -61,10 +61,9 @@ struct Fallback {
     mutating func answer(redirectedTo next: URLRequest) -> CachedURLResponse? {
         switch Installation.current?.service(for: next) {
         case .answer(let match): return match.response(to: next)
-        case .fallback(let other):
-            // A copy is one of the whole way.
-            if case .file = other.source { self = other }
-        case nil: break
+        case .fallback(let row): self = Fallback(row, next)
+        // A copy is one of the whole way.
+        case .archive, nil: break
         }
         return nil
     }
@@ -76,8 +75,8 @@ struct Fallback {
     ///   - body: The whole body.
     ///   - last: What was asked for at the end of all redirects, which may have cookies that the first had not.
     func keep(_ response: URLResponse, _ body: Data, after last: URLRequest?) {
-        guard case .copy(let archive, let generation) = source, let last, archive.accepts(last) else { return }
-        archive.keep(response, body, for: request, since: generation)
+        guard case .copy(let archive, let moment) = source, let last, archive.accepts(last) else { return }
+        archive.keep(response, body, for: request, since: moment)
     }
 }
 

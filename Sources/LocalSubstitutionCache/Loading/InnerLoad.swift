@@ -9,6 +9,10 @@ import FoundationNetworking
 ///
 /// What the network does is noted on that session's queue, and told to the client where URL loading calls protocols. On
 /// Linux it is told at the end, because there a task with a completion handler keeps only the last piece of a body.
+///
+/// The app's delegate is never called from here: nothing public tells on which queue it expects that. A redirect, about
+/// which it may want to decide, therefore ends this load before anything of it was told, and on Linux the app's own task
+/// begins anew (`onRedirect`).
 // What changes is only touched inside the lock, but for what has a queue of its own.
 final class InnerLoad: NetworkLoad, @unchecked Sendable {
     /// What has been noted and not yet told, in the order in which it happens.
@@ -21,7 +25,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private enum Last {
         case challenge(URLAuthenticationChallenge)
         case end((any Error)?)
-        /// URL loading goes on with another load.
+        /// URL loading goes on with another load, in which the app's delegate is asked.
         case redirect(URLRequest, HTTPURLResponse)
 
         var endsLoad: Bool {
@@ -37,6 +41,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     private weak var owner: URLProtocol?
     private let client: (any URLProtocolClient)?
+    private let session: InnerSession
+    /// Goes on after a redirect, where the client cannot be told of one.
+    private let onRedirect: (Fallback) -> Void
+    // Apple's systems call a protocol on the thread that started it, which has a run loop.
     #if !canImport(FoundationNetworking)
     private let runLoop = RunLoop.current
     private let mode = RunLoop.current.currentMode ?? .default
@@ -63,9 +71,16 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private let redirecting = NSLock()
     private var isCancelled = false
 
-    init(for owner: URLProtocol, _ fallback: Fallback) {
+    init(
+        for owner: URLProtocol,
+        _ fallback: Fallback,
+        in session: InnerSession = .shared,
+        onRedirect: @escaping (Fallback) -> Void = { _ in }
+    ) {
         self.owner = owner
         self.fallback = fallback
+        self.session = session
+        self.onRedirect = onRedirect
         client = owner.client
     }
 
@@ -76,15 +91,15 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     func start() {
         guard !hasStarted, let request = owner?.request else { return tell() }
         hasStarted = true
-        InnerSession.shared.command { [self] in
-            task = InnerSession.shared.makeTask(for: self, request)
+        session.command { [self] in
+            task = session.makeTask(for: self, request)
             task?.resume()
         }
     }
 
     /// What comes while the app's task is suspended is told when it is resumed.
     func stop() {
-        // Only there a task that is suspended stops its protocol, and may have been resumed meanwhile.
+        // Foundation on Linux stops the protocol of a task that is suspended, which may have been resumed meanwhile.
         #if canImport(FoundationNetworking)
         if let state = owner?.task?.state, state == .suspended || state == .running { return }
         #endif
@@ -94,7 +109,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     /// Ends what the network still does.
     private func cancel() {
-        InnerSession.shared.command { [self] in
+        session.command { [self] in
             redirecting.withLock {
                 isCancelled = true
                 task?.cancel()
@@ -116,7 +131,13 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         switch note.last {
         case .challenge(let challenge): client?.urlProtocol(owner, didReceive: challenge)
         case .redirect(let request, let response):
+            // Foundation on Linux ends the process when a client is told of a redirect.
+            #if canImport(FoundationNetworking)
+            _ = (request, response)
+            onRedirect(currentFallback)
+            #else
             client?.urlProtocol(owner, wasRedirectedTo: request, redirectResponse: response)
+            #endif
         case .end(let error?): client?.urlProtocol(owner, didFailWithError: error)
         case .end(nil): client?.urlProtocolDidFinishLoading(owner)
         case nil: break
@@ -152,6 +173,8 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     private var currentFallback: Fallback { lock.withLock { fallback } }
 
+    // On Linux the app's own task follows redirects.
+    #if !canImport(FoundationNetworking)
     /// What answers the URL that a redirect leads to.
     private func lookUp(redirectedTo request: URLRequest) -> CachedURLResponse? {
         var fallback = currentFallback
@@ -159,6 +182,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         lock.withLock { self.fallback = fallback }
         return answer
     }
+    #endif
 
     /// Notes an answer in the place of the network's, of which nothing more is wanted.
     private func note(_ answer: CachedURLResponse) {
@@ -171,9 +195,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     }
 
     func didReceive(_ response: URLResponse) {
-        if let status = (response as? HTTPURLResponse)?.statusCode,
-            let answer = currentFallback.answer(after: .status(status))
-        {
+        let status = (response as? HTTPURLResponse)?.statusCode
+        // An interim response, such as 103, is not the answer (RFC 9110 §15.2).
+        if let status, (100..<200).contains(status) { return }
+        if let answer = status.flatMap({ currentFallback.answer(after: .status($0)) }) {
             note(answer)
         } else {
             self.response = response
@@ -215,40 +240,25 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         #endif
     }
 
+    /// Notes what comes next before the task is told to go no further: it may end on another thread at once.
     func didRedirect(
         _ response: HTTPURLResponse,
         _ request: URLRequest,
         _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        // The app's task, which begins anew on Linux, looks up where it was led itself.
         #if canImport(FoundationNetworking)
-        // Telling the client of a redirect ends the process there, so it is followed here.
-        guard let task = owner?.task else { return }
-        let decide: @Sendable (URLRequest?) -> Void = { [self] next in
-            let answer = next.flatMap { lookUp(redirectedTo: $0) }
-            redirecting.withLock {
-                if !isCancelled { completionHandler(answer == nil ? next : nil) }
-            }
-            if let answer { note(answer) }
-        }
-        // The app's delegate may take its time, and may do to its session what it likes.
-        DispatchQueue.global().async {
-            (task.delegate ?? RedirectPolicy.follow).urlSession(
-                InnerSession.decoy,
-                task: task,
-                willPerformHTTPRedirection: response,
-                newRequest: request,
-                completionHandler: decide
-            )
-        }
+        note { $0.last = .redirect(request, response) }
         #else
         if let answer = lookUp(redirectedTo: request) {
             note(answer)
         } else {
             note { $0.last = .redirect(request, response) }
         }
-        // The end of this is of no interest any more.
-        completionHandler(nil)
         #endif
+        redirecting.withLock {
+            if !isCancelled { completionHandler(nil) }
+        }
     }
 }
 

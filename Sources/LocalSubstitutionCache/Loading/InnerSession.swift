@@ -12,8 +12,6 @@ import FoundationNetworking
 // What changes is only touched inside the lock.
 final class InnerSession: NSObject, @unchecked Sendable {
     static let shared = InnerSession()
-    /// What the app's delegate is told to be the session of a redirect.
-    static let decoy = URLSession(configuration: .ephemeral)
 
     private let lock = NSLock()
     private var loads: [ObjectIdentifier: InnerLoad] = [:]

@@ -20,23 +20,20 @@ final class Installation: Sendable {
     enum Service {
         /// The file answers.
         case answer(SubstitutionTable.Match)
-        /// The network is asked first.
-        case fallback(Fallback)
+        /// The network is asked first, and then the row's conditions.
+        case fallback(SubstitutionTable.Row)
+        /// The network is asked first, and its answer may be kept.
+        case archive(OfflineArchive)
     }
 
     /// What there is to be done for `request`; nil when it is left alone.
-    ///
-    /// - Parameters:
-    ///   - request: What is to be loaded.
-    ///   - generation: The archive's when the load was asked for; nil for now.
-    /// - Returns: What there is to be done.
-    func service(for request: URLRequest, generation: Int? = nil) -> Service? {
+    func service(for request: URLRequest) -> Service? {
         guard request.cachePolicy != .optOut else { return nil }
         if let match = cache.match(request) {
-            return match.row.isConditional ? .fallback(Fallback(match.row, request)) : .answer(match)
+            return match.row.isConditional ? .fallback(match.row) : .answer(match)
         }
         guard let archive, archive.accepts(request) else { return nil }
-        return .fallback(Fallback(archive, request, generation: generation ?? archive.generation))
+        return .archive(archive)
     }
 
     /// Kept until the process ends.

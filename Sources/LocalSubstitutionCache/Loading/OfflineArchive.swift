@@ -28,9 +28,10 @@ public import FoundationNetworking
 /// Never kept are:
 /// - URLs that the manifest names;
 /// - answers with `Cache-Control: no-store`, or to requests with it, and with a `Vary` other than `Accept-Encoding`;
-/// - answers to requests with `Authorization` or cookies, those of `HTTPCookieStorage.shared` included, unless the host is
-///   one of `hostsWithCredentials`. Fields that a session adds by `httpAdditionalHeaders`, and on Apple's platforms cookies
-///   of another storage, cannot be seen: leave out hosts for which those identify a person;
+/// - answers to requests with `Authorization`, `Proxy-Authorization` or cookies, those of `HTTPCookieStorage.shared`
+///   included, unless the host is one of `hostsWithCredentials`. A token in any other field, such as `X-API-Key`, is not
+///   recognised; fields that a session adds by `httpAdditionalHeaders`, and on Apple's platforms cookies of another storage,
+///   cannot be seen. Leave out hosts for which those identify a person, or look at the request in `including`;
 /// - `Set-Cookie` fields;
 /// - on Linux the bodies of tasks that deliver to a data delegate, and of downloads.
 ///
@@ -45,7 +46,7 @@ public import FoundationNetworking
 ///
 /// A copy is a file that holds the whole URL, which must be equal when it is replayed, and a checksum; what is damaged is
 /// removed and never replayed. Files are written aside and renamed, by a queue of the archive's own, so that several
-/// processes can use one directory. Where a copy cannot be written, such as on a full disk, only that copy is lost.
+/// processes can use one directory; nobody but the app's user can read them at any moment. Where a copy cannot be written, such as on a full disk, only that copy is lost.
 ///
 /// All methods may be called from any thread.
 public final class OfflineArchive: @unchecked Sendable {
@@ -60,6 +61,7 @@ public final class OfflineArchive: @unchecked Sendable {
     }
 
     private let folder: ArchiveFolder
+    private let removals: Removals
     private let hosts: Set<String>?
     private let hostsWithCredentials: Set<String>
     private let isIncluded: @Sendable (URLRequest) -> Bool
@@ -80,7 +82,8 @@ public final class OfflineArchive: @unchecked Sendable {
     ///     are left alone.
     ///   - capacity: How many bytes the copies may take together; those that were used least recently make room.
     ///   - hosts: The hosts whose answers are kept, in any case and without ports; nil for all.
-    ///   - hostsWithCredentials: The hosts for which answers to requests with `Authorization` or cookies are kept, too.
+    ///   - hostsWithCredentials: The hosts for which answers to requests with `Authorization`, `Proxy-Authorization` or
+    ///     cookies are kept, too.
     ///   - isIncluded: Decides about each request that the rest allows; called on any thread, and should be quick.
     /// - Throws: What Foundation throws when the directory cannot be made.
     public init(
@@ -91,6 +94,7 @@ public final class OfflineArchive: @unchecked Sendable {
         including isIncluded: @escaping @Sendable (URLRequest) -> Bool = { _ in true }
     ) throws {
         folder = ArchiveFolder(url: directory, capacity: max(0, capacity))
+        removals = .of(directory)
         self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
         self.hostsWithCredentials = Set(hostsWithCredentials.map { $0.lowercased() })
         self.isIncluded = isIncluded
@@ -114,36 +118,51 @@ public final class OfflineArchive: @unchecked Sendable {
         }
     }
 
-    /// Removes the copy of one URL, if there is one.
+    /// Removes the copy of one URL, if there is one, and keeps nothing of the loads of it in this process that have already
+    /// begun.
     ///
     /// - Parameter url: Any spelling of the URL.
     public func remove(_ url: URL) {
         guard let identity = try? URLIdentity(url.absoluteString) else { return }
         let file = folder.file(for: identity)
-        forget { _ = unlink(file.path) }
+        removals.remove(file.lastPathComponent)
+        lock.withLock { pending[file] = nil }
+        queue.sync {
+            _ = unlink(file.path)
+            total = nil
+        }
     }
 
-    /// Removes every copy, and keeps nothing of the loads of this process that have already begun.
+    /// Removes every copy, also what other processes are just writing, and keeps nothing of the loads of this process that
+    /// have already begun.
     ///
-    /// To be called when a person signs out, after the tasks of that person have been cancelled: on Apple's platforms it is
-    /// not known when exactly a task that was just resumed begins. What other processes are loading they still keep.
+    /// To be called when a person signs out. A load has begun when its task was resumed; on Apple's platforms it is not known
+    /// when exactly after that, so cancel the tasks of that person before. What other processes are loading they still keep.
     public func removeAll() {
-        forget { for file in folder.files() { unlink(file.url.path) } }
-    }
-
-    private func forget(_ body: () -> Void) {
-        Removals.shared.add(in: folder.url)
+        removals.removeAll()
         lock.withLock { pending = [:] }
         queue.sync {
-            body()
+            folder.removeAll()
             total = nil
         }
     }
 
     // MARK: - For loads
 
-    /// Changes when something is removed from the directory by this process; what began before is not kept after.
-    var generation: Int { Removals.shared.count(in: folder.url) }
+    /// Remembers that a task was resumed whose load will ``begin(_:)``.
+    func announce(_ request: URLRequest) {
+        guard let file = file(for: request) else { return }
+        removals.announce(file.lastPathComponent)
+    }
+
+    /// The moment at which the load of `request` began, for ``keep(_:_:for:since:)``.
+    func begin(_ request: URLRequest) -> Int {
+        file(for: request).map { removals.begin($0.lastPathComponent) } ?? removals.moment
+    }
+
+    private func file(for request: URLRequest) -> URL? {
+        request.url.flatMap { try? URLIdentity($0.absoluteString) }.map(folder.file)
+    }
 
     /// Whether the answer to `request` may be kept and replayed.
     func accepts(_ request: URLRequest) -> Bool {
@@ -173,8 +192,8 @@ public final class OfflineArchive: @unchecked Sendable {
     ///   - response: The head.
     ///   - body: The whole body.
     ///   - request: What was asked for; ``accepts(_:)`` was true for it.
-    ///   - generation: What ``generation`` was when the load was asked for.
-    func keep(_ response: URLResponse, _ body: Data, for request: URLRequest, since generation: Int) {
+    ///   - moment: When the load began; see ``begin(_:)``.
+    func keep(_ response: URLResponse, _ body: Data, for request: URLRequest, since moment: Int) {
         guard let response = response as? HTTPURLResponse, Self.allowsKeeping(response, body.count),
             let identity = request.url.flatMap({ try? URLIdentity($0.absoluteString) })
         else { return }
@@ -188,11 +207,11 @@ public final class OfflineArchive: @unchecked Sendable {
         defer { lock.unlock() }
         // Where the disk is slower than the network the rest is not kept, rather than memory filled.
         let waiting = pending.values.reduce(0) { $0 + $1.body.count }
-        guard generation == self.generation, waiting + body.count <= max(Self.maximumWaiting, body.count) else {
-            return
-        }
+        guard removals.allows(file.lastPathComponent, since: moment),
+            waiting + body.count <= max(Self.maximumWaiting, body.count)
+        else { return }
         pending[file] = copy
-        queue.async { [self] in write(copy, to: file, since: generation) }
+        queue.async { [self] in write(copy, to: file, since: moment) }
     }
 
     /// Returns when everything that was to be kept before has been written.
@@ -203,14 +222,16 @@ public final class OfflineArchive: @unchecked Sendable {
     /// How many bytes of bodies may wait for the disk.
     private static let maximumWaiting = 32 * 1024 * 1024
 
-    private func write(_ copy: ArchivedCopy, to file: URL, since generation: Int) {
+    private func write(_ copy: ArchivedCopy, to file: URL, since moment: Int) {
         // Until then what is replayed comes from memory; a newer one may have taken its place.
         defer { lock.withLock { if pending[file]?.head.date == copy.head.date { pending[file] = nil } } }
-        guard generation == self.generation, let data = try? copy.encoded(), data.count <= capacity else { return }
+        guard removals.allows(file.lastPathComponent, since: moment), let data = try? copy.encoded(),
+            data.count <= capacity
+        else { return }
         let previous = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int ?? 0
         folder.write(data, to: file)
         // Another archive of the same folder may have removed everything meanwhile.
-        if generation != self.generation { unlink(file.path) }
+        if !removals.allows(file.lastPathComponent, since: moment) { unlink(file.path) }
         total = total.map { $0 + data.count - previous }
         writes += 1
         // Other processes write here, too.
@@ -220,7 +241,8 @@ public final class OfflineArchive: @unchecked Sendable {
     // MARK: - Rules
 
     private static func hasCredentials(_ request: URLRequest, for url: URL) -> Bool {
-        if request.isAuthorized || request.value(forHTTPHeaderField: "Cookie") != nil { return true }
+        let fields = ["Authorization", "Proxy-Authorization", "Cookie"]
+        if fields.contains(where: { request.value(forHTTPHeaderField: $0) != nil }) { return true }
         return request.httpShouldHandleCookies && !(HTTPCookieStorage.shared.cookies(for: url) ?? []).isEmpty
     }
 
@@ -243,20 +265,5 @@ public final class OfflineArchive: @unchecked Sendable {
     /// The members of a list (RFC 9110 §5.6.1), in lower case.
     private static func members(_ field: String?) -> [String] {
         (field ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-    }
-}
-
-/// Counts removals by directory, which several archives of one process may share.
-// What changes is only touched inside the lock.
-private final class Removals: @unchecked Sendable {
-    static let shared = Removals()
-
-    private let lock = NSLock()
-    private var counts: [String: Int] = [:]
-
-    func count(in directory: URL) -> Int { lock.withLock { counts[directory.standardizedFileURL.path] ?? 0 } }
-
-    func add(in directory: URL) {
-        lock.withLock { counts[directory.standardizedFileURL.path, default: 0] += 1 }
     }
 }

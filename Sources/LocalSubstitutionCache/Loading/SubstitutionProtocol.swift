@@ -21,10 +21,11 @@ public import Foundation
 ///
 /// For an entry with `when` the network is asked, and the file answers only after a status, or an error, that the entry
 /// names; otherwise the network's answer is delivered as it is. Where the redirects of such a load lead to a URL that an
-/// entry names, that entry's file answers (on Linux not in tasks that deliver to a delegate, unless a status is named). `"offline"` is after these `URLError`s: `notConnectedToInternet`,
-/// `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`, `networkConnectionLost`, `timedOut`,
-/// `internationalRoamingOff`, `callIsActive` and `dataNotAllowed`. <doc:WhenTheCacheIsAsked> says how it is loaded, and what
-/// of a session it then does not have.
+/// entry names, that entry's file answers (on Linux not in tasks that deliver to a delegate). `"offline"` is after these
+/// `URLError`s: `notConnectedToInternet`, `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`,
+/// `networkConnectionLost`, `timedOut`, `internationalRoamingOff`, `callIsActive` and `dataNotAllowed`. One answer has one
+/// source: where a delegate may have got bytes of the network, the network's answer stands. <doc:WhenTheCacheIsAsked> says
+/// for which tasks that is so, how it is loaded, and what of a session it then does not have.
 ///
 /// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData` is left alone, and so is every method other than GET
 /// and HEAD. On Linux a download task is loaded from the network: URL loading cannot finish one from a protocol.
@@ -34,15 +35,18 @@ public final class SubstitutionProtocol: URLProtocol {
     /// What the network has begun it goes on with, so that its bytes and ours are never mixed.
     private var load: (any NetworkLoad)?
     private var hasFinished = false
-    /// Linux makes this inside `resume()`, and starts it later.
-    private let generation = Installation.current?.archive?.generation
 
     /// Whether an entry names the request.
     ///
     /// - Parameter request: The request that is about to be loaded.
     /// - Returns: Whether URL loading should hand it to this class.
     public override class func canInit(with request: URLRequest) -> Bool {
-        Installation.current?.service(for: request) != nil
+        guard let service = Installation.current?.service(for: request) else { return false }
+        // Foundation on Linux asks this inside `resume()`, and starts the load later.
+        #if canImport(FoundationNetworking)
+        if case .archive(let archive) = service { archive.announce(request) }
+        #endif
+        return true
     }
 
     /// The request itself.
@@ -59,15 +63,17 @@ public final class SubstitutionProtocol: URLProtocol {
             return
         }
         // The cache may have been replaced since it was asked.
-        switch isAnswerable ? Installation.current?.service(for: request, generation: generation) : nil {
+        switch isAnswerable ? Installation.current?.service(for: request) : nil {
         case .answer(let match):
             guard let response = match.response(to: request) else { return loadFromNetwork(nil) }
             hasFinished = true
             client?.urlProtocol(self, didReceive: response.response, cacheStoragePolicy: .notAllowed)
             if !response.data.isEmpty { client?.urlProtocol(self, didLoad: response.data) }
             client?.urlProtocolDidFinishLoading(self)
-        case .fallback(let fallback):
-            loadFromNetwork(fallback)
+        case .fallback(let row):
+            loadFromNetwork(Fallback(row, request))
+        case .archive(let archive):
+            loadFromNetwork(Fallback(archive, request))
         case nil:
             loadFromNetwork(nil)
         }
@@ -100,7 +106,7 @@ public final class SubstitutionProtocol: URLProtocol {
 
     /// Whether the task can be answered with a file at all.
     private var isAnswerable: Bool {
-        // Only there finishing a download from a protocol of one's own ends the process.
+        // On Linux finishing a download from a custom protocol ends the process.
         #if canImport(FoundationNetworking)
         return !(task is URLSessionDownloadTask)
         #else
@@ -108,27 +114,35 @@ public final class SubstitutionProtocol: URLProtocol {
         #endif
     }
 
-    /// Loads as if this class were not there, but for the fallback.
+    /// Loads as if this class were not there, except for the fallback.
     private func loadFromNetwork(_ fallback: Fallback?) {
-        load = Self.load(for: self, fallback)
+        // Foundation on Linux lets us instantiate the system's class, which gives bodies to data delegates past its client.
+        #if canImport(FoundationNetworking)
+        if let fallback, fallback.dependsOnStatus, task?.delegate is any URLSessionDataDelegate,
+            !(task is URLSessionUploadTask)
+        {
+            begin(
+                InnerLoad(for: self, fallback) { [weak self] fallback in
+                    guard let self else { return }
+                    begin(SystemLoad(for: self, fallback))
+                }
+            )
+        } else {
+            begin(SystemLoad(for: self, fallback))
+        }
+        #else
+        begin(fallback.map { InnerLoad(for: self, $0) })
+        #endif
+    }
+
+    private func begin(_ load: (any NetworkLoad)?) {
+        self.load = load
         if let load {
             load.start()
         } else {
             hasFinished = true
             client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))
         }
-    }
-
-    private static func load(for owner: URLProtocol, _ fallback: Fallback?) -> (any NetworkLoad)? {
-        // Only there the system's own class can be had. It gives bodies to data delegates past its client.
-        #if canImport(FoundationNetworking)
-        guard let fallback, fallback.dependsOnStatus, owner.task?.delegate is any URLSessionDataDelegate,
-            !(owner.task is URLSessionUploadTask)
-        else { return SystemLoad(for: owner, fallback) }
-        return InnerLoad(for: owner, fallback)
-        #else
-        return fallback.map { InnerLoad(for: owner, $0) }
-        #endif
     }
 }
 

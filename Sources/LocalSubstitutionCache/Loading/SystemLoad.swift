@@ -1,4 +1,4 @@
-// Only there the system's own class can be had, and does not load without a task of its own.
+// Foundation on Linux lets us instantiate the system's HTTP protocol class; Apple's does not.
 #if canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
@@ -7,9 +7,11 @@ import FoundationNetworking
 ///
 /// Headers, cookies, credentials and delegate of the app's session are therefore what they would be without this library.
 ///
-/// Two things it cannot see. The body of a task that delivers to a data delegate: the system's class gives it to the
-/// delegate directly, after the head, so that nothing can take its place then. And redirects before they are followed:
-/// where they have led is looked up afterwards.
+/// It cannot see two things. The first is the body of a task that has a delegate: the system's class tells the head early,
+/// and then gives the body to a data delegate directly, past its client. Which of the session's delegate, the task's own and
+/// the argument of `data(for:delegate:)` that is, nothing public tells; so once the head was told, the network's answer
+/// stands. For a task with a completion handler and no delegate of its own the head comes with the end, when nobody has
+/// seen anything. The second is redirects before they are followed: where they have led is looked up afterwards.
 // URL loading calls all of it on the queue of the task.
 final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
     private enum Stage {
@@ -33,15 +35,21 @@ final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
     private var hasStarted = false
     private var isWhole = true
 
-    init?(for owner: URLProtocol, _ fallback: Fallback?) {
-        guard let task = owner.task, let system = Self.systemClass(for: owner.request) else { return nil }
+    /// - Parameters:
+    ///   - owner: The protocol whose task is loaded.
+    ///   - fallback: What may answer instead of the network.
+    ///   - systemClass: The class that loads; nil for the system's.
+    init?(for owner: URLProtocol, _ fallback: Fallback?, with systemClass: URLProtocol.Type? = nil) {
+        guard let task = owner.task, let systemClass = systemClass ?? Self.systemClass(for: owner.request) else {
+            return nil
+        }
         self.task = task
         self.fallback = fallback
         client = owner.client
         super.init()
         // Without a fallback the cached response is the entry's, which does not answer here.
         let cachedResponse = fallback == nil ? nil : owner.cachedResponse
-        self.system = system.init(task: task, cachedResponse: cachedResponse, client: self)
+        system = systemClass.init(task: task, cachedResponse: cachedResponse, client: self)
     }
 
     /// The class that would load `request` if this library were not there.
@@ -62,9 +70,9 @@ final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
 
     func stop() {
         guard let system else { return }
-        system.stopLoading()
-        // A suspended task is resumed, or cancelled later.
+        // A suspended task is resumed, or cancelled later. Nothing that the system's class still tells counts after this.
         if task.state != .suspended { finish() }
+        system.stopLoading()
     }
 
     /// Ends the circle of references, too.
@@ -103,14 +111,14 @@ extension SystemLoad: URLProtocolClient {
         didReceive response: URLResponse,
         cacheStoragePolicy policy: URLCache.StoragePolicy
     ) {
-        // Its body will not come through here.
-        if task.delegate is any URLSessionDataDelegate { stage = .delivering }
-        decide(on: response)
-        if answer == nil { client?.urlProtocol(system, didReceive: response, cacheStoragePolicy: policy) }
+        guard stage != .finished else { return }
+        // The task has a delegate, and its body may not come through here.
+        stage = .delivering
+        client?.urlProtocol(system, didReceive: response, cacheStoragePolicy: policy)
     }
 
     func urlProtocol(_ system: URLProtocol, didLoad data: Data) {
-        // Only tasks with a delegate are told the head before.
+        guard stage != .finished else { return }
         decide(on: task.response)
         guard answer == nil else { return }
         if fallback.map({ data.count <= $0.collectedLength }) ?? false { body = data }
@@ -118,6 +126,7 @@ extension SystemLoad: URLProtocolClient {
     }
 
     func urlProtocolDidFinishLoading(_ system: URLProtocol) {
+        guard stage != .finished else { return }
         decide(on: task.response)
         if let answer {
             deliver(answer, as: system)
@@ -131,6 +140,7 @@ extension SystemLoad: URLProtocolClient {
     }
 
     func urlProtocol(_ system: URLProtocol, didFailWithError error: any Error) {
+        guard stage != .finished else { return }
         if stage == .waiting, let outcome = Outcome(error), let answer = answer(after: outcome) {
             deliver(answer, as: system)
         } else {

@@ -14,6 +14,8 @@ final class ManifestFolder {
     /// A link to a folder that it lies in does so for ever, and others can make 2ⁿ paths of n folders.
     static let maximumRepeats = 100
 
+    /// Opens what lies in it.
+    let opened: OpenedFolder
     private let root: Directory
     /// By the path as it was asked for, empty or with "/" at its end.
     private var known: [FilePath: Directory] = [:]
@@ -23,20 +25,8 @@ final class ManifestFolder {
     private var suggestionsLeft = 20
 
     init(_ folder: URL) throws(FileProblem) {
-        root = try Directory(path: "", realPath: Self.realPath(of: folder.path))
-    }
-
-    /// `path` without symbolic links.
-    static func realPath(of path: String) throws(FileProblem) -> FilePath {
-        guard let resolved = realpath(path, nil) else {
-            switch errno {
-            case ENOENT, ENOTDIR: throw .missing(suggestion: nil)
-            case ELOOP: throw .endless
-            case let code: throw .unreadable(String(cString: strerror(code)))
-            }
-        }
-        defer { free(resolved) }
-        return FilePath(String(cString: resolved))
+        opened = try OpenedFolder(folder.path)
+        root = try Directory(path: "", realPath: opened.realPath, in: opened)
     }
 
     // MARK: - One file
@@ -108,28 +98,28 @@ final class ManifestFolder {
         if let name = directory.nameIgnoringCase(written) { throw .wrongCase(directory.path + name) }
         guard suggestionsLeft > 0 else { throw .missing(suggestion: nil) }
         suggestionsLeft -= 1
-        let names = directory.names.lazy.filter { $0.utf8.first != UInt8(ascii: ".") }
+        let names = directory.names.filter { $0.utf8.first != UInt8(ascii: ".") }.sorted()
         throw .missing(suggestion: suggestion(for: written, among: names).map { directory.path + $0 })
     }
 
     private func folder(named name: String, in directory: Directory) throws(FileProblem) -> Directory {
         if let known = directory.folders[FilePath(name)] { return known }
-        let realPath = try Self.realPath(of: directory.realPath.text + "/" + name)
+        let realPath = try OpenedFolder.realPath(of: directory.realPath.text + "/" + name)
         guard realPath.isInside(root.realPath) else { throw .outside }
-        let folder = try Directory(path: directory.path + name + "/", realPath: realPath)
+        let folder = try Directory(path: directory.path + name + "/", realPath: realPath, in: opened)
         directory.folders[FilePath(name)] = folder
         return folder
     }
 
     private func file(named name: String, in directory: Directory) throws(FileProblem) -> FileReference {
         do {
-            return try FileReference(directory.path + name, .inFolder(directory.realPath))
+            return try FileReference(directory.path + name, .inFolder(directory.realPath), in: opened)
         } catch {
             guard error == .isLink else { throw error }
         }
-        let realPath = try Self.realPath(of: directory.realPath.text + "/" + name)
+        let realPath = try OpenedFolder.realPath(of: directory.realPath.text + "/" + name)
         guard realPath.isInside(root.realPath) else { throw .outside }
-        return try FileReference(directory.path + name, .elsewhere(realPath))
+        return try FileReference(directory.path + name, .elsewhere(realPath), in: opened)
     }
 
     // MARK: - A whole folder
@@ -213,23 +203,34 @@ struct FileReference: Sendable {
     let size: Int
 
     /// Finds that a regular file, which is no link, can be read there; it is proved again when it is opened.
-    init(_ path: String, _ location: Location) throws(FileProblem) {
+    init(_ path: String, _ location: Location, in folder: OpenedFolder) throws(FileProblem) {
         self.path = path
         self.location = location
-        size = try OpenedFile.size(ofReadable: Self.realPath(path, location).text)
+        let (directory, name) = Self.place(path, location)
+        size = try OpenedFile.size(ofReadable: name, in: folder.descriptor(of: directory))
     }
 
     /// Absolute, without symbolic links.
-    var realPath: FilePath { Self.realPath(path, location) }
+    var realPath: FilePath {
+        let (directory, name) = place
+        return FilePath((directory.text == "/" ? "" : directory.text) + "/" + name)
+    }
 
-    private static func realPath(_ path: String, _ location: Location) -> FilePath {
+    /// The directory that it lies in, absolute and without symbolic links, and its name there.
+    var place: (directory: FilePath, name: String) { Self.place(path, location) }
+
+    private static func place(_ path: String, _ location: Location) -> (directory: FilePath, name: String) {
         switch location {
         case .inFolder(let folder):
-            let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-            return FilePath(folder.text + "/" + path[(slash.map { path.utf8.index(after: $0) } ?? path.startIndex)...])
+            return (folder, String(path[start(ofNameIn: path)...]))
         case .elsewhere(let realPath):
-            return realPath
+            let start = start(ofNameIn: realPath.text)
+            return (FilePath(String(realPath.text[..<start].dropLast())), String(realPath.text[start...]))
         }
+    }
+
+    private static func start(ofNameIn path: String) -> String.Index {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex
     }
 }
 
@@ -247,14 +248,14 @@ private final class Directory {
     private lazy var equivalent = Dictionary(names.map { ($0, $0) }, uniquingKeysWith: min)
     private lazy var lowercased = Dictionary(names.map { ($0.lowercased(), $0) }, uniquingKeysWith: min)
 
-    init(path: String, realPath: FilePath) throws(FileProblem) {
+    init(path: String, realPath: FilePath, in folder: OpenedFolder) throws(FileProblem) {
         do {
-            names = try FileManager.default.contentsOfDirectory(atPath: realPath.text)
+            names = try folder.names(in: realPath)
         } catch {
-            var status = stat()
-            guard stat(realPath.text, &status) == 0 else { throw .missing(suggestion: nil) }
-            if status.st_mode & S_IFMT != S_IFDIR { throw .isFile }
-            throw .unreadable("the folder cannot be listed")
+            switch error {
+            case .missing, .isFile, .replaced: throw error
+            default: throw .unreadable("the folder cannot be listed")
+            }
         }
         self.path = path
         self.realPath = realPath

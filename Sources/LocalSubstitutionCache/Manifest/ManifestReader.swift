@@ -31,6 +31,28 @@ struct ManifestReader {
             }
             if let entry { entries.append(entry) }
         }
+        boundQueryRules()
+    }
+
+    /// For how many different lists in `ignoreQuery` one URL is looked up; each request for it pays for all of them.
+    private static let maximumRules = 16
+
+    private mutating func boundQueryRules() {
+        var rules: [String: Set<QueryRule>] = [:]
+        for entry in entries {
+            guard case .ignoring = entry.query, let pattern = entry.pattern else { continue }
+            for target in pattern.targets {
+                let isNew = rules[target.identity.base, default: []].insert(entry.query).inserted
+                guard isNew, rules[target.identity.base]?.count == Self.maximumRules + 1 else { continue }
+                error(
+                    .badQueryRule,
+                    entry.key.offset,
+                    "more than \(Self.maximumRules) entries for \(quoted(target.identity.base)) have a list of their own "
+                        + "in \"ignoreQuery\"; give them one list"
+                )
+                break
+            }
+        }
     }
 
     private mutating func readAnnotation(_ member: JSONMember) -> Entry? {
@@ -249,14 +271,14 @@ struct ManifestReader {
         case .bool(let ignored):
             return ignored ? .any : .exact
         case .array(let elements):
-            var names: [QueryRule.ParameterName] = []
+            var names: [ParameterNames.Name] = []
             for element in elements {
                 guard case .string(let written) = element.kind else {
                     error(.wrongKind, element.offset, "the name of a parameter is a string, not \(element.article)")
                     continue
                 }
                 guard !written.isEmpty, !written.utf8.contains(where: { "&=#".utf8.contains($0) }),
-                    let name = try? QueryRule.ParameterName(written)
+                    let name = try? ParameterNames.Name(written)
                 else {
                     error(
                         .badQueryRule,
@@ -267,7 +289,7 @@ struct ManifestReader {
                 }
                 names.append(name)
             }
-            return .ignoring(names)
+            return .ignoring(ParameterNames(names))
         default:
             error(
                 .wrongKind,
@@ -298,7 +320,7 @@ struct ManifestReader {
                 error(
                     .badCondition,
                     value.offset,
-                    "\(digits) is not a condition; a status is a number from 400 to 599"
+                    "\(shortened(digits)) is not a condition; a status is a number from 400 to 599"
                 )
             case .string(let word):
                 if let condition = Condition.words[word] { return condition }

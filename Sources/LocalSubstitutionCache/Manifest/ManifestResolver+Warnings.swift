@@ -51,7 +51,7 @@ extension ManifestResolver {
     }
 
     private func isUTF8(_ file: FileReference) -> Bool {
-        (try? OpenedFile(path: file.realPath.text, followsLink: false).isUTF8()) ?? true
+        (try? files?.opened.file(file).isUTF8()) ?? true
     }
 
     private mutating func warnOfUnusedFiles() {

@@ -15,10 +15,20 @@ struct ManifestResolver {
         self.folder = folder
         // A manifest that came from memory is taken for the one that lies where manifests do.
         let url = manifest.url ?? folder.appendingPathComponent("manifest.json")
-        manifestPath = try? ManifestFolder.realPath(of: url.path)
+        manifestPath = try? OpenedFolder.realPath(of: url.path)
     }
 
     mutating func resolve() {
+        guard folder.isFileURL else {
+            add(
+                .error,
+                .missingFile,
+                0,
+                "the folder of the manifest's files, \(quoted(folder.absoluteString)), is not a file URL; "
+                    + "download the manifest and its files first"
+            )
+            return
+        }
         let files: ManifestFolder
         do {
             files = try ManifestFolder(folder)

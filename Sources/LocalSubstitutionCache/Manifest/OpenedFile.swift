@@ -5,27 +5,35 @@ import Foundation
 /// Opened so that nothing else can hold the caller up (`O_NONBLOCK`: a FIFO without a writer), leak (`O_CLOEXEC`) or be
 /// confused with it: kind, size and date are read from the open descriptor, not from the name.
 struct OpenedFile: ~Copyable {
+    /// What tells one file, and one version of it, from all others.
+    struct Identity: Equatable, Sendable {
+        let device: Int
+        let number: Int
+        /// In bytes.
+        let size: Int
+        /// Nanoseconds since 1970; overflows after 2262, which does not matter to what only tells one version from another.
+        let modified: Int
+    }
+
     let descriptor: Int32
-    /// In bytes.
-    let size: Int
-    /// Nanoseconds since 1970; overflows after 2262, which does not matter to what only tells one version from another.
-    let modified: Int
+    let identity: Identity
 
     /// Opens the file at `path`.
     ///
     /// - Parameters:
     ///   - path: As the system takes it.
+    ///   - directory: A descriptor of the directory that a relative path starts from.
     ///   - followsLink: Whether a symbolic link as the last part of the path is followed.
     /// - Throws: ``FileProblem`` when there is none, or something else.
-    init(path: String, followsLink: Bool = true) throws(FileProblem) {
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW))
+    init(_ path: String, in directory: Int32 = AT_FDCWD, followsLink: Bool = false) throws(FileProblem) {
+        let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
+        let descriptor = openat(directory, path, flags)
         guard descriptor >= 0 else {
             switch errno {
-            case ENOENT, ENOTDIR: throw .missing(suggestion: nil)
             case ELOOP where !followsLink: throw .isLink
             // A socket cannot be opened at all.
             case ENXIO, EOPNOTSUPP: throw .notRegular
-            case let code: throw .unreadable(String(cString: strerror(code)))
+            case let code: throw FileProblem(errno: code)
             }
         }
         var status = stat()
@@ -34,40 +42,46 @@ struct OpenedFile: ~Copyable {
             throw status.st_mode & S_IFMT == S_IFDIR ? .isFolder : .notRegular
         }
         self.descriptor = descriptor
-        size = Int(status.st_size)
         // The two systems name the field differently.
         #if canImport(Darwin)
         let time = status.st_mtimespec
         #else
         let time = status.st_mtim
         #endif
-        modified = Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
+        identity = Identity(
+            device: Int(truncatingIfNeeded: status.st_dev),
+            number: Int(truncatingIfNeeded: status.st_ino),
+            size: Int(status.st_size),
+            modified: Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
+        )
     }
 
     deinit {
         close(descriptor)
     }
 
+    /// In bytes.
+    var size: Int { identity.size }
+
     /// The size of a file that seems to be one that can be opened without following a link, in bytes.
     ///
     /// Costs less than opening it, which tells for sure.
     ///
-    /// - Parameter path: As the system takes it.
+    /// - Parameters:
+    ///   - name: The file's name.
+    ///   - directory: A descriptor of the directory that it lies in.
     /// - Returns: The size.
     /// - Throws: ``FileProblem``, as opening it would.
-    static func size(ofReadable path: String) throws(FileProblem) -> Int {
+    static func size(ofReadable name: String, in directory: Int32) throws(FileProblem) -> Int {
         var status = stat()
-        guard lstat(path, &status) == 0 else {
-            throw errno == ENOENT || errno == ENOTDIR
-                ? .missing(suggestion: nil) : .unreadable(String(cString: strerror(errno)))
-        }
+        guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw FileProblem(errno: errno) }
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFLNK: throw .isLink
         case S_IFDIR: throw .isFolder
         default: throw .notRegular
         }
-        guard access(path, R_OK) == 0 else { throw .unreadable(String(cString: strerror(errno))) }
+        guard faccessat(directory, name, R_OK, 0) == 0 else { throw FileProblem(errno: errno) }
         return Int(status.st_size)
     }
 
@@ -81,7 +95,7 @@ struct OpenedFile: ~Copyable {
                 read(descriptor, bytes.baseAddress.map { $0 + carried }, bytes.count - carried)
             }
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .unreadable(String(cString: strerror(errno))) }
+            guard count >= 0 else { throw FileProblem(errno: errno) }
             let piece = buffer[..<(carried + count)]
             if count == 0 { return piece.firstInvalidUTF8() == nil }
             // No more than three bytes can be the beginning of a character.
@@ -101,6 +115,7 @@ enum FileProblem: Error, Equatable {
     case isFolder
     case isFile
     case isLink
+    case replaced
     case notRegular
     case unreadable(String)
     case outside
@@ -108,12 +123,18 @@ enum FileProblem: Error, Equatable {
     case tooDeep
     case tooManyFiles
 
+    /// What the system says of a file that cannot be opened or read.
+    init(errno code: Int32) {
+        self =
+            code == ENOENT || code == ENOTDIR ? .missing(suggestion: nil) : .unreadable(String(cString: strerror(code)))
+    }
+
     var code: ManifestIssue.Code {
         switch self {
         case .missing: .missingFile
         case .wrongCase: .wrongCase
         case .isFolder, .isFile, .notRegular: .wrongFileKind
-        case .isLink, .unreadable: .unreadableFile
+        case .isLink, .replaced, .unreadable: .unreadableFile
         case .outside: .outsideFolder
         case .endless, .tooDeep, .tooManyFiles: .endlessFolder
         }
@@ -132,7 +153,9 @@ enum FileProblem: Error, Equatable {
         case .isFile:
             "\(subject) is a file, not a folder; remove the \"/\" at its end"
         case .isLink:
-            "\(subject) is a symbolic link that was replaced while it was read"
+            "\(subject) is a symbolic link; name the file that it leads to"
+        case .replaced:
+            "\(subject), or a folder on the way to it, was replaced by something else while it was read; load it again"
         case .notRegular:
             "\(subject) is neither a file nor a folder"
         case .unreadable(let reason):

@@ -43,7 +43,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     package var ignoredQuery: String? {
         switch query {
         case .exact: nil
-        case .ignoring(let names): names.map(\.description).joined(separator: ", ")
+        case .ignoring(let names): names.sorted.map(\.description).joined(separator: ", ")
         case .any: "the whole query"
         }
     }

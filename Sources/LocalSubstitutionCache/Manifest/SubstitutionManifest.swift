@@ -54,7 +54,7 @@ public struct SubstitutionManifest: Sendable {
             )
         }
         do {
-            return try FileContents(of: OpenedFile(path: url.path), reading: .copied).data
+            return try FileContents(of: OpenedFile(url.path, followsLink: true), reading: .copied).data
         } catch {
             let isFolder = error == .isFolder
             let reason = isFolder ? "\(quoted(name)) is a folder, not a manifest" : error.reason(for: name)
@@ -95,23 +95,26 @@ public struct SubstitutionManifest: Sendable {
     ///   - folder: The folder that the files lie in.
     ///   - date: The moment that `until` is compared with.
     /// - Returns: The substitutions, explicit entries in the order of the manifest, files of a folder by name.
-    /// - Throws: ``ManifestError`` with every error of the manifest and its files.
+    /// - Throws: ``ManifestError`` with every error of the manifest and its files; also when `folder` is no file URL.
     public func substitutions(in folder: URL, on date: Date = Date()) throws(ManifestError) -> [Substitution] {
         try proved(in: folder, on: date).current
     }
 
-    /// What is mapped, and what was until its day had passed.
+    /// What is mapped, what was until its day had passed, and the folder in which the files were found.
     func proved(
         in folder: URL,
         on date: Date
-    ) throws(ManifestError) -> (current: [Substitution], expired: [Substitution]) {
+    ) throws(ManifestError) -> (current: [Substitution], expired: [Substitution], folder: OpenedFolder) {
         var resolver = ManifestResolver(self, folder: folder)
         resolver.resolve()
         let errors = source.issues(findings + resolver.findings)
-        guard errors.isEmpty else { throw ManifestError(errors) }
+        guard errors.isEmpty, let files = resolver.files else { throw ManifestError(errors) }
         let today = CalendarDay(date)
         let isExpired = { (substitution: Substitution) in substitution.until.map { $0 < today } ?? false }
-        return (resolver.substitutions.filter { !isExpired($0) }, resolver.substitutions.filter(isExpired))
+        return (
+            resolver.substitutions.filter { !isExpired($0) }, resolver.substitutions.filter(isExpired),
+            files.opened
+        )
     }
 
     /// Everything that is wrong with the manifest and its files, warnings included, in the order of the file.

@@ -18,17 +18,23 @@ struct MatchOrder: Sendable {
     /// The first candidate of each rule that ignores parameters, by what the rule leaves of its query.
     private let lenient: [Remainder: Int]
     /// URL without query → the rules that entries for it have, other than an exact query.
-    private let rules: [String: [QueryRule]]
+    private let rules: [String: [NumberedRule]]
+
+    /// A rule and its number, which stands for it where a long list would have to be hashed for each request.
+    private struct NumberedRule {
+        let rule: QueryRule
+        let number: Int
+    }
 
     private struct Remainder: Hashable {
         let base: String
-        let rule: QueryRule
+        let rule: Int
         let query: String?
 
-        init(_ identity: URLIdentity, _ rule: QueryRule) {
+        init(_ identity: URLIdentity, _ rule: NumberedRule) {
             base = identity.base
-            self.rule = rule
-            query = rule.remainder(of: identity.query)
+            self.rule = rule.number
+            query = rule.rule.remainder(of: identity.query)
         }
     }
 
@@ -56,22 +62,22 @@ struct MatchOrder: Sendable {
         var exact: [URLIdentity: Int] = [:]
         exact.reserveCapacity(candidates.count)
         var lenient: [Remainder: Int] = [:]
-        var rules: [String: [QueryRule]] = [:]
-        struct KnownRule: Hashable {
-            let base: String
-            let rule: QueryRule
-        }
-        var known: Set<KnownRule> = []
+        var rules: [String: [NumberedRule]] = [:]
+        var numbers: [QueryRule: Int] = [:]
         for (index, candidate) in candidates.enumerated() {
             let identity = candidate.target.identity
             if candidate.rule == .exact {
                 if exact[identity] == nil { exact[identity] = index }
                 continue
             }
-            let remainder = Remainder(identity, candidate.rule)
+            let number = numbers[candidate.rule] ?? numbers.count
+            numbers[candidate.rule] = number
+            let rule = NumberedRule(rule: candidate.rule, number: number)
+            let remainder = Remainder(identity, rule)
             if lenient[remainder] == nil { lenient[remainder] = index }
-            if known.insert(KnownRule(base: identity.base, rule: candidate.rule)).inserted {
-                rules[identity.base, default: []].append(candidate.rule)
+            // There are few for one URL: a manifest with more is refused.
+            if rules[identity.base]?.contains(where: { $0.number == number }) != true {
+                rules[identity.base, default: []].append(rule)
             }
         }
         (self.exact, self.lenient, self.rules) = (exact, lenient, rules)
@@ -97,7 +103,7 @@ struct MatchOrder: Sendable {
         for (index, candidate) in candidates.enumerated() {
             let identity = candidate.target.identity
             let exactly = candidate.rule == .exact ? exact[identity] : nil
-            let leniently = rules[identity.base, default: []].filter { $0.covers(candidate.rule) }
+            let leniently = rules[identity.base, default: []].filter { $0.rule.covers(candidate.rule) }
                 .compactMap { lenient[Remainder(identity, $0)] }
             let earlier = (leniently + [exactly].compactMap(\.self)).first {
                 $0 < index && counts(candidates[$0].substitution)

@@ -107,10 +107,11 @@ struct NearestIndex: Sendable {
                     String(parameter.prefix { $0 != "=" })
                 }
             )
-            if case .ignoring(let known) = rule { names.formUnion(known.map(\.description)) }
-            let ignored = names.compactMap { try? QueryRule.ParameterName($0) }
-            let isHelpful = !names.contains("") && QueryRule.ignoring(ignored).matches(first, key: second)
-            return isHelpful ? names.sorted() : []
+            if case .ignoring(let known) = rule { names.formUnion(known.sorted.map(\.description)) }
+            // Nobody writes a longer list, or reads it.
+            guard names.count <= 20, !names.contains("") else { return [] }
+            let ignored = ParameterNames(names.compactMap { try? ParameterNames.Name($0) })
+            return QueryRule.ignoring(ignored).matches(first, key: second) ? names.sorted() : []
         }
     }
 }

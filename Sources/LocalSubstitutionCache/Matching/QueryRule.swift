@@ -5,31 +5,9 @@ enum QueryRule: Hashable, Sendable {
     /// The queries must be equal.
     case exact
     /// Parameters of these names are left out of both; what remains must be equal.
-    case ignoring([ParameterName])
+    case ignoring(ParameterNames)
     /// Any query matches, and so does none.
     case any
-
-    /// The name of a query parameter, or the beginning of one.
-    struct ParameterName: Hashable, Sendable, CustomStringConvertible {
-        /// Normalised as it would be inside a URL.
-        let text: String
-        /// Whether the manifest wrote a `*` after it.
-        let isPrefix: Bool
-
-        /// Reads a name as the manifest writes it: spelled as in a URL, with an optional `*` at its end.
-        init(_ written: String) throws(URLProblem) {
-            isPrefix = written.hasSuffix("*")
-            let name = isPrefix ? String(written.dropLast()) : written
-            text = try URLIdentity.normalised(name.composed.utf8)
-        }
-
-        /// The name as a manifest writes it.
-        var description: String { text + (isPrefix ? "*" : "") }
-
-        func matches(_ name: Substring) -> Bool {
-            isPrefix ? name.hasPrefix(text) : name == text
-        }
-    }
 
     /// Whether a request with the query `query` is answered by a key with the query `key`.
     func matches(_ query: String?, key: String?) -> Bool {
@@ -45,12 +23,12 @@ enum QueryRule: Hashable, Sendable {
             return nil
         case .ignoring(let names):
             guard let query else { return nil }
-            let parameters = query.split(separator: "&", omittingEmptySubsequences: false)
+            let parameters = query.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
             let remaining = parameters.filter { parameter in
-                let name = parameter.prefix { $0 != "=" }
-                return !names.contains { $0.matches(name) }
+                !names.contains(Substring(parameter.prefix { $0 != UInt8(ascii: "=") }))
             }
-            return remaining.isEmpty ? nil : remaining.joined(separator: "&")
+            if remaining.count == parameters.count { return query }
+            return remaining.isEmpty ? nil : remaining.map { Substring($0) }.joined(separator: "&")
         }
     }
 
@@ -60,9 +38,7 @@ enum QueryRule: Hashable, Sendable {
         case (.any, _), (.exact, .exact), (.ignoring, .exact):
             true
         case (.ignoring(let names), .ignoring(let others)):
-            others.allSatisfy { other in
-                names.contains { $0 == other || $0.isPrefix && other.text.hasPrefix($0.text) }
-            }
+            names.covers(others)
         default:
             false
         }

@@ -72,12 +72,12 @@ package final class SubstitutionTable: @unchecked Sendable {
     init(_ manifest: SubstitutionManifest, folder: URL, reading: ReadingMode, on date: Date = Date())
         throws(ManifestError)
     {
-        let (substitutions, expired) = try manifest.proved(in: folder, on: date)
+        let (substitutions, expired, opened) = try manifest.proved(in: folder, on: date)
         (self.substitutions, self.expired) = (substitutions, expired)
         manifestName = manifest.source.name
         let order = MatchOrder(substitutions)
         self.order = order
-        var loader = ContentsLoader(reading: reading)
+        var loader = ContentsLoader(in: opened, reading: reading)
         var rows: [Row] = []
         rows.reserveCapacity(order.candidates.count)
         var spellings: [String: Row] = [:]

@@ -19,40 +19,38 @@ struct FileContents: Sendable {
     let data: Data
     /// A strong validator (RFC 9110 §8.8.3) of size and modification time, for `If-Range`.
     let entityTag: String
-    let isMapped: Bool
-
-    /// Reads or maps a file that was found before.
-    init(of file: FileReference, reading: ReadingMode) throws(FileProblem) {
-        try self.init(of: OpenedFile(path: file.realPath.text, followsLink: false), reading: reading)
-    }
+    /// Nil when the file was read.
+    private let mapped: MappedFile?
 
     /// Reads or maps an open file.
     ///
     /// Falls back to reading when the system has no mapping left.
-    init(of file: borrowing OpenedFile, reading: ReadingMode) throws(FileProblem) {
-        if reading == .mapped, file.size >= Self.mappingThreshold, let mapped = Self.map(file) {
-            data = mapped
-            isMapped = true
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - reading: How it is brought into memory.
+    ///   - path: Where it lies, absolute and without symbolic links; nil where nobody will ask for parts of it.
+    /// - Throws: ``FileProblem`` when it cannot be read.
+    init(of file: borrowing OpenedFile, reading: ReadingMode, path: FilePath? = nil) throws(FileProblem) {
+        if reading == .mapped, file.size >= Self.mappingThreshold, let path,
+            let data = MappedFile.map(0..<file.size, of: file)
+        {
+            self.data = data
+            mapped = MappedFile(path, file.identity)
         } else {
             data = try Self.bytes(of: file)
-            isMapped = false
+            mapped = nil
         }
-        entityTag = "\"\(String(data.count, radix: 16))-\(String(file.modified, radix: 16))\""
+        entityTag = "\"\(String(data.count, radix: 16))-\(String(file.identity.modified, radix: 16))\""
     }
+
+    var isMapped: Bool { mapped != nil }
 
     /// A part of the bytes, with indices from 0: `data[range]` alone would keep those of the whole, and `[0]` would trap.
     ///
-    /// Not a copy when the file is mapped, as large files are.
+    /// Not a copy when the part is large and the file is mapped.
     func data(in range: Range<Int>) -> Data {
-        isMapped ? MappedRanges.shared.data(in: range, of: data) : Data(data[range])
-    }
-
-    /// A private mapping, writable so that the sole owner of a `Data` may change its own copy of a page.
-    private static func map(_ file: borrowing OpenedFile) -> Data? {
-        guard let start = mmap(nil, file.size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.descriptor, 0),
-            start != MAP_FAILED
-        else { return nil }
-        return Data(bytesNoCopy: start, count: file.size, deallocator: .custom { start, count in munmap(start, count) })
+        mapped?.part(range) ?? Data(data[range])
     }
 
     private static func bytes(of file: borrowing OpenedFile) throws(FileProblem) -> Data {
@@ -64,9 +62,9 @@ struct FileContents: Sendable {
             if result == 0 { break }
             if result < 0 {
                 if errno == EINTR { continue }
-                let reason = String(cString: strerror(errno))
+                let problem = FileProblem(errno: errno)
                 free(buffer)
-                throw .unreadable(reason)
+                throw problem
             }
             count += result
         }
@@ -79,22 +77,26 @@ struct ContentsLoader {
     /// A process may hold 65,530 mappings on Linux, and a second table is loaded while the first is in use.
     static let maximumMappings = 16_384
 
-    let reading: ReadingMode
+    private let folder: OpenedFolder
+    private let reading: ReadingMode
     private var known: [FilePath: FileContents] = [:]
     private var mappings = 0
 
-    init(reading: ReadingMode) {
+    init(in folder: OpenedFolder, reading: ReadingMode) {
+        self.folder = folder
         self.reading = reading
     }
 
     mutating func contents(of reference: FileReference) throws(FileProblem) -> FileContents {
-        if let contents = known[reference.realPath] { return contents }
+        let path = reference.realPath
+        if let contents = known[path] { return contents }
         let contents = try FileContents(
-            of: reference,
-            reading: mappings < Self.maximumMappings ? reading : .copied
+            of: folder.file(reference),
+            reading: mappings < Self.maximumMappings ? reading : .copied,
+            path: path
         )
         if contents.isMapped { mappings += 1 }
-        known[reference.realPath] = contents
+        known[path] = contents
         return contents
     }
 }

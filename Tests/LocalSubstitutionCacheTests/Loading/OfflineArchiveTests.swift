@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-@Suite("Offline archive", .timeLimit(.minutes(2)))
+@Suite("Offline archive")
 struct OfflineArchiveTests {
     private let folder: TemporaryFolder
     private let archive: OfflineArchive
@@ -35,7 +35,7 @@ struct OfflineArchiveTests {
         let archive = archive ?? self.archive
         let url = try #require(request.url)
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
-        archive.keep(try #require(response), Data(body.utf8), for: request, since: archive.generation)
+        archive.keep(try #require(response), Data(body.utf8), for: request, since: archive.begin(request))
         archive.waitUntilWritten()
     }
 
@@ -72,7 +72,7 @@ struct OfflineArchiveTests {
         let url = try #require(request.url)
         let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
         for number in 0..<200 {
-            archive.keep(response, Data("\(number)".utf8), for: request, since: archive.generation)
+            archive.keep(response, Data("\(number)".utf8), for: request, since: archive.begin(request))
             #expect(text(of: request) == "\(number)")
         }
         archive.removeAll()
@@ -172,7 +172,7 @@ struct OfflineArchiveTests {
         #expect(archive.copies.allSatisfy { $0.byteCount > 1 && abs($0.date.timeIntervalSinceNow) < 60 })
         archive.remove(try #require(URL(string: "https://EXAMPLE.com/b")))
         #expect(Set(archive.copies.map(\.url.path)) == ["/a", "/c"])
-        let before = archive.generation
+        let before = try archive.begin(request("d"))
         archive.removeAll()
         #expect(archive.copies.isEmpty)
         let url = try #require(try request("d").url)
@@ -278,30 +278,34 @@ struct OfflineArchiveTests {
 
     /// The other processes run only this, with a variable that tells them so.
     @Test("Processes that write, read and make room in one directory serve only whole copies")
-    func processes() throws {
+    func processes() async throws {
         let variable = "ARCHIVE_OF_ANOTHER_PROCESS"
         if let path = ProcessInfo.processInfo.environment[variable] {
             let shared = try OfflineArchive(directory: URL(fileURLWithPath: path), capacity: 60_000)
             try use(shared)
             return
         }
-        let workers = try (0..<2).map { _ in
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-            process.arguments = ["--testing-library", "swift-testing", "--filter", "OfflineArchiveTests/processes"]
-            process.environment = ProcessInfo.processInfo.environment.merging([variable: folder.url.path]) { $1 }
-            process.standardOutput = FileHandle.nullDevice
-            try process.run()
-            return process
+        let path = folder.url.path
+        async let workers = withThrowingTaskGroup(of: Int32.self) { group in
+            for _ in 0..<2 { group.addTask { try await Self.worker([variable: path]).runToEnd() } }
+            return try await group.reduce(into: []) { $0.append($1) }
         }
-        try use(OfflineArchive(directory: folder.url, capacity: 60_000))
-        for worker in workers {
-            worker.waitUntilExit()
-            #expect(worker.terminationStatus == 0)
-        }
+        let shared = try OfflineArchive(directory: folder.url, capacity: 60_000)
+        try await onThread { try use(shared) }
+        #expect(try await workers == [0, 0])
         #expect(archive.copies.count > 1)
         #expect(archive.copies.reduce(0) { $0 + $1.byteCount } <= 70_000)
         #expect(files.allSatisfy { $0.pathExtension == "offlinecopy" })
+    }
+
+    /// A process that runs ``processes()`` with a variable that tells it so.
+    private static func worker(_ environment: [String: String]) -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = ["--testing-library", "swift-testing", "--filter", "OfflineArchiveTests/processes"]
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardOutput = FileHandle.nullDevice
+        return process
     }
 
     private func use(_ archive: OfflineArchive) throws {
@@ -320,9 +324,15 @@ struct OfflineArchiveTests {
         "A full disk loses nothing but the copy",
         .enabled(if: SmallDisk.isAllowed, "only root may mount a small disk")
     )
-    func fullDisk() throws {
-        let disk = try SmallDisk(kilobytes: 64, at: folder.url)
-        defer { disk.unmount() }
+    func fullDisk() async throws {
+        try await onThread { [self] in
+            let disk = try SmallDisk(kilobytes: 64, at: folder.url)
+            defer { disk.unmount() }
+            try fillDisk()
+        }
+    }
+
+    private func fillDisk() throws {
         try keep("small", for: request("a"))
         #expect(try text(of: request("a")) == "small")
         try keep(String(repeating: "x", count: 200_000), for: request("b"))

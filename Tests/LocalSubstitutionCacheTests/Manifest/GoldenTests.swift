@@ -7,7 +7,7 @@ import Testing
 ///
 /// A folder `name` beside it holds the files; without one they are those of `Fixtures/Files`. Run the tests with
 /// `UPDATE_GOLDEN_FILES=1` to write the `.txt` files anew, and read the difference before you keep it.
-@Suite("Messages about manifests", .timeLimit(.minutes(2)))
+@Suite("Messages about manifests")
 struct GoldenTests {
     @Test("Every invalid manifest gets its messages", arguments: Fixtures.names(in: "Invalid"))
     func messages(name: String) throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LocalSubstitutionCache
 
-@Suite("The JSON parser", .timeLimit(.minutes(2)))
+@Suite("The JSON parser")
 struct JSONParserTests {
     /// The value in a form that can be compared with what Foundation reads.
     private func plain(_ value: JSONValue) -> NSObject {

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-@Suite("Explanations", .timeLimit(.minutes(1)))
+@Suite("Explanations")
 struct ExplanationTests {
     static let manifest = """
         {

@@ -10,7 +10,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 /// Which entry answers is read off the bytes: each file holds its own name.
-@Suite("Which entry answers", .timeLimit(.minutes(1)))
+@Suite("Which entry answers")
 struct MatchOrderTests {
     private let folder: TemporaryFolder
 

@@ -15,7 +15,7 @@ struct Pair: CustomTestStringConvertible, Sendable {
     var testDescription: String { "\(first) | \(second) (\(section))" }
 }
 
-@Suite("URL identity", .timeLimit(.minutes(1)))
+@Suite("URL identity")
 struct URLIdentityTests {
     static let equal = [
         Pair("HTTP://example.com/a", "http://example.com/a", "RFC 3986 §6.2.2.1"),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LocalSubstitutionCache
 
-@Suite("Byte ranges", .timeLimit(.minutes(1)))
+@Suite("Byte ranges")
 struct ByteRangeTests {
     static let nines = String(repeating: "9", count: 40)
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LocalSubstitutionCache
 
-@Suite("Media types", .timeLimit(.minutes(1)))
+@Suite("Media types")
 struct MediaTypeTests {
     @Test(
         "Types are read as RFC 9110 §8.3.1 writes them, and written back in normal form",

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-@Suite("Statuses that are not accepted", .timeLimit(.minutes(1)))
+@Suite("Statuses that are not accepted")
 struct HTTPStatusErrorTests {
     private let session = URLSession(configuration: .ephemeral)
 

@@ -75,8 +75,8 @@ extension SessionTests {
             for path in Self.paths {
                 for kind in [TaskKind.async, .completion, .delegate] {
                     let request = URLRequest(url: nginx.url.appendingPathComponent(path))
-                    let expected = await trace(kind, request, stock)
-                    #expect(await trace(kind, request, session) == expected, "\(path), \(kind), \(conditions)")
+                    let expected = await Self.trace(kind, request, stock)
+                    #expect(await Self.trace(kind, request, session) == expected, "\(path), \(kind), \(conditions)")
                 }
             }
         }
@@ -110,7 +110,7 @@ extension SessionTests {
             for configuration in [configuration, .ephemeral] {
                 let delegate = Collector(credential: credential)
                 let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-                traces.append(await trace(.delegate, request, session))
+                traces.append(await Self.trace(.delegate, request, session))
             }
             #expect(traces[0] == traces[1])
             #expect(traces[0].hasPrefix("200 "))

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-@Suite("Redirects", .timeLimit(.minutes(1)))
+@Suite("Redirects")
 final class RedirectPolicyTests {
     private let server: LoopbackServer
     /// The same at another port, and so another origin.

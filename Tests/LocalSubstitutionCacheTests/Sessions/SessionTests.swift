@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 /// Real sessions against a real server, with the cache installed as the shared one; so one test at a time.
-@Suite("Sessions", .serialized, .timeLimit(.minutes(5)))
+@Suite("Sessions", .serialized, .timeLimit(.minutes(20)))
 final class SessionTests {
     static let fileText = "from the bundle, and long enough for a range\n"
     static let networkText = "from the network\n"
@@ -36,11 +36,8 @@ final class SessionTests {
 
     deinit {
         server.stop()
+        Installation.current = nil
         URLCache.shared = sharedBefore
-        // Only there the shared session's configuration is the live one.
-        #if canImport(FoundationNetworking)
-        URLSession.shared.configuration.urlCache = sharedBefore
-        #endif
     }
 
     @Test("Installing makes the cache the shared one, with the capacities of the one before")

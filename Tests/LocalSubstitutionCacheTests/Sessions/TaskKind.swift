@@ -71,6 +71,8 @@ final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let refusesRedirects: Bool
     private let credential: URLCredential?
     private let onRedirect: @Sendable (URLSession) -> Void
+    /// How often it was called elsewhere than on the queue of its session, on which an app may rely.
+    let strayCalls = Counter()
     private let lock = NSLock()
     private var loads: [Int: (data: Data, completion: Completion)] = [:]
 
@@ -92,11 +94,17 @@ final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         lock.withLock { loads[task.taskIdentifier] = (Data(), completion) }
     }
 
+    private func check(_ session: URLSession) {
+        if OperationQueue.current !== session.delegateQueue { strayCalls.increment() }
+    }
+
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        check(session)
         lock.withLock { loads[dataTask.taskIdentifier]?.data.append(data) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        check(session)
         let load = lock.withLock { loads.removeValue(forKey: task.taskIdentifier) }
         load?.completion(TaskKind.result(load?.data, task.response, error))
     }
@@ -108,6 +116,7 @@ final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        check(session)
         onRedirect(session)
         completionHandler(refusesRedirects ? nil : request)
     }
@@ -118,6 +127,7 @@ final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+        check(session)
         completionHandler(credential == nil ? .performDefaultHandling : .useCredential, credential)
     }
 }

@@ -1,0 +1,59 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Keeps what a protocol tells, in order.
+// What changes is only touched inside the lock.
+final class RecordingClient: NSObject, URLProtocolClient, @unchecked Sendable {
+    enum Event: Equatable {
+        case head(Int)
+        case data(String)
+        case end
+        case failure(URLError.Code?)
+        case challenge
+        case redirect
+    }
+
+    private let lock = NSLock()
+    private var told: [Event] = []
+    private var body = Data()
+
+    var events: [Event] { lock.withLock { told } }
+    var data: Data { lock.withLock { body } }
+
+    private func note(_ event: Event, _ data: Data = Data()) {
+        lock.withLock {
+            told.append(event)
+            body += data
+        }
+    }
+
+    func urlProtocol(
+        _ protocol: URLProtocol,
+        didReceive response: URLResponse,
+        cacheStoragePolicy policy: URLCache.StoragePolicy
+    ) {
+        note(.head((response as? HTTPURLResponse)?.statusCode ?? 0))
+    }
+
+    func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) {
+        note(.data(String(decoding: data.prefix(100), as: UTF8.self)), data)
+    }
+
+    func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { note(.end) }
+
+    func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
+        note(.failure((error as? URLError)?.code))
+    }
+
+    func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse) {
+        note(.redirect)
+    }
+
+    func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) { note(.challenge) }
+    func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {}
+    func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {}
+}
