@@ -44,7 +44,8 @@ struct Connection: ~Copyable {
 
     /// Sends an answer; false when the connection cannot be used again.
     func write(_ response: LoopbackServer.Response, to request: LoopbackServer.Request) -> Bool {
-        let head = Self.head(of: response)
+        let interim = response.interim.map { "HTTP/1.1 \($0) Interim\r\n\r\n" }.joined()
+        let head = Data(interim.utf8) + Self.head(of: response)
         let body = request.method == "HEAD" ? Data() : response.body
         switch response.transfer {
         case .whole:

@@ -20,13 +20,17 @@ extension LoopbackServer {
         package var headers: [String: String]
         package var body: Data
         package var transfer: Transfer
+        /// Statuses of interim responses, which are sent before (RFC 9110 §15.2).
+        package var interim: [Int] = []
 
         package init(
             status: Int = 200,
             headers: [String: String] = [:],
             body: Data = Data(),
-            transfer: Transfer = .whole
+            transfer: Transfer = .whole,
+            interim: [Int] = []
         ) {
+            self.interim = interim
             self.status = status
             self.headers = headers
             self.body = body

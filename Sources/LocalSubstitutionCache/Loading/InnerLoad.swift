@@ -92,8 +92,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         guard !hasStarted, let request = owner?.request else { return tell() }
         hasStarted = true
         session.command { [self] in
-            task = session.makeTask(for: self, request)
-            task?.resume()
+            task = session.startTask(for: self, request)
         }
     }
 

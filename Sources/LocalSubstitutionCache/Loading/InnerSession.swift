@@ -13,13 +13,17 @@ import FoundationNetworking
 final class InnerSession: NSObject, @unchecked Sendable {
     static let shared = InnerSession()
 
+    /// Whether the tasks are started; where a test tells loads what happens, they are not.
+    private let runsTasks: Bool
+
     private let lock = NSLock()
     private var loads: [ObjectIdentifier: InnerLoad] = [:]
     private let session: URLSession
     private let relay = Relay()
     private let commands = DispatchQueue(label: "LocalSubstitutionCache.InnerSession")
 
-    override private init() {
+    init(runsTasks: Bool = true) {
+        self.runsTasks = runsTasks
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
@@ -38,10 +42,11 @@ final class InnerSession: NSObject, @unchecked Sendable {
         commands.async(execute: body)
     }
 
-    /// Makes the task of `load`, which is told all that happens to it, on a queue of this session's.
-    func makeTask(for load: InnerLoad, _ request: URLRequest) -> URLSessionDataTask {
+    /// Starts the task of `load`, which is told all that happens to it, on a queue of this session's.
+    func startTask(for load: InnerLoad, _ request: URLRequest) -> URLSessionDataTask {
         let task = session.dataTask(with: request)
         lock.withLock { loads[ObjectIdentifier(task)] = load }
+        if runsTasks { task.resume() }
         return task
     }
 

@@ -1,0 +1,231 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+/// What happens between two steps of a load, brought about on purpose.
+///
+/// A session asks its cache after `canInit(with:)` and before `startLoading()`: there ``HookCache`` runs what the test wants.
+/// What happens while a body arrives waits at a ``Gate`` of the server.
+extension SessionTests {
+    /// A session that uses substitutions and runs `body` between the two steps, once for each task.
+    private func session(between body: @escaping @Sendable (URLSessionDataTask) -> Void) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.useSubstitutions()
+        configuration.urlCache = HookCache(body)
+        return URLSession(configuration: configuration)
+    }
+
+    private func text(_ request: URLRequest, in session: URLSession) async throws -> String {
+        try await String(decoding: session.data(for: request).0, as: UTF8.self)
+    }
+
+    private func cacheOfFile(_ text: String) throws -> (LocalSubstitutionCache, URL) {
+        let manifest = folder.url.appendingPathComponent("manifest.json")
+        try Data(text.utf8).write(to: manifest)
+        return (try LocalSubstitutionCache(manifest: manifest), manifest)
+    }
+
+    @Test("Between canInit and startLoading a reload drops the entry: the network answers")
+    func reloadDropsEntry() async throws {
+        let entry = "\"\(request.url?.absoluteString ?? "")\": \"a.txt\""
+        let (cache, manifest) = try cacheOfFile("{ \(entry) }")
+        cache.install()
+        let session = session { _ in
+            try? Data("{}".utf8).write(to: manifest)
+            try? cache.reload()
+        }
+        #expect(try await text(request, in: session) == Self.networkText)
+    }
+
+    @Test("Between canInit and startLoading a reload gives the entry a condition: the network is asked first")
+    func reloadAddsCondition() async throws {
+        let url = request.url?.absoluteString ?? ""
+        let (cache, manifest) = try cacheOfFile("{ \"\(url)\": \"a.txt\" }")
+        cache.install()
+        let session = session { _ in
+            try? Data("{ \"\(url)\": { \"file\": \"a.txt\", \"when\": 503 } }".utf8).write(to: manifest)
+            try? cache.reload()
+        }
+        #expect(try await text(request, in: session) == Self.networkText)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("Between canInit and startLoading a condition goes: the file answers, and the network is not asked")
+    func reloadDropsCondition() async throws {
+        let url = request.url?.absoluteString ?? ""
+        let (cache, manifest) = try cacheOfFile("{ \"\(url)\": { \"file\": \"a.txt\", \"when\": 503 } }")
+        cache.install()
+        let session = session { _ in
+            try? Data("{ \"\(url)\": \"a.txt\" }".utf8).write(to: manifest)
+            try? cache.reload()
+        }
+        #expect(try await text(request, in: session) == Self.fileText)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test(
+        "Between canInit and startLoading another cache is installed, or none: that one decides",
+        arguments: [true, false]
+    )
+    func installedBetween(isOther: Bool) async throws {
+        let other = try folder.cache("{}")
+        let session = session { _ in
+            if isOther { other.install() } else { Installation.current = nil }
+        }
+        #expect(try await text(request, in: session) == Self.networkText)
+    }
+
+    @Test(
+        "Between canInit and startLoading the task is cancelled: it ends once, with that error",
+        arguments: [true, false]
+    )
+    func cancelledBetween(isNamed: Bool) async throws {
+        let session = session { task in DispatchQueue.global().async { task.cancel() } }
+        var load = request
+        if !isNamed {
+            try folder.cache("{ \"\(request.url?.absoluteString ?? "")\": { \"file\": \"a.txt\", \"when\": 503 } }")
+                .install()
+            load.timeoutInterval = 300
+        }
+        let (data, error) = try await Self.result(of: load, in: session) { _ in }
+        #expect((error as? URLError)?.code == .cancelled || data != nil)
+    }
+
+    @Test(
+        "Everything is removed from the archive between resume() and the load: its answer is not kept",
+        arguments: [true, false]
+    )
+    func signedOutBetween(removesAll: Bool) async throws {
+        let archive = try OfflineArchive(directory: folder.url.appendingPathComponent("archive"), capacity: 1_000_000)
+        try folder.cache("{}").install(archive: archive)
+        let url = try #require(request.url)
+        let session = session { _ in
+            if removesAll { archive.removeAll() } else { archive.remove(url) }
+        }
+        #expect(try await text(request, in: session) == Self.networkText)
+        #expect(archive.copies.isEmpty)
+        // One that is resumed after it is.
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.useSubstitutions()
+        configuration.urlCache = nil
+        _ = try await text(request, in: URLSession(configuration: configuration))
+        #expect(archive.copies.count == 1)
+    }
+
+    @Test("Another copy is removed while a load is on its way: its answer is kept")
+    func otherRemovedBetween() async throws {
+        let archive = try OfflineArchive(directory: folder.url.appendingPathComponent("archive"), capacity: 1_000_000)
+        try folder.cache("{}").install(archive: archive)
+        let other = server.url.appendingPathComponent("other")
+        let session = session { _ in archive.remove(other) }
+        _ = try await text(request, in: session)
+        #expect(archive.copies.map(\.url) == [request.url])
+    }
+
+    @Test("A task is cancelled between head and body: what was told is the network's, and the end comes once")
+    func cancelledWhileBodyArrives() async throws {
+        let site = try Site(folder, when: "[\"offline\", 503]") { _ in
+            .init(body: Data(repeating: 97, count: 100_000), transfer: .stalling(after: 50_000))
+        }
+        defer { site.server.stop() }
+        for conditions in ["\"offline\"", "[\"offline\", 503]"] {
+            try folder.cache(
+                "{ \"\(site.request.url?.absoluteString ?? "")\": { \"file\": \"a.txt\", \"when\": \(conditions) } }"
+            ).install()
+            let recorder = Recorder()
+            let session = URLSession(
+                configuration: site.session.configuration,
+                delegate: recorder,
+                delegateQueue: nil
+            )
+            site.server.forgetRequests()
+            let task = session.dataTask(with: site.request)
+            task.resume()
+            await site.server.waitForRequests(1)
+            if conditions == "\"offline\"" { await recorder.waitForData() }
+            task.cancel()
+            #expect(await recorder.end() == .cancelled)
+            await session.settle()
+            #expect(recorder.heads.count <= 1)
+            #expect(recorder.heads.allSatisfy { $0.value(forHTTPHeaderField: "Cache-Status") == nil })
+            #expect(recorder.data.allSatisfy { $0 == 97 })
+            #expect(recorder.ends == 1)
+        }
+    }
+
+    @Test(
+        "A task is suspended while a body arrives, and resumed: its answer is whole",
+        arguments: ["\"offline\"", "503"]
+    )
+    func suspendedWhileBodyArrives(conditions: String) async throws {
+        let gate = Gate()
+        let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+        let site = try Site(folder, when: conditions) { request in
+            if request.path == "/gate" { gate.wait() }
+            return .init(body: body, transfer: .chunked(1000))
+        }
+        defer { site.server.stop() }
+        for session in [site.session, site.plain] {
+            let (data, _) = try await Self.result(of: site.request, in: session) { task in
+                await site.server.waitForRequests(1)
+                task.suspend()
+                await session.settle()
+                if task.state == .suspended { task.resume() }
+            }
+            // Foundation on Linux may deliver the beginning of a body twice after a task was suspended.
+            #expect(data?.suffix(body.count) == body)
+            site.server.forgetRequests()
+        }
+        gate.open()
+    }
+}
+
+/// A delegate that keeps everything that one task tells it.
+// What changes is only touched inside the lock.
+final class Recorder: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    private let lock = NSLock()
+    private var state = (heads: [HTTPURLResponse](), data: Data(), ends: 0, error: URLError.Code?.none)
+
+    var heads: [HTTPURLResponse] { lock.withLock { state.heads } }
+    var data: Data { lock.withLock { state.data } }
+    var ends: Int { lock.withLock { state.ends } }
+
+    func waitForData() async {
+        while data.isEmpty { try? await Task.sleep(nanoseconds: 1_000_000) }
+    }
+
+    /// Waits for the end, and returns its error.
+    func end() async -> URLError.Code? {
+        while ends == 0 { try? await Task.sleep(nanoseconds: 1_000_000) }
+        return lock.withLock { state.error }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        lock.withLock { if let head = response as? HTTPURLResponse { state.heads.append(head) } }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        lock.withLock { state.data += data }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        lock.withLock {
+            state.ends += 1
+            state.error = (error as? URLError)?.code
+        }
+    }
+}
