@@ -132,12 +132,13 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
             memoryCapacity = previous.memoryCapacity
             diskCapacity = previous.diskCapacity
         }
-        Installation.current = Installation(cache: self, archive: archive)
-        URLCache.shared = self
-        // Foundation on Linux gives the shared session a cache once, and asks no registered class before its own.
+        // Foundation on Linux gives the shared session a cache once, and asks no registered class before its own. First, so
+        // that the session has the cache that was there before when nothing is installed any more.
         #if canImport(FoundationNetworking)
         SharedSessionCache.install()
         #endif
+        Installation.current = Installation(cache: self, archive: archive)
+        URLCache.shared = self
         _ = URLProtocol.registerClass(SubstitutionProtocol.self)
     }
 

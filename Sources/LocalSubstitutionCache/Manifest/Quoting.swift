@@ -40,7 +40,7 @@ package func suggestion(for name: String, among candidates: some Sequence<String
     let letters = Array(name.lowercased().utf8.prefix(256))
     let limit = max(1, letters.count / 3)
     var best: (distance: Int, name: String)?
-    var stepsLeft = 4_000_000
+    var stepsLeft = 1_000_000
     for candidate in candidates {
         let other = Array(candidate.lowercased().utf8.prefix(256))
         guard abs(other.count - letters.count) <= limit, differingLetters(letters, other) <= limit else { continue }

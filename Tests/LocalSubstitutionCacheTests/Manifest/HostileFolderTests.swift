@@ -93,6 +93,160 @@ struct HostileFolderTests {
         #expect(issues.map(\.code) == [.missingFile, .endlessFolder])
     }
 
+    /// What is read after something was exchanged between the stages of a load.
+    ///
+    /// - Parameters:
+    ///   - manifest: The manifest's text.
+    ///   - opensAgain: Whether no directory is open any more when the files are read.
+    ///   - exchange: What somebody does meanwhile.
+    /// - Returns: The texts of all files, or the first problem.
+    private func read(
+        _ manifest: String,
+        opensAgain: Bool = false,
+        after exchange: () throws -> Void
+    ) throws -> Result<[String], FileProblem> {
+        let (found, _, opened) = try SubstitutionManifest(Data(manifest.utf8), name: "m").proved(in: site, on: Date())
+        try exchange()
+        var loader = ContentsLoader(in: opensAgain ? try OpenedFolder(site.path) : opened, reading: .copied)
+        return Result { () throws(FileProblem) in
+            try found.map { substitution throws(FileProblem) in
+                String(decoding: try loader.contents(of: substitution.reference).data, as: UTF8.self)
+            }
+        }
+    }
+
+    @Test(
+        "A directory that is exchanged for a link after it was looked at leads nowhere",
+        arguments: [#"{ "https://h/a": "d/e/real.txt" }"#, #"{ "https://h/": "d/" }"#],
+        ["d", "d/e"]
+    )
+    func exchangedDirectory(manifest: String, exchanged name: String) throws {
+        for opensAgain in [false, true] {
+            try? FileManager.default.removeItem(at: site.appendingPathComponent("d"))
+            try? FileManager.default.removeItem(at: folder.url.appendingPathComponent("moved"))
+            try folder.write("inside", to: "site/d/e/real.txt")
+            try folder.write("secret", to: "outside/e/real.txt")
+            try folder.write("secret", to: "outside/real.txt")
+            let directory = site.appendingPathComponent(name)
+            let result = try read(manifest, opensAgain: opensAgain) {
+                try FileManager.default.moveItem(at: directory, to: folder.url.appendingPathComponent("moved"))
+                try FileManager.default.createSymbolicLink(
+                    at: directory,
+                    withDestinationURL: folder.url.appendingPathComponent("outside")
+                )
+            }
+            // What is open already is what was looked at.
+            #expect(result == (opensAgain ? .failure(.replaced) : .success(["inside"])))
+        }
+    }
+
+    @Test("The manifest's folder itself is exchanged: what was opened is what is read")
+    func exchangedRoot() throws {
+        try folder.write("inside", to: "site/d/real.txt")
+        let result = try read(#"{ "https://h/a": "d/real.txt", "https://h/b": "real.txt" }"#) {
+            try FileManager.default.moveItem(at: site, to: folder.url.appendingPathComponent("moved"))
+            try folder.write("secret", to: "site/d/real.txt")
+            try folder.write("secret", to: "site/real.txt")
+        }
+        #expect(result == .success(["inside", "inside"]))
+    }
+
+    @Test("A file that is exchanged for a link, a FIFO or a folder is refused", arguments: ["link", "fifo", "folder"])
+    func exchangedFile(kind: String) throws {
+        let file = site.appendingPathComponent("real.txt")
+        let result = try read(#"{ "https://h/a": "real.txt" }"#) {
+            try FileManager.default.removeItem(at: file)
+            switch kind {
+            case "link": try link("real.txt", to: "/etc/passwd")
+            case "fifo": #expect(mkfifo(file.path, 0o600) == 0)
+            default: try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
+            }
+        }
+        let problems: [String: FileProblem] = ["link": .replaced, "fifo": .notRegular, "folder": .isFolder]
+        #expect(result == problems[kind].map { .failure($0) })
+    }
+
+    @Test("A directory is listed as it is opened, not as a path leads by then")
+    func exchangedBeforeListing() throws {
+        try folder.write("x", to: "site/d/inside.txt")
+        try folder.write("x", to: "outside/secret.txt")
+        let opened = try OpenedFolder(site.path)
+        let directory = FilePath(opened.realPath.text + "/d")
+        #expect(try opened.names(in: directory) == ["inside.txt"])
+        try FileManager.default.removeItem(at: site.appendingPathComponent("d"))
+        try link("d", to: "../outside")
+        let again = try OpenedFolder(site.path)
+        #expect(throws: FileProblem.replaced) { try again.names(in: directory) }
+    }
+
+    @Test("A folder that is no file URL is told, and nothing is read from the disk")
+    func remoteFolder() throws {
+        let remote = try #require(URL(string: "https://example.com\(site.path)/"))
+        let error = #expect(throws: ManifestError.self) {
+            _ = try LocalSubstitutionCache(manifest: Data(#"{ "https://h/a": "real.txt" }"#.utf8), folder: remote)
+        }
+        #expect(
+            error?.issues.first?.message.hasSuffix("is not a file URL; download the manifest and its files first")
+                == true
+        )
+    }
+
+    @Test("Five million digits as a condition are quoted in a line that a person can read")
+    func longNumber() {
+        let digits = String(repeating: "9", count: 5_000_000)
+        let message = issues("{ \"https://h/a\": { \"file\": \"real.txt\", \"when\": \(digits) } }").first?.message
+        #expect((message?.count ?? 0) < 300)
+        #expect(message?.hasPrefix("999") == true)
+    }
+
+    // MARK: - What takes long to read
+
+    /// Quadratic steps would take hours here.
+    @Test("A list of 100,000 names in ignoreQuery, and requests with as many parameters", .timeLimit(.minutes(20)))
+    func longLists() throws {
+        let names = (0..<100_000).map { "\"p\($0)\"" }.joined(separator: ",")
+        let manifest = """
+            { "https://h/a": { "file": "real.txt", "ignoreQuery": [\(names), "utm_*"] },
+              "https://h/b?x=1": { "file": "real.txt", "ignoreQuery": ["q*"] }, "https://h/c": "real.txt" }
+            """
+        #expect(issues(manifest).isEmpty)
+        let cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: site)
+        let ignored = (0..<100_000).map { "p\($0)=\($0)" }.joined(separator: "&")
+        let others = (0..<100_000).map { "z\($0)=\($0)" }.joined(separator: "&")
+        for (query, isAnswered) in [(ignored, true), (others, false)] {
+            let request = URLRequest(url: try #require(URL(string: "https://h/a?\(query)")))
+            #expect((cache.cachedResponse(for: request) != nil) == isAnswered)
+            #expect(cache.explain(request).substitution == nil || isAnswered)
+        }
+        let near = URLRequest(url: try #require(URL(string: "https://h/c?\(others)")))
+        #expect(cache.explain(near).nearest?.differences == [.query(ignoring: [])])
+    }
+
+    @Test("More lists for one URL than can be meant are refused, one sentence for all")
+    func manyLists() {
+        func entries(_ count: Int) -> String {
+            let entries = (0..<count).map {
+                "\"https://h/a?x=\($0)\": { \"file\": \"real.txt\", \"ignoreQuery\": [\"p\($0)\"] }"
+            }
+            return "{" + entries.joined(separator: ",") + "}"
+        }
+        #expect(issues(entries(16)).isEmpty)
+        let issues = issues(entries(10_000))
+        #expect(issues.map(\.code) == [.badQueryRule])
+        #expect(
+            issues.first?.message
+                == "more than 16 entries for \"https://h/a\" have a list of their own in \"ignoreQuery\"; give them one list"
+        )
+    }
+
+    @Test("Missing names beside 5,000 that are long and nearly the same", .timeLimit(.minutes(20)))
+    func longNames() throws {
+        let stem = String(repeating: "abcdefgh", count: 25)
+        for number in 0..<5000 { try folder.write("", to: "site/many/\(stem)\(10_000 + number)") }
+        let entries = (0..<20).map { "\"https://h/\($0)\": \"many/\(stem)\(90_000 + $0)\"" }
+        #expect(issues("{" + entries.joined(separator: ",") + "}").count == 20)
+    }
+
     @Test("A FIFO, a socket and a device as a file are errors, and nobody waits for them")
     func notRegular() throws {
         #expect(mkfifo(site.appendingPathComponent("fifo").path, 0o600) == 0)

@@ -56,6 +56,34 @@ final class SessionTests {
         #expect(other.memoryCapacity == 1_234_567)
     }
 
+    // On Apple's platforms the shared session asks `URLCache.shared` itself.
+    #if canImport(FoundationNetworking)
+    @Test(
+        "Installing again, another cache, or none writes nothing into the configuration that the shared session reads"
+    )
+    func configurationOfSharedSession() async throws {
+        let configuration = URLSession.shared.configuration
+        let inUse = try #require(configuration.urlCache)
+        let other = try folder.cache("{}")
+        for install in [{ self.cache.install() }, { other.install() }, { Installation.current = nil }] {
+            install()
+            #expect(configuration.urlCache === inUse)
+            #expect(configuration.protocolClasses?.filter { $0 == SubstitutionProtocol.self }.count == 1)
+        }
+        #expect(try await answerer(of: request, in: .shared) == "network")
+        let head = try #require(cache.cachedResponse(for: request)).response
+        let stored = CachedURLResponse(response: head, data: Data("stored".utf8))
+        cache.install()
+        let elsewhere = URLRequest(url: server.url.appendingPathComponent("elsewhere"))
+        inUse.storeCachedResponse(stored, for: elsewhere)
+        #expect(inUse.cachedResponse(for: request) === cache.cachedResponse(for: request))
+        #expect(inUse.memoryCapacity == cache.memoryCapacity)
+        #expect(inUse.diskCapacity == cache.diskCapacity)
+        inUse.removeAllCachedResponses()
+        #expect(inUse.cachedResponse(for: elsewhere) == nil)
+    }
+    #endif
+
     @Test("Replacing the cache changes what the shared session gets, and leaves sessions made meanwhile alone")
     func replace() async throws {
         let meanwhile = URLSession(configuration: .default)
