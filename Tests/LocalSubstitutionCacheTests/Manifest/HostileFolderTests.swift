@@ -100,6 +100,7 @@ struct HostileFolderTests {
     ///   - opensAgain: Whether no directory is open any more when the files are read.
     ///   - exchange: What somebody does meanwhile.
     /// - Returns: The texts of all files, or the first problem.
+    /// - Throws: What keeps the manifest from being understood, or the exchange from being made.
     private func read(
         _ manifest: String,
         opensAgain: Bool = false,
