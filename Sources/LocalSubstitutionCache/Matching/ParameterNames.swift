@@ -21,10 +21,6 @@ struct ParameterNames: Hashable, Sendable {
 
         /// The name as a manifest writes it.
         var description: String { text + (isPrefix ? "*" : "") }
-
-        fileprivate func covers(_ name: some StringProtocol, isPrefix isOtherPrefix: Bool = false) -> Bool {
-            isPrefix ? name.hasPrefix(text) : !isOtherPrefix && name == text
-        }
     }
 
     /// In the order of their bytes.
@@ -32,30 +28,62 @@ struct ParameterNames: Hashable, Sendable {
     /// What lies between a prefix and a name that begins with it begins with it, too, and is left out: so of all names only
     /// the last one up to a given one can cover that.
     let sorted: [Name]
+    /// The bytes of their texts.
+    private let keys: [[UInt8]]
 
     init(_ names: [Name]) {
-        var sorted: [Name] = []
-        for name in names.sorted(by: { ($0.text, $0.isPrefix ? 0 : 1) < ($1.text, $1.isPrefix ? 0 : 1) }) {
-            if let last = sorted.last, last.covers(name.text, isPrefix: name.isPrefix) { continue }
-            sorted.append(name)
+        let order = names.map { (key: Array($0.text.utf8), name: $0) }.sorted { first, second in
+            first.key == second.key
+                ? first.name.isPrefix && !second.name.isPrefix : first.key.lexicographicallyPrecedes(second.key)
         }
-        self.sorted = sorted
+        var sorted: [Name] = []
+        var keys: [[UInt8]] = []
+        for (key, name) in order {
+            if let last = sorted.last, let lastKey = keys.last,
+                last.isPrefix ? key.starts(with: lastKey) : !name.isPrefix && key == lastKey
+            {
+                continue
+            }
+            sorted.append(name)
+            keys.append(key)
+        }
+        (self.sorted, self.keys) = (sorted, keys)
     }
 
     /// Whether parameters of this name are ignored.
-    func contains(_ name: Substring) -> Bool { last(upTo: name)?.covers(name) ?? false }
+    func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool { covers(name, isPrefix: false) }
 
     /// Whether every name that others cover is covered.
     func covers(_ others: ParameterNames) -> Bool {
-        others.sorted.allSatisfy { last(upTo: $0.text)?.covers($0.text, isPrefix: $0.isPrefix) ?? false }
+        zip(others.keys, others.sorted).allSatisfy { key, name in
+            key.withUnsafeBufferPointer { covers($0, isPrefix: name.isPrefix) }
+        }
     }
 
-    private func last(upTo name: some StringProtocol) -> Name? {
-        var (low, high) = (0, sorted.count)
+    /// Whether a name is covered, or every name that begins with it.
+    private func covers(_ name: UnsafeBufferPointer<UInt8>, isPrefix: Bool) -> Bool {
+        var (low, high) = (0, keys.count)
         while low < high {
             let middle = (low + high) / 2
-            if sorted[middle].text <= name { low = middle + 1 } else { high = middle }
+            if Self.compare(keys[middle], name) <= 0 { low = middle + 1 } else { high = middle }
         }
-        return low == 0 ? nil : sorted[low - 1]
+        guard low > 0 else { return false }
+        let key = keys[low - 1]
+        if sorted[low - 1].isPrefix {
+            return key.count <= name.count && Self.compare(key, .init(rebasing: name[..<key.count])) == 0
+        }
+        return !isPrefix && Self.compare(key, name) == 0
+    }
+
+    /// Less than 0 when the first comes before the second, byte by byte.
+    private static func compare(_ first: [UInt8], _ second: UnsafeBufferPointer<UInt8>) -> Int {
+        first.withUnsafeBufferPointer { first in
+            let count = min(first.count, second.count)
+            if count > 0, let start = first.baseAddress, let other = second.baseAddress {
+                let difference = memcmp(start, other, count)
+                if difference != 0 { return Int(difference) }
+            }
+            return first.count - second.count
+        }
     }
 }

@@ -23,13 +23,32 @@ enum QueryRule: Hashable, Sendable {
             return nil
         case .ignoring(let names):
             guard let query else { return nil }
-            let parameters = query.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-            let remaining = parameters.filter { parameter in
-                !names.contains(Substring(parameter.prefix { $0 != UInt8(ascii: "=") }))
-            }
-            if remaining.count == parameters.count { return query }
-            return remaining.isEmpty ? nil : remaining.map { Substring($0) }.joined(separator: "&")
+            return Self.remainder(of: query, without: names)
         }
+    }
+
+    /// The parameters of `query` whose names are not ignored; nil when none is left.
+    ///
+    /// Cost: one pass over the bytes, and a search for each parameter.
+    private static func remainder(of query: String, without names: ParameterNames) -> String? {
+        var query = query
+        let remaining: [UInt8]? = query.withUTF8 { bytes in
+            var remaining: [UInt8] = []
+            var isFirst = true
+            var start = 0
+            while start <= bytes.count {
+                let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
+                let nameEnd = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")) ?? end
+                if !names.contains(UnsafeBufferPointer(rebasing: bytes[start..<nameEnd])) {
+                    if !isFirst { remaining.append(UInt8(ascii: "&")) }
+                    remaining.append(contentsOf: bytes[start..<end])
+                    isFirst = false
+                }
+                start = end + 1
+            }
+            return isFirst ? nil : remaining
+        }
+        return remaining.map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Whether two queries that are the same to `other` are always the same to this.

@@ -63,7 +63,10 @@ struct QueryRuleTests {
             let names = ParameterNames(try list.map(ParameterNames.Name.init))
             for _ in 0..<20 {
                 let name = word()
-                #expect(names.contains(Substring(name)) == isIgnored(name, by: list), "\(name) in \(list)")
+                #expect(
+                    Array(name.utf8).withUnsafeBufferPointer(names.contains) == isIgnored(name, by: list),
+                    "\(name) in \(list)"
+                )
             }
             #expect(names.covers(names))
             #expect(ParameterNames(try list.shuffled().map(ParameterNames.Name.init)) == names)
