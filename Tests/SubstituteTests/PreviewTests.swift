@@ -43,7 +43,7 @@ struct PreviewTests {
                 onlyImages: choose("image"), everything: choose("all"), filterIsShown: !page.querySelector(".filter").hidden,
                 scripts: page.scripts.length, handlers: page.querySelectorAll("[onerror],[onload],[onclick]").length,
                 foreignLinks: [...page.links].filter(link => !/^file:|^#/.test(link.href)).length,
-                title: page.title, text: page.body.innerText,
+                title: page.title, text: page.body.textContent,
               };
               document.body.innerHTML = "";
               document.body.textContent = "SEEN" + JSON.stringify(seen) + "SEEN";
