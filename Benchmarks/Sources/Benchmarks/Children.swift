@@ -12,6 +12,10 @@ enum Child: String {
     case memory
     /// Prints how many milliseconds of the start were spent on loading, on installing, and on the first answer.
     case start
+    /// Prints how many bytes became resident while Foundation's objects alone were made for as many files.
+    case leastMemory
+    /// Prints how many milliseconds that took.
+    case leastStart
     /// Starts and ends.
     case nothing
 
@@ -44,6 +48,19 @@ enum Child: String {
             let answered = DispatchTime.now().uptimeNanoseconds
             let times = [start, loaded, installed, answered]
             print(zip(times, times.dropFirst()).map { String(Double($1 - $0) / 1e6) }.joined(separator: " "))
+        case .leastMemory, .leastStart:
+            let folder = manifest.deletingLastPathComponent()
+            let count = try FileManager.default.contentsOfDirectory(atPath: folder.path).count - 1
+            let before = residentBytes()
+            let start = DispatchTime.now().uptimeNanoseconds
+            let responses = (0..<count).compactMap { number in
+                URL(string: "https://example.com/assets/images/picture\(number).png").flatMap {
+                    Loading.leastResponse(to: $0, path: folder.appendingPathComponent("file\(number).png").path)
+                }
+            }
+            let time = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e6
+            print(child == .leastStart ? time : Double(residentBytes() - before))
+            withExtendedLifetime(responses) {}
         case .nothing:
             break
         }
@@ -88,29 +105,38 @@ enum Child: String {
         let count = isQuick ? 10_000 : 100_000
         let small = try Fixture(count: count, size: 200)
         let bytes = (try memory.run(small.manifest).numbers.first ?? .nan) / Double(count) - 200
-        rows.append(
+        let least = (try leastMemory.run(small.manifest).numbers.first ?? .nan) / Double(count) - 200
+        let baselines = [
+            ("the bytes themselves, in KB", bytes / 1000, Row.Target.atMost(2.5)),
+            ("Foundation's objects alone", bytes / least, .atMost(2)),
+        ]
+        rows += baselines.map { baseline, ratio, target in
             Row(
                 name: "resident for each of \(count) entries of 200 bytes",
                 value: bytes,
                 unit: "bytes",
-                baseline: "the bytes themselves, in KB",
-                ratio: bytes / 1000,
-                target: .atMost(2.5)
+                baseline: baseline,
+                ratio: ratio,
+                target: target
             )
-        )
+        }
         return rows
     }
 
     static func startRows(rounds: Int) throws -> [Row] {
         let fixture = try Fixture(count: 1000, size: 10_000)
         let runs = try (0..<rounds).map { _ in
-            (start: try start.run(fixture.manifest), nothing: try nothing.run(fixture.manifest))
+            (
+                start: try start.run(fixture.manifest), nothing: try nothing.run(fixture.manifest),
+                least: try leastStart.run(fixture.manifest)
+            )
         }
         let whole = median(runs.map(\.start.milliseconds))
         let part = { (index: Int) in median(runs.map { $0.start.numbers.dropFirst(index).first ?? .nan }) }
         let parts = [
             ("process start and end, as without the library", median(runs.map(\.nothing.milliseconds))),
             ("loading the manifest and its files", part(0)),
+            ("of that, what Foundation's objects alone take", median(runs.map { $0.least.numbers.first ?? .nan })),
             ("install(), which makes URLSession.shared", part(1)),
             ("the first answer, with URLSession.shared", part(2)),
         ]

@@ -28,11 +28,12 @@ final class Installation: Sendable {
 
     /// What there is to be done for `request`; nil when it is left alone.
     func service(for request: URLRequest) -> Service? {
-        guard request.cachePolicy != .optOut else { return nil }
+        // The question that most requests end at comes first.
         if let match = cache.match(request) {
+            guard request.cachePolicy != .optOut else { return nil }
             return match.row.isConditional ? .fallback(match.row) : .answer(match)
         }
-        guard let archive, archive.accepts(request) else { return nil }
+        guard let archive, request.cachePolicy != .optOut, archive.accepts(request) else { return nil }
         return .archive(archive)
     }
 

@@ -111,10 +111,10 @@ public struct SubstitutionManifest: Sendable {
         guard errors.isEmpty, let files = resolver.files else { throw ManifestError(errors) }
         let today = CalendarDay(date)
         let isExpired = { (substitution: Substitution) in substitution.until.map { $0 < today } ?? false }
-        return (
-            resolver.substitutions.filter { !isExpired($0) }, resolver.substitutions.filter(isExpired),
-            files.opened
-        )
+        // Mostly none is, and then the array need not be copied.
+        let expired = resolver.substitutions.filter(isExpired)
+        let current = expired.isEmpty ? resolver.substitutions : resolver.substitutions.filter { !isExpired($0) }
+        return (current, expired, files.opened)
     }
 
     /// Everything that is wrong with the manifest and its files, warnings included, in the order of the file.
