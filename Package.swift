@@ -45,7 +45,6 @@ let package = Package(
 
 for target in package.targets where target.type != .plugin {
     target.swiftSettings = [
-        .treatAllWarnings(as: .error),
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),

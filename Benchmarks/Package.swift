@@ -28,7 +28,6 @@ let package = Package(
 
 for target in package.targets {
     target.swiftSettings = [
-        .treatAllWarnings(as: .error),
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),

@@ -24,8 +24,11 @@ struct Site {
     /// The path of the picture that changes every hour.
     static let live = "/live/tide.svg"
 
+    /// Where this executable's resources lie: on macOS not always at the top of their bundle.
+    static let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
+
     /// The sample manifest's folder, which ships with this executable as it would with an app.
-    static let substitutions = Bundle.module.bundleURL.appendingPathComponent("Substitutions")
+    static let substitutions = Site.resources.appendingPathComponent("Substitutions")
 
     private static let types = [
         "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
@@ -37,7 +40,7 @@ struct Site {
     /// The page and its stylesheet are the same on the site and in the bundle; the rest says where it is from.
     private static func files() throws -> [String: (type: String, body: Data)] {
         var files: [String: (type: String, body: Data)] = [:]
-        for folder in [substitutions, Bundle.module.bundleURL.appendingPathComponent("RemoteSite")] {
+        for folder in [substitutions, Site.resources.appendingPathComponent("RemoteSite")] {
             for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
                 let url = folder.appendingPathComponent(path)
                 guard let type = types[url.pathExtension] else { continue }

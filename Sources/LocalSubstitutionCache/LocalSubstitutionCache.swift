@@ -27,10 +27,16 @@ public import FoundationNetworking
 /// Every request spelled as in the manifest gets the same `CachedURLResponse`, made when the manifest was loaded.
 /// Look-ups take one dictionary look-up for such a request, and whatever `URLCache` takes for one that no entry names.
 ///
+/// What is not substituted is stored where the system's own cache stores it: the folder of a `URLCache` whose disk path is
+/// nil. So what the app had cached before is still there, and several instances share it, each with capacities of its own.
+///
 /// All methods may be called from any thread, also while another reloads.
 public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Reads the manifest again and prepares everything it names.
-    private let load: @Sendable () throws(ManifestError) -> SubstitutionTable
+    ///
+    /// Returns a `Result`: a stored closure with typed throws needs metadata that iOS 17 and macOS 14 do not have, and ends
+    /// the process there when a test or a debugger looks into this object.
+    private let load: @Sendable () -> Result<SubstitutionTable, ManifestError>
     private let reloading = NSLock()
     private let lock = NSLock()
     private var table: SubstitutionTable
@@ -56,9 +62,11 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///     ``ReadingMode/copied`` for those that may.
     /// - Throws: ``ManifestError`` with everything that is wrong with the manifest or its files.
     public convenience init(manifest url: URL, reading: ReadingMode = .mapped) throws(ManifestError) {
-        try self.init { () throws(ManifestError) in
-            let manifest = try SubstitutionManifest(contentsOf: url)
-            return try SubstitutionTable(manifest, folder: url.deletingLastPathComponent(), reading: reading)
+        try self.init {
+            Result { () throws(ManifestError) in
+                let manifest = try SubstitutionManifest(contentsOf: url)
+                return try SubstitutionTable(manifest, folder: url.deletingLastPathComponent(), reading: reading)
+            }
         }
     }
 
@@ -74,22 +82,23 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         folder: URL,
         reading: ReadingMode = .mapped
     ) throws(ManifestError) {
-        try self.init { () throws(ManifestError) in
-            let manifest = try SubstitutionManifest(data, name: "manifest.json")
-            return try SubstitutionTable(manifest, folder: folder, reading: reading)
+        try self.init {
+            Result { () throws(ManifestError) in
+                let manifest = try SubstitutionManifest(data, name: "manifest.json")
+                return try SubstitutionTable(manifest, folder: folder, reading: reading)
+            }
         }
     }
 
-    private init(_ load: @escaping @Sendable () throws(ManifestError) -> SubstitutionTable) throws(ManifestError) {
-        table = try load()
+    /// The designated initialiser of every platform.
+    ///
+    /// With `directory:` Apple's `URLCache` has a convenience initialiser, which ends the process when a subclass calls it as
+    /// `super.init`.
+    private init(_ load: @escaping @Sendable () -> Result<SubstitutionTable, ManifestError>) throws(ManifestError) {
+        table = try load().get()
         self.load = load
-        let (memory, disk) = (URLCache.shared.memoryCapacity, URLCache.shared.diskCapacity)
-        // Each system has only one of these that is both declared everywhere and not deprecated.
-        #if canImport(FoundationNetworking)
-        super.init(memoryCapacity: memory, diskCapacity: disk, diskPath: nil)
-        #else
-        super.init(memoryCapacity: memory, diskCapacity: disk, directory: nil)
-        #endif
+        let stock = URLCache.shared
+        super.init(memoryCapacity: stock.memoryCapacity, diskCapacity: stock.diskCapacity, diskPath: nil)
     }
 
     private static func manifest(in bundle: Bundle) throws(ManifestError) -> URL {
@@ -101,16 +110,21 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         if bundle.url(forResource: "manifest", withExtension: "json") != nil {
             throw ManifestError(
                 unreadable: expected,
-                because: "the bundle has manifest.json at its root, so Substitutions was added to the app as a group, "
-                    + "which flattens it; add the folder as a folder reference"
+                because:
+                    "the bundle has manifest.json at its root, so the folder Substitutions was flattened when it was "
+                    + "copied; \(Self.remedy)"
             )
         }
         throw ManifestError(
             unreadable: expected,
-            because: "the bundle has no Substitutions/manifest.json; add the folder Substitutions to the target as a "
-                + "folder reference, or in a Swift package as .copy(\"Substitutions\") and pass bundle: .module"
+            because: "the bundle has no Substitutions/manifest.json; \(Self.remedy); in a package pass bundle: .module"
         )
     }
+
+    /// How the folder gets into a bundle as it is.
+    private static let remedy =
+        "in Xcode select the folder and untick \"Build Folder Contents\" in the File inspector (before Xcode 16: add it as "
+        + "a folder reference), in a Swift package declare it with .copy(\"Substitutions\") and not with .process"
 
     // MARK: - Using it
 
@@ -155,7 +169,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         // One at a time: of two, the one that read last is the one that stays.
         reloading.lock()
         defer { reloading.unlock() }
-        let table = try load()
+        let table = try load().get()
         lock.lock()
         defer { lock.unlock() }
         self.table = table

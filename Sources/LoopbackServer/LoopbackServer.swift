@@ -16,6 +16,8 @@ package final class LoopbackServer: @unchecked Sendable {
     package let url: URL
 
     private let listener: Int32
+    /// What wakes the thread that waits for connections: `shutdown` of a listening socket does not, on Apple's systems.
+    private let wake = Pipe()
     private let respond: @Sendable (Request) -> Response
     private let lock = NSLock()
     private var connections: Set<Int32> = []
@@ -71,15 +73,15 @@ package final class LoopbackServer: @unchecked Sendable {
         locked {
             guard !isStopped else { return }
             isStopped = true
-            // Wakes the threads that wait in accept and recv; each closes its own descriptor.
-            shutdown(listener, Int32(SHUT_RDWR))
+            // Wakes the threads that wait in poll and recv; each closes its own descriptor.
+            try? wake.fileHandleForWriting.close()
             for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }
         }
     }
 
     private func acceptConnections() {
         while true {
-            let descriptor = accept(listener, nil, nil)
+            let descriptor = waitForConnection() ? accept(listener, nil, nil) : -1
             if descriptor < 0, errno == EINTR || errno == ECONNABORTED { continue }
             let isWanted = locked {
                 guard descriptor >= 0, !isStopped else { return false }
@@ -99,6 +101,17 @@ package final class LoopbackServer: @unchecked Sendable {
                 }
             }
         }
+    }
+
+    /// Whether there is a connection to accept; false when the server was stopped.
+    private func waitForConnection() -> Bool {
+        var descriptors = [
+            pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wake.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        errno = 0
+        let count = poll(&descriptors, nfds_t(descriptors.count), -1)
+        return count > 0 && descriptors[1].revents == 0
     }
 
     private func serve(_ connection: consuming Connection) {

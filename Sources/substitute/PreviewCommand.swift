@@ -50,7 +50,8 @@ extension Command {
     )
 
     private static func open(_ page: URL) throws {
-        // The desktop's own command for "open with whatever opens this".
+        // The desktop's own command for "open with whatever opens this". iOS and its relatives start no processes.
+        #if os(macOS) || os(Linux)
         #if os(macOS)
         let opener = "open"
         #else
@@ -62,5 +63,8 @@ extension Command {
         try process.run()
         process.waitUntilExit()
         if process.terminationStatus != 0 { throw ToolError("\(opener) could not open \(quoted(page.path))") }
+        #else
+        throw ToolError("nothing can be opened on this system; open \(quoted(page.path)) yourself")
+        #endif
     }
 }

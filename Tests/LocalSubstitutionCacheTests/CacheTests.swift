@@ -180,7 +180,7 @@ struct CacheTests {
 
     /// A file that is mapped, and its bytes.
     private func makeLargeFile() throws -> Data {
-        let bytes = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 4) })
+        let bytes = Data((0..<600_000).map { UInt8(truncatingIfNeeded: ($0 &* 7) >> 4) })
         try folder.write(bytes, to: "large.bin")
         return bytes
     }
@@ -463,7 +463,7 @@ struct CacheTests {
         #expect(try cache.cachedResponse(for: request("https://example.com/a"))?.data == Data("plain".utf8))
     }
 
-    @Test("A bundle without the folder, or with the folder added as a group, says so")
+    @Test("A bundle without the folder, or with the folder flattened, says what to do")
     func bundleWithout() throws {
         try folder.write("x", to: "Empty.bundle/x.txt")
         try folder.write("{}", to: "Group.bundle/manifest.json")
@@ -473,7 +473,7 @@ struct CacheTests {
         #expect(missing.description.contains("Empty.bundle/Substitutions/manifest.json:1:1: error:"))
         #expect(missing.description.contains(".module"))
         let flat = try #require(throws: ManifestError.self) { try LocalSubstitutionCache(bundle: group) }
-        #expect(flat.description.contains("folder reference"))
+        #expect(flat.description.contains("Build Folder Contents"))
         #expect(flat.description.contains("group"))
         #expect([missing, flat].flatMap { $0.issues.map(\.code) } == [.unreadableManifest, .unreadableManifest])
     }

@@ -6,7 +6,10 @@ import Testing
 
 /// The files that tests read.
 enum Fixtures {
-    static let folder = Bundle.module.bundleURL.appendingPathComponent("Fixtures")
+    static let folder = resources.appendingPathComponent("Fixtures")
+
+    /// Where the tests' resources lie: on macOS not always at the top of their bundle.
+    static let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
 
     /// A few well-formed files that manifests of tests may name.
     static let files = folder.appendingPathComponent("Files")

@@ -13,7 +13,7 @@ import FoundationNetworking
 struct SampleManifestTests {
     @Test("It has no error and no warning")
     func clean() throws {
-        let folder = Bundle.module.bundleURL.appendingPathComponent("Substitutions")
+        let folder = Fixtures.resources.appendingPathComponent("Substitutions")
         let manifest = try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json"))
         #expect(manifest.issues(in: folder) == [])
     }

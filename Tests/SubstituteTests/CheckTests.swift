@@ -1,3 +1,5 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
@@ -108,7 +110,10 @@ struct CheckTests {
 
     @Test(
         "Output to a pipe has no colour, and neither has a terminal with NO_COLOR",
-        .enabled(if: Program.find("script") != nil || Program.isEverythingRequired, "needs script(1)")
+        .enabled(
+            if: Platform.isLinux && (Program.find("script") != nil || Program.isEverythingRequired),
+            "needs the script(1) of util-linux"
+        )
     )
     func colour() async throws {
         let folder = try TemporaryFolder()
@@ -171,3 +176,4 @@ struct CheckTests {
         #expect(result.output.split(separator: "\n").count == 1)
     }
 }
+#endif

@@ -1,3 +1,5 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
@@ -95,3 +97,4 @@ struct ExplainTests {
         #expect(result.errors.hasPrefix("manifest.json:1:2: error: "))
     }
 }
+#endif

@@ -1,3 +1,5 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
@@ -75,3 +77,4 @@ struct PluginTests {
         #expect(wrong.status != 0)
     }
 }
+#endif

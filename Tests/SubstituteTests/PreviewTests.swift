@@ -1,3 +1,5 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
@@ -205,3 +207,4 @@ struct PreviewTests {
         #expect(try await Tool.run(["preview"], in: folder.url).status == 2)
     }
 }
+#endif

@@ -1,3 +1,5 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
@@ -70,3 +72,4 @@ struct SchemaTests {
         }
     }
 }
+#endif

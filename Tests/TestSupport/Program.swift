@@ -22,6 +22,8 @@ package enum Program {
     package static let isEverythingRequired = ProcessInfo.processInfo.environment["REQUIRE_ALL_TESTS"] != nil
 }
 
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
 extension Process {
     /// Starts it, and waits for its end without holding up a thread that tests share.
     ///
@@ -35,3 +37,4 @@ extension Process {
         }
     }
 }
+#endif

@@ -70,12 +70,7 @@ final class DirectPort: URLCache, @unchecked Sendable {
 
     init(_ paths: [String: String]) {
         self.paths = paths
-        // Each system has only one of these that is both declared everywhere and not deprecated.
-        #if canImport(FoundationNetworking)
         super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
-        #else
-        super.init(memoryCapacity: 0, diskCapacity: 0, directory: nil)
-        #endif
     }
 
     override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
@@ -98,11 +93,7 @@ final class DirectPort: URLCache, @unchecked Sendable {
 
 /// The system's cache, with the same responses in memory.
 func makeStockCache(_ cache: URLCache? = nil, _ urls: [URL] = []) -> URLCache {
-    #if canImport(FoundationNetworking)
     let stock = URLCache(memoryCapacity: 200_000_000, diskCapacity: 0, diskPath: nil)
-    #else
-    let stock = URLCache(memoryCapacity: 200_000_000, diskCapacity: 0, directory: nil)
-    #endif
     for url in urls {
         let request = URLRequest(url: url)
         if let response = cache?.cachedResponse(for: request) { stock.storeCachedResponse(response, for: request) }

@@ -372,6 +372,8 @@ struct OfflineArchiveTests {
         #expect(try text(of: request("a")) == "a")
     }
 
+    // Only Linux tells a program's own file, and iOS and its relatives start no processes.
+    #if os(Linux)
     /// The other processes run only this, with a variable that tells them so.
     @Test("Processes that write, read and make room in one directory serve only whole copies")
     func processes() async throws {
@@ -439,18 +441,15 @@ struct OfflineArchiveTests {
         try keep("then", for: request("c"))
         #expect(try text(of: request("c")) == "then")
     }
+    #endif
 }
 
+// Mounting one takes a process, and a kind of file system that only Linux has.
+#if os(Linux)
 /// A file system in memory that is soon full.
 private struct SmallDisk {
     /// Mounting is for root.
-    static var isAllowed: Bool {
-        #if os(Linux)
-        geteuid() == 0
-        #else
-        false
-        #endif
-    }
+    static var isAllowed: Bool { geteuid() == 0 }
 
     private let url: URL
 
@@ -472,3 +471,4 @@ private struct SmallDisk {
         guard process.terminationStatus == 0 else { throw POSIXError(.EPERM) }
     }
 }
+#endif

@@ -251,7 +251,7 @@ struct HostileFolderTests {
     @Test("A FIFO, a socket and a device as a file are errors, and nobody waits for them")
     func notRegular() throws {
         #expect(mkfifo(site.appendingPathComponent("fifo").path, 0o600) == 0)
-        try bindSocket(at: site.appendingPathComponent("socket").path)
+        try bindSocket(in: site, named: "socket")
         try link("null", to: "/dev/null")
         #expect(issues(#"{ "https://h/a": "fifo" }"#).map(\.code) == [.wrongFileKind])
         #expect(issues(#"{ "https://h/a": "socket" }"#).map(\.code) == [.wrongFileKind])
@@ -259,7 +259,12 @@ struct HostileFolderTests {
         #expect(Set(issues(#"{ "https://h/": "./" }"#).map(\.code)) == [.wrongFileKind, .outsideFolder])
     }
 
-    private func bindSocket(at path: String) throws {
+    /// Binds a socket by way of a short link: the path of one has 104 bytes on Apple's systems.
+    private func bindSocket(in directory: URL, named name: String) throws {
+        let link = "/tmp/\(UInt32.random(in: 0 ... .max))"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.path)
+        defer { unlink(link) }
+        let path = link + "/" + name
         // Glibc alone makes an enumeration of the kinds of sockets.
         #if canImport(Glibc)
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -269,7 +274,7 @@ struct HostileFolderTests {
         defer { close(descriptor) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8.prefix(107)) + [0]) }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8) + [0]) }
         let result = withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
@@ -318,7 +323,8 @@ struct HostileFolderTests {
         #expect(try answer(manifest, "https://h/x") == "odd")
     }
 
-    @Test("A name is found in either Unicode form, and the exact one wins")
+    // APFS takes the two forms of a name for one.
+    @Test("A name is found in either Unicode form, and the exact one wins", Platform.measuredOnLinux)
     func unicodeForms() throws {
         try folder.write("decomposed", to: "site/e\u{301}.txt")
         #expect(try answer("{ \"https://h/x\": \"\u{E9}.txt\" }", "https://h/x") == "decomposed")

@@ -169,6 +169,7 @@ extension SessionTests {
 
     @Test(
         "Without a condition that holds the network's answer is delivered as if the library were not there",
+        Platform.measuredOnLinux,
         arguments: [false, true]
     )
     func untouched(dependsOnStatus: Bool) async throws {
@@ -232,6 +233,7 @@ extension SessionTests {
 
     @Test(
         "A redirect to a URL that an entry names is answered with its file, but not where a delegate gets the body",
+        Platform.measuredOnLinux,
         arguments: ["418", "[418, \"offline\"]", "\"offline\""]
     )
     func redirectToSubstituted(conditions: String) async throws {
@@ -251,7 +253,10 @@ extension SessionTests {
         }
     }
 
-    @Test("A redirect that ends in a status that a condition names is answered with the file, but not to a delegate")
+    @Test(
+        "A redirect that ends in a status that a condition names is answered with the file, but not to a delegate",
+        Platform.measuredOnLinux
+    )
     func redirectToStatus() async throws {
         let site = try redirecting(to: "/503", when: "[\"5xx\"]")
         defer { site.server.stop() }
@@ -285,7 +290,7 @@ extension SessionTests {
 
     // MARK: - What the app's session knows
 
-    @Test("Cookies and additional headers of the session are sent, and cookies on the way are kept")
+    @Test("Cookies and additional headers of the session are sent, cookies on the way kept", Platform.measuredOnLinux)
     func sessionIsKept() async throws {
         let site = try Site(folder, when: "[\"offline\", 503]") { request in
             let fields = ["Set-Cookie": "\(request.path.dropFirst())=1; Path=/"]

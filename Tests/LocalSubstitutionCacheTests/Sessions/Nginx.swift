@@ -1,3 +1,5 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 
@@ -86,3 +88,4 @@ final class Nginx: @unchecked Sendable {
         #endif
     }
 }
+#endif

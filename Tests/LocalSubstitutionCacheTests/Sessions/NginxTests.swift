@@ -1,3 +1,5 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
@@ -143,3 +145,4 @@ extension SessionTests {
         }
     }
 }
+#endif

@@ -153,10 +153,8 @@ extension SessionTests {
     }
 
     /// The documentation says it so.
-    @Test("Who answers after a status, by receiver and delegates, on Linux")
+    @Test("Who answers after a status, by receiver and delegates, on Linux", Platform.measuredOnLinux)
     func whoAnswersAfterStatus() async throws {
-        // Elsewhere nothing was measured.
-        #if os(Linux)
         let server = try LoopbackServer(Self.answer)
         defer { server.stop() }
         let request = URLRequest(url: server.url.appendingPathComponent("status"))
@@ -182,7 +180,6 @@ extension SessionTests {
                 }
             }
         }
-        #endif
     }
 
     @Test("Interim responses do not keep the file from answering", arguments: [100, 103])

@@ -158,7 +158,7 @@ final class SessionTests {
     /// fails. Run the tests with `UPDATE_GOLDEN_FILES=1` to write it anew.
     @Test(
         "Who answers: kind of task × session × policy × method × header",
-        .enabled(if: Self.isLinux, "other platforms have tables of their own")
+        Platform.measuredOnLinux
     )
     func matrix() async throws {
         let sessions = [
@@ -190,15 +190,6 @@ final class SessionTests {
             }
         }
         try compare(lines.joined(separator: "\n") + "\n", withFixture: "WhoAnswers-Linux.txt")
-    }
-
-    private static var isLinux: Bool {
-        // The table was measured there.
-        #if os(Linux)
-        true
-        #else
-        false
-        #endif
     }
 
     private static func row(_ task: String, _ session: String, _ method: String, _ header: String, _ cells: [String])
