@@ -474,7 +474,7 @@ struct CacheTests {
         #expect(missing.description.contains(".module"))
         let flat = try #require(throws: ManifestError.self) { try LocalSubstitutionCache(bundle: group) }
         #expect(flat.description.contains("Build Folder Contents"))
-        #expect(flat.description.contains("group"))
+        #expect(flat.description.contains("flattened"))
         #expect([missing, flat].flatMap { $0.issues.map(\.code) } == [.unreadableManifest, .unreadableManifest])
     }
 

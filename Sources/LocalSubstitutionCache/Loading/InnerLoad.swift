@@ -119,6 +119,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     /// Tells the client what has been noted.
     private func tell() {
         let note = lock.withLock {
+            // On Linux it is told in one piece; this is also called when the app resumes its task in the middle.
+            #if canImport(FoundationNetworking)
+            if self.note.last == nil { return Note() }
+            #endif
             let note = self.note
             self.note = Note()
             if note.last?.endsLoad ?? false { isFinished = true }

@@ -58,14 +58,22 @@ struct InnerLoadOrderTests {
         #expect(client.events == [.head(200), .data("network"), .end])
     }
 
-    @Test("A head before the task looks, and the rest after")
-    func headBeforeTelling() throws {
+    /// A task with a completion handler keeps only the last piece on Linux.
+    @Test("The app resumes its task in the middle of a body: on Linux the body is told in one piece all the same")
+    func resumedInTheMiddle() throws {
         load.didReceive(try head(200))
         load.start()
-        load.didReceive(data("network"))
+        load.didReceive(data("net"))
+        load.start()
+        load.didReceive(data("work"))
+        load.start()
         load.didComplete(task, nil)
         load.start()
-        #expect(client.events == [.head(200), .data("network"), .end])
+        if Platform.isLinux {
+            #expect(client.events == [.head(200), .data("network"), .end])
+        } else {
+            #expect(client.events == [.head(200), .data("net"), .data("work"), .end])
+        }
     }
 
     @Test("The file is noted, and then the network goes on: nothing of it is told")
@@ -151,16 +159,17 @@ struct InnerLoadOrderTests {
         #expect(client.events == [])
     }
 
-    @Test("A load that is stopped inside the client's first call tells no more than it has begun")
+    @Test("A load that is stopped after a part was told tells no more")
     func stoppedWhileTelling() throws {
         load.didReceive(try head(200))
         load.didReceive(data("network"))
         load.start()
+        let told = client.events
         load.stop()
         load.didReceive(data("more"))
         load.didComplete(task, nil)
         load.start()
-        #expect(client.events == [.head(200), .data("network")])
+        #expect(client.events == told)
     }
 }
 

@@ -161,30 +161,22 @@ extension SessionTests {
         }
     }
 
-    @Test(
-        "A task is suspended while a body arrives, and resumed: its answer is whole",
-        arguments: ["\"offline\"", "503"]
-    )
-    func suspendedWhileBodyArrives(conditions: String) async throws {
-        let gate = Gate()
+    /// In the app's own task Foundation on Linux may lose or repeat a part of a body there, with or without the library.
+    @Test("A task is suspended while the inner session loads, and resumed: its answer is whole")
+    func suspendedWhileBodyArrives() async throws {
         let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
-        let site = try Site(folder, when: conditions) { request in
-            if request.path == "/gate" { gate.wait() }
-            return .init(body: body, transfer: .chunked(1000))
-        }
+        let site = try Site(folder, when: "503") { _ in .init(body: body, transfer: .chunked(1000)) }
         defer { site.server.stop() }
-        for session in [site.session, site.plain] {
-            let (data, _) = try await Self.result(of: site.request, in: session) { task in
+        for _ in 0..<10 {
+            site.server.forgetRequests()
+            let (data, _) = try await Self.result(of: site.request, in: site.session) { task in
                 await site.server.waitForRequests(1)
                 task.suspend()
-                await session.settle()
+                await site.session.settle()
                 if task.state == .suspended { task.resume() }
             }
-            // Foundation on Linux may deliver the beginning of a body twice after a task was suspended.
-            #expect(data?.suffix(body.count) == body)
-            site.server.forgetRequests()
+            #expect(data == body)
         }
-        gate.open()
     }
 }
 
