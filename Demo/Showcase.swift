@@ -54,12 +54,8 @@ private final class Gateway: @unchecked Sendable {
     func load(_ path: String) -> LoopbackServer.Response {
         guard let url = URL(string: site.page.absoluteString + path) else { return .text("", status: 400) }
         let answer = Answer()
-        let done = DispatchSemaphore(value: 0)
-        session.dataTask(with: url) { body, response, error in
-            answer.set(body, response, error)
-            done.signal()
-        }.resume()
-        done.wait()
+        session.dataTask(with: url) { body, response, error in answer.set(body, response, error) }.resume()
+        answer.wait()
         lock.withLock {
             if path.isEmpty { (loads, requests) = (0, 0) }
             loads += 1
@@ -82,8 +78,12 @@ private final class Gateway: @unchecked Sendable {
 private final class Answer: @unchecked Sendable {
     private(set) var response = LoopbackServer.Response.text("", status: 502)
     private(set) var isFromBundle = false
+    private let done = DispatchSemaphore(value: 0)
+
+    func wait() { done.wait() }
 
     func set(_ body: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+        defer { done.signal() }
         guard let head = response as? HTTPURLResponse, let body else {
             self.response = .text("\(error?.localizedDescription ?? "no answer")\n", status: 502)
             return

@@ -14,7 +14,7 @@ struct DocumentationTests {
 
     static let pages = [
         "README.md", "\(catalog)/LocalSubstitutionCache.md", "\(catalog)/GuideForDesigners.md",
-        "\(catalog)/WhenTheCacheIsAsked.md",
+        "\(catalog)/WhenTheCacheIsAsked.md", "\(catalog)/Platforms.md",
     ]
 
     /// The blocks of code of one language.
@@ -49,7 +49,7 @@ struct DocumentationTests {
     func manifests(page: String) throws {
         let folder = try TemporaryFolder()
         let manifests = try blocks(of: "json", in: page)
-        #expect(!manifests.isEmpty || ["Cache.md", "Asked.md"].contains(where: page.hasSuffix))
+        #expect(!manifests.isEmpty || ["Cache.md", "Asked.md", "Platforms.md"].contains(where: page.hasSuffix))
         for manifest in manifests {
             #expect(folder.issues(manifest).filter { $0.code != .missingFile } == [])
         }

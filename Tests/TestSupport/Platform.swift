@@ -3,6 +3,7 @@ package import Testing
 /// Where a test holds.
 package enum Platform {
     package static var isLinux: Bool {
+        // The question itself.
         #if os(Linux)
         true
         #else

@@ -151,6 +151,7 @@ struct Soak {
     }
 
     private func autoreleasing(_ body: () throws -> Void) rethrows {
+        // Objects of Objective-C are released with their pool.
         #if canImport(ObjectiveC)
         try autoreleasepool(invoking: body)
         #else

@@ -48,6 +48,13 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     #if !canImport(FoundationNetworking)
     private let runLoop = RunLoop.current
     private let mode = RunLoop.current.currentMode ?? .default
+    /// A redirect that was told, in case the app's delegate refuses it; only touched inside the lock.
+    ///
+    /// Where it is followed, URL loading begins another load and stops this one. Where it is refused, nothing follows: the
+    /// app would wait until its time-out. So what is not stopped within a grace gets the 3xx as its answer.
+    private var refused: (head: HTTPURLResponse, body: Data, isWhole: Bool)?
+    /// In seconds.
+    private static let grace = 0.5
     #endif
     /// What is to be kept; only touched on the queue of the inner session's delegate.
     private var response: URLResponse?
@@ -102,7 +109,13 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         #if canImport(FoundationNetworking)
         if let state = owner?.task?.state, state == .suspended || state == .running { return }
         #endif
-        lock.withLock { (isComplete, note) = (true, Note()) }
+        lock.withLock {
+            (isComplete, note) = (true, Note())
+            // Only Apple's systems are told of redirects.
+            #if !canImport(FoundationNetworking)
+            refused = nil
+            #endif
+        }
         cancel()
     }
 
@@ -140,12 +153,32 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
             onRedirect(currentFallback)
             #else
             client?.urlProtocol(owner, wasRedirectedTo: request, redirectResponse: response)
+            waitForRefusal()
             #endif
         case .end(let error?): client?.urlProtocol(owner, didFailWithError: error)
         case .end(nil): client?.urlProtocolDidFinishLoading(owner)
         case nil: break
         }
     }
+
+    // Only Apple's systems are told of redirects.
+    #if !canImport(FoundationNetworking)
+    /// Tells the 3xx when the grace is over and nobody has stopped this load: both happen on this thread, so never at once.
+    private func waitForRefusal() {
+        let timer = Timer(timeInterval: Self.grace, repeats: false) { [weak self] _ in self?.tellRefused() }
+        for mode in [.common, mode] { runLoop.add(timer, forMode: mode) }
+    }
+
+    private func tellRefused() {
+        let refused = lock.withLock { self.refused }
+        guard let refused, let owner else { return }
+        guard refused.isWhole else { return waitForRefusal() }
+        lock.withLock { self.refused = nil }
+        client?.urlProtocol(owner, didReceive: refused.head, cacheStoragePolicy: .notAllowed)
+        if !refused.body.isEmpty { client?.urlProtocol(owner, didLoad: refused.body) }
+        client?.urlProtocolDidFinishLoading(owner)
+    }
+    #endif
 
     // MARK: - On the queue of the inner session
 
@@ -163,8 +196,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     /// Has ``tell()`` called where URL loading calls protocols.
     private func call(isLast: Bool) {
+        // Each system calls protocols in its own way.
         #if canImport(FoundationNetworking)
-        // The queue of a task is not to be had, but a task that is resumed has its protocol started there.
+        // We cannot get a task's queue. But resuming a task makes Foundation call `startLoading()` on that queue, so we
+        // suspend and resume the task to get there.
         guard isLast, let task = owner?.task else { return }
         task.suspend()
         task.resume()
@@ -210,6 +245,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     }
 
     func didReceive(_ data: Data) {
+        // Only Apple's systems are told of redirects.
+        #if !canImport(FoundationNetworking)
+        lock.withLock { refused?.body.append(data) }
+        #endif
         if let count = body?.count, data.count <= currentFallback.collectedLength - count {
             body?.append(data)
         } else {
@@ -220,6 +259,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     /// Linux tells nothing of the head of a 3xx that leads nowhere before this.
     func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
+        // Only Apple's systems are told of redirects.
+        #if !canImport(FoundationNetworking)
+        lock.withLock { refused?.isWhole = true }
+        #endif
         let isReplaceable = lock.withLock { !hasHead }
         if isReplaceable, let answer = error.flatMap({ Outcome($0) }).flatMap({ currentFallback.answer(after: $0) }) {
             note(answer)
@@ -238,6 +281,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     ) {
         let sender = ChallengeSender(completionHandler)
         note { $0.last = .challenge(URLAuthenticationChallenge(authenticationChallenge: challenge, sender: sender)) }
+        // Foundation on Linux answers a challenge with a load of its own.
         #if canImport(FoundationNetworking)
         completionHandler(.cancelAuthenticationChallenge, nil)
         #endif
@@ -256,6 +300,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         if let answer = lookUp(redirectedTo: request) {
             note(answer)
         } else {
+            lock.withLock { refused = (response, Data(), false) }
             note { $0.last = .redirect(request, response) }
         }
         #endif

@@ -1,0 +1,26 @@
+// SwiftUI exists on Apple's platforms only.
+#if canImport(SwiftUI)
+import LocalSubstitutionCache
+import SwiftUI
+
+@main
+struct MyApp: App {
+    init() {
+        (try? LocalSubstitutionCache(bundle: .main))?.install()
+    }
+
+    var body: some Scene {
+        WindowGroup { ContentView() }
+    }
+}
+
+struct ContentView: View {
+    var body: some View { Text("Hello") }
+}
+#else
+// Every snippet is a program.
+@main
+struct Nothing {
+    static func main() {}
+}
+#endif
