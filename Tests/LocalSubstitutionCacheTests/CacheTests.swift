@@ -176,6 +176,15 @@ struct CacheTests {
         }
     }
 
+    /// What Apple's platforms did not let happen; `.ci/apple` asks this first.
+    @Test("A cache can be constructed, from a bundle, from a file and from memory")
+    func constructed() throws {
+        _ = try LocalSubstitutionCache(bundle: .module)
+        try folder.write("{}", to: "manifest.json")
+        _ = try LocalSubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
+        _ = try folder.cache("{}")
+    }
+
     // MARK: - Ranges
 
     /// A file that is mapped, and its bytes.

@@ -158,7 +158,7 @@ final class SessionTests {
     /// fails. Run the tests with `UPDATE_GOLDEN_FILES=1` to write it anew.
     @Test(
         "Who answers: kind of task × session × policy × method × header",
-        Platform.measuredOnLinux
+        .enabled(if: hasTable, "nobody has measured this platform; .ci/apple does")
     )
     func matrix() async throws {
         let sessions = [
@@ -189,7 +189,15 @@ final class SessionTests {
                 }
             }
         }
-        try compare(lines.joined(separator: "\n") + "\n", withFixture: "WhoAnswers-Linux.txt")
+        lines += try await askedRows()
+        try compare(lines.joined(separator: "\n") + "\n", withFixture: Self.table)
+    }
+
+    private static let table = "WhoAnswers-\(Platform.name).txt"
+
+    private static var hasTable: Bool {
+        ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil
+            || FileManager.default.fileExists(atPath: Fixtures.folder.appendingPathComponent(table).path)
     }
 
     private static func row(_ task: String, _ session: String, _ method: String, _ header: String, _ cells: [String])
