@@ -1,0 +1,33 @@
+// swift-tools-version: 6.2
+// An App Playground: open the folder in Xcode or in Swift Playgrounds. Not compiled by the package around it.
+import AppleProductTypes
+import PackageDescription
+
+// A package at a path is known by the name of its folder, whatever that is in a clone.
+let library = Context.packageDirectory.split(separator: "/").dropLast(2).last.map(String.init) ?? ""
+
+let package = Package(
+    name: "DemoApp",
+    platforms: [.iOS(.v17)],
+    products: [
+        .iOSApplication(
+            name: "DemoApp",
+            targets: ["DemoApp"],
+            displayVersion: "1.0",
+            bundleVersion: "1",
+            appIcon: .placeholder(icon: .images),
+            accentColor: .presetColor(.teal),
+            supportedDeviceFamilies: [.pad, .phone],
+            supportedInterfaceOrientations: [.portrait, .landscapeLeft, .landscapeRight]
+        )
+    ],
+    dependencies: [.package(path: "../..")],
+    targets: [
+        .executableTarget(
+            name: "DemoApp",
+            dependencies: [.product(name: "LocalSubstitutionCache", package: library)],
+            path: ".",
+            resources: [.copy("Substitutions")]
+        )
+    ]
+)
