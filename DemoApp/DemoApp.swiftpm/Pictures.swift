@@ -3,8 +3,10 @@ import SwiftUI
 
 /// The pictures, by the way in which they are loaded.
 struct Pictures: View {
-    private static let urls = ["header", "ferry", "tide"].compactMap {
-        URL(string: "https://pictures.invalid/img/\($0).png")
+    private static let urls = urls("https")
+
+    private static func urls(_ scheme: String) -> [URL] {
+        ["header", "ferry", "tide"].compactMap { URL(string: "\(scheme)://pictures.invalid/img/\($0).png") }
     }
 
     var body: some View {
@@ -17,6 +19,9 @@ struct Pictures: View {
             }
             Section("AsyncImage") {
                 ForEach(Self.urls, id: \.self) { AsyncPicture(url: $0) }
+            }
+            Section("http, which App Transport Security refuses to load") {
+                ForEach(Self.urls("http"), id: \.self) { Picture(url: $0, session: .shared) }
             }
         }
         .navigationTitle("What is in the bundle")

@@ -21,7 +21,7 @@ extension SessionTests {
         }
         Installation.current = nil
         let early = URLSession(configuration: .default)
-        let asking = AskingCache()
+        let asking = AskingCache(capacity: 1_000_000)
         URLCache.shared = asking
         let own = URLSessionConfiguration.ephemeral
         own.urlCache = asking
@@ -78,8 +78,9 @@ private final class AskingCache: URLCache, @unchecked Sendable {
     private let lock = NSLock()
     private var count = 0
 
-    init() {
-        super.init(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
+    // With a parameter: Apple's URLCache has an initialiser without, and Foundation's on Linux has none to override.
+    init(capacity: Int) {
+        super.init(memoryCapacity: capacity, diskCapacity: 0, diskPath: nil)
     }
 
     var isAsked: Bool { lock.withLock { count > 0 } }
