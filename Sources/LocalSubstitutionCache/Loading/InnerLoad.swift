@@ -198,11 +198,11 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private func call(isLast: Bool) {
         // Each system calls protocols in its own way.
         #if canImport(FoundationNetworking)
-        // We cannot get a task's queue. But resuming a task makes Foundation call `startLoading()` on that queue, so we
-        // suspend and resume the task to get there.
-        guard isLast, let task = owner?.task else { return }
-        task.suspend()
-        task.resume()
+        guard isLast, owner?.task != nil else { return }
+        LoadingQueue.shared.async { [self] in
+            // One that is suspended is told when it is resumed, and one that was cancelled not at all.
+            if owner?.task?.state == .running { tell() }
+        }
         #else
         runLoop.perform(inModes: [.common, mode]) { [weak self] in self?.tell() }
         CFRunLoopWakeUp(runLoop.getCFRunLoop())

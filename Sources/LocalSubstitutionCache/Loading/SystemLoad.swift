@@ -70,9 +70,15 @@ final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
 
     func stop() {
         guard let system else { return }
-        // A suspended task is resumed, or cancelled later. Nothing that the system's class still tells counts after this.
-        if task.state != .suspended { finish() }
-        system.stopLoading()
+        switch task.state {
+        // It was suspended, and has been resumed before this was called: Foundation would take it for cancelled.
+        case .running: break
+        case .suspended: system.stopLoading()
+        default:
+            // Nothing that the system's class still tells counts after this.
+            finish()
+            system.stopLoading()
+        }
     }
 
     /// Ends the circle of references, too.
