@@ -108,7 +108,9 @@ struct ArchiveFolder {
 
     /// Removes every copy, and everything that is being written, by whichever process.
     func removeAll() {
-        for file in files() + files(Self.unfinishedSuffix) { unlink(file.url.path) }
+        // One that is put in its place meanwhile is found there.
+        for file in files(Self.unfinishedSuffix) { unlink(file.url.path) }
+        for file in files() { unlink(file.url.path) }
     }
 
     /// Makes room, beginning with what was used least recently; what is left takes so many bytes.

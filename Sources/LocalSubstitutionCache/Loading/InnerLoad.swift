@@ -138,6 +138,8 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
             #endif
             let note = self.note
             self.note = Note()
+            // After a challenge the task goes on, or is cancelled.
+            if case .challenge = note.last { return note }
             if note.last?.endsLoad ?? false { isFinished = true }
             return note
         }

@@ -69,6 +69,8 @@ public final class OfflineArchive: @unchecked Sendable {
     private let lock = NSLock()
     /// What is to be written, by file.
     private var pending: [URL: ArchivedCopy] = [:]
+    /// How many bytes of bodies wait on the queue, those included that were replaced or removed meanwhile.
+    private var waiting = 0
     /// What the copies take together, as far as this process knows; nil to have them counted.
     ///
     /// Only touched on the queue.
@@ -94,11 +96,11 @@ public final class OfflineArchive: @unchecked Sendable {
         including isIncluded: @escaping @Sendable (URLRequest) -> Bool = { _ in true }
     ) throws {
         folder = ArchiveFolder(url: directory, capacity: max(0, capacity))
-        removals = .of(directory)
         self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
         self.hostsWithCredentials = Set(hostsWithCredentials.map { $0.lowercased() })
         self.isIncluded = isIncluded
         try folder.make()
+        removals = .of(directory)
     }
 
     /// In bytes.
@@ -155,6 +157,12 @@ public final class OfflineArchive: @unchecked Sendable {
         removals.announce(file.lastPathComponent)
     }
 
+    /// Forgets one of those whose load will never begin.
+    func withdraw(_ request: URLRequest) {
+        guard let file = file(for: request) else { return }
+        removals.withdraw(file.lastPathComponent)
+    }
+
     /// The moment at which the load of `request` began, for ``keep(_:_:for:since:)``.
     func begin(_ request: URLRequest) -> Int {
         file(for: request).map { removals.begin($0.lastPathComponent) } ?? removals.moment
@@ -206,11 +214,11 @@ public final class OfflineArchive: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         // Where the disk is slower than the network the rest is not kept, rather than memory filled.
-        let waiting = pending.values.reduce(0) { $0 + $1.body.count }
         guard removals.allows(file.lastPathComponent, since: moment),
             waiting + body.count <= max(Self.maximumWaiting, body.count)
         else { return }
         pending[file] = copy
+        waiting += body.count
         queue.async { [self] in write(copy, to: file, since: moment) }
     }
 
@@ -220,11 +228,19 @@ public final class OfflineArchive: @unchecked Sendable {
     }
 
     /// How many bytes of bodies may wait for the disk.
-    private static let maximumWaiting = 32 * 1024 * 1024
+    static let maximumWaiting = 32 * 1024 * 1024
+
+    /// How many do.
+    var bytesWaiting: Int { lock.withLock { waiting } }
 
     private func write(_ copy: ArchivedCopy, to file: URL, since moment: Int) {
         // Until then what is replayed comes from memory; a newer one may have taken its place.
-        defer { lock.withLock { if pending[file]?.head.date == copy.head.date { pending[file] = nil } } }
+        defer {
+            lock.withLock {
+                waiting -= copy.body.count
+                if pending[file]?.head.date == copy.head.date { pending[file] = nil }
+            }
+        }
         guard removals.allows(file.lastPathComponent, since: moment), let data = try? copy.encoded(),
             data.count <= capacity
         else { return }

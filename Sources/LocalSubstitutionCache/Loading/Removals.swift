@@ -20,10 +20,10 @@ final class Removals: @unchecked Sendable {
     /// removed, so that a copy may be missing, and none comes back.
     private static let maximumCount = 10_000
 
-    /// Those of one directory.
+    /// Those of one directory, which exists, by whatever path.
     static func of(_ directory: URL) -> Removals {
         registryLock.withLock {
-            let path = directory.standardizedFileURL.path
+            let path = (try? OpenedFolder.realPath(of: directory.path).text) ?? directory.standardizedFileURL.path
             let removals = registry[path] ?? Removals()
             registry[path] = removals
             return removals
@@ -75,14 +75,27 @@ final class Removals: @unchecked Sendable {
         }
     }
 
-    /// The moment at which a load of `file` began for the app: that of the first that was announced, or else now.
+    /// The moment at which a load of `file` began for the app: not later than it did, if it was announced, and else now.
+    ///
+    /// Loads need not begin in the order in which they were announced, and nothing tells which is which. So each gets the
+    /// earliest moment that is left, and the latest is forgotten.
     func begin(_ file: String) -> Int {
         lock.withLock {
-            guard var moments = announced[file] else { return now }
-            let first = moments.removeFirst()
-            announced[file] = moments.isEmpty ? nil : moments
-            announcedCount -= 1
+            let first = announced[file]?.first ?? now
+            forgetAnnouncement(of: file)
             return first
         }
+    }
+
+    /// Forgets one announcement, of a load that will never begin.
+    func withdraw(_ file: String) {
+        lock.withLock { forgetAnnouncement(of: file) }
+    }
+
+    private func forgetAnnouncement(of file: String) {
+        guard var moments = announced[file] else { return }
+        moments.removeLast()
+        announced[file] = moments.isEmpty ? nil : moments
+        announcedCount -= 1
     }
 }

@@ -36,6 +36,11 @@ public final class SubstitutionProtocol: URLProtocol {
     private var load: (any NetworkLoad)?
     private var hasFinished = false
 
+    /// Tells the archive of a load that has never begun; it was announced when the task was resumed.
+    deinit {
+        if load == nil, !hasFinished { Installation.current?.archive?.withdraw(request) }
+    }
+
     /// Whether an entry names the request.
     ///
     /// - Parameter request: The request that is about to be loaded.
@@ -62,6 +67,7 @@ public final class SubstitutionProtocol: URLProtocol {
             load.start()
             return
         }
+        if !isAnswerable { Installation.current?.archive?.withdraw(request) }
         // The cache may have been replaced since it was asked.
         switch isAnswerable ? Installation.current?.service(for: request) : nil {
         case .answer(let match):

@@ -34,6 +34,8 @@ final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
     private var body: Data?
     private var hasStarted = false
     private var isWhole = true
+    /// Whether the end that was told is no end for Foundation on Linux: it asks for a password then, and the task goes on.
+    private var isChallenge = false
 
     /// - Parameters:
     ///   - owner: The protocol whose task is loaded.
@@ -58,7 +60,7 @@ final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
         return classes.first { $0 != SubstitutionProtocol.self && $0.canInit(with: request) }
     }
 
-    var hasFinished: Bool { stage == .finished }
+    var hasFinished: Bool { stage == .finished && !isChallenge }
 
     func start() {
         guard let system else { return }
@@ -140,6 +142,8 @@ extension SystemLoad: URLProtocolClient {
             if isWhole, let body, let response = task.response {
                 fallback?.keep(response, body, after: task.currentRequest)
             }
+            let head = task.response as? HTTPURLResponse
+            isChallenge = head?.statusCode == 401 && head?.value(forHTTPHeaderField: "WWW-Authenticate") != nil
             finish()
             client?.urlProtocolDidFinishLoading(system)
         }

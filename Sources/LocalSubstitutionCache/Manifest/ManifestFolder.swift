@@ -225,7 +225,8 @@ struct FileReference: Sendable {
             return (folder, String(path[start(ofNameIn: path)...]))
         case .elsewhere(let realPath):
             let start = start(ofNameIn: realPath.text)
-            return (FilePath(String(realPath.text[..<start].dropLast())), String(realPath.text[start...]))
+            let directory = String(realPath.text[..<start].dropLast())
+            return (FilePath(directory.isEmpty ? "/" : directory), String(realPath.text[start...]))
         }
     }
 

@@ -11,7 +11,7 @@ final class OpenedFolder {
     let realPath: FilePath
     private let root: Int32
     /// The directory that was used last, and the way to it from the root: the next file mostly lies beside it.
-    private var current: FilePath
+    private var current: FilePath?
     private var way: [(name: String, descriptor: Int32)] = []
 
     /// Opens the folder at `path`, which may be a link.
@@ -46,7 +46,7 @@ final class OpenedFolder {
             .split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         leave(keeping: zip(way, names).prefix { $0.name.utf8.elementsEqual($1.utf8) }.count)
         // Not at any directory, until this is at the one asked for.
-        current = FilePath("")
+        current = nil
         for name in names[way.count...] {
             let descriptor = openat(
                 way.last?.descriptor ?? root,

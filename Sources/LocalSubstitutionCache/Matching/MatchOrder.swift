@@ -64,19 +64,26 @@ struct MatchOrder: Sendable {
         var lenient: [Remainder: Int] = [:]
         var rules: [String: [NumberedRule]] = [:]
         var numbers: [QueryRule: Int] = [:]
+        // All files of a folder have the same rule, and a long list takes long to hash.
+        var last: NumberedRule?
         for (index, candidate) in candidates.enumerated() {
             let identity = candidate.target.identity
             if candidate.rule == .exact {
                 if exact[identity] == nil { exact[identity] = index }
                 continue
             }
-            let number = numbers[candidate.rule] ?? numbers.count
-            numbers[candidate.rule] = number
-            let rule = NumberedRule(rule: candidate.rule, number: number)
+            let rule: NumberedRule
+            if let last, last.rule == candidate.rule {
+                rule = last
+            } else {
+                rule = NumberedRule(rule: candidate.rule, number: numbers[candidate.rule] ?? numbers.count)
+                numbers[candidate.rule] = rule.number
+            }
+            last = rule
             let remainder = Remainder(identity, rule)
             if lenient[remainder] == nil { lenient[remainder] = index }
             // There are few for one URL: a manifest with more is refused.
-            if rules[identity.base]?.contains(where: { $0.number == number }) != true {
+            if rules[identity.base]?.contains(where: { $0.number == rule.number }) != true {
                 rules[identity.base, default: []].append(rule)
             }
         }

@@ -225,6 +225,58 @@ struct OfflineArchiveTests {
         #expect(removals.allows("never heard of", since: removals.moment))
     }
 
+    @Test("What waits for the disk is bounded, also when it is one URL again and again")
+    func waiting() throws {
+        let big = try OfflineArchive(directory: folder.url, capacity: 100_000_000)
+        let request = try request("a")
+        let url = try #require(request.url)
+        let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
+        for number in 0..<40 {
+            big.keep(
+                response,
+                Data(repeating: UInt8(number), count: 15_000_000),
+                for: request,
+                since: big.begin(request)
+            )
+            #expect(big.bytesWaiting <= OfflineArchive.maximumWaiting)
+        }
+        big.waitUntilWritten()
+        #expect(big.bytesWaiting == 0)
+    }
+
+    @Test("A copy that another writer puts in its place while everything is removed goes, too")
+    func removalWhileWritten() async throws {
+        let written = ArchiveFolder(url: folder.url, capacity: 1_000_000_000)
+        for number in 0..<3000 { try Data().write(to: folder.url.appendingPathComponent("\(number).offlinecopy")) }
+        let file = folder.url.appendingPathComponent("victim.offlinecopy")
+        let path = folder.url.path
+        async let writing: Void = onThread { written.write(Data(repeating: 1, count: 20_000_000), to: file) }
+        try await onThread {
+            while !((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
+                .contains(where: { $0.hasSuffix(".offlinepart") || $0 == "victim.offlinecopy" })
+            {}
+            written.removeAll()
+        }
+        try await writing
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test("Archives of one directory share what was removed, by whatever path they were opened")
+    func linkedDirectory() throws {
+        let real = folder.url.appendingPathComponent("real")
+        let link = folder.url.appendingPathComponent("link")
+        let first = try OfflineArchive(directory: real, capacity: 1_000_000)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: real)
+        let second = try OfflineArchive(directory: link, capacity: 1_000_000)
+        let request = try request("a")
+        let moment = first.begin(request)
+        second.removeAll()
+        let url = try #require(request.url)
+        let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
+        first.keep(response, Data(), for: request, since: moment)
+        #expect(first.copies.isEmpty)
+    }
+
     @Test("Nobody else can read a copy, at any moment")
     func privacy() async throws {
         let before = umask(0)

@@ -65,6 +65,24 @@ struct HostileFolderTests {
         #expect(try answer(#"{ "https://h/": "./" }"#, "https://h/short/x.txt") == "deep")
     }
 
+    @Test("The folder may be the root of the file system", .enabled(if: fileInRoot != nil, "needs a file there"))
+    func rootFolder() throws {
+        let name = try #require(Self.fileInRoot)
+        try link("link", to: "/" + name)
+        let path = site.resolvingSymlinksInPath().path.dropFirst()
+        let manifest = "{ \"https://h/a\": \"\(name)\", \"https://h/b\": \"\(path)/link\" }"
+        let cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: URL(fileURLWithPath: "/"))
+        let answers = try ["a", "b"].map { name in
+            cache.cachedResponse(for: URLRequest(url: try #require(URL(string: "https://h/\(name)"))))?.data
+        }
+        #expect(answers[0] != nil && answers[0] == answers[1])
+    }
+
+    private static let fileInRoot: String? = {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/")) ?? []
+        return names.first { (try? OpenedFile("/" + $0).size) ?? .max < 1_000_000 }
+    }()
+
     @Test(
         "A link cycle is an error",
         arguments: [

@@ -330,6 +330,32 @@ extension SessionTests {
         #expect(data == Data(Self.networkText.utf8))
     }
 
+    @Test(
+        "A challenge that the app's delegate cancels ends the load with the usual error",
+        Platform.measuredOnLinux,
+        arguments: ["\"offline\"", "418", nil],
+        [true, false]
+    )
+    func challengeCancelled(conditions: String?, hasHandler: Bool) async throws {
+        let site = try Site(folder, when: conditions ?? "418") { _ in
+            .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""], body: Data("no".utf8))
+        }
+        defer { site.server.stop() }
+        if conditions == nil {
+            let directory = folder.url.appendingPathComponent("archive")
+            try folder.cache("{}").install(archive: OfflineArchive(directory: directory, capacity: 1_000_000))
+        }
+        let recorder = Recorder()
+        let session = URLSession(configuration: site.session.configuration, delegate: recorder, delegateQueue: nil)
+        if hasHandler {
+            let (_, error) = try await Self.result(of: site.request, in: session) { _ in }
+            #expect((error as? URLError)?.code == .cancelled)
+        } else {
+            session.dataTask(with: site.request).resume()
+            #expect(await recorder.end() == .cancelled)
+        }
+    }
+
     // MARK: - At any moment
 
     @Test("Cancelling at any stage ends a task once, with the usual error", arguments: ["[503]", "[\"offline\", 418]"])

@@ -120,6 +120,51 @@ extension SessionTests {
         #expect(archive.copies.count == 1)
     }
 
+    @Test("Two loads of one URL begin in another order than they were resumed in: the one from before is not kept")
+    func signedOutBetweenTwo() async throws {
+        let archive = try OfflineArchive(directory: folder.url.appendingPathComponent("archive"), capacity: 1_000_000)
+        try folder.cache("{}").install(archive: archive)
+        let site = try LoopbackServer { .text($0.headers["x-person"] ?? "") }
+        defer { site.stop() }
+        let holding = HoldingCache { $0.originalRequest?.value(forHTTPHeaderField: "X-Person") == "first" }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.useSubstitutions()
+        configuration.urlCache = holding
+        let session = URLSession(configuration: configuration)
+        var first = URLRequest(url: site.url.appendingPathComponent("me"))
+        first.setValue("first", forHTTPHeaderField: "X-Person")
+        var second = first
+        second.setValue("second", forHTTPHeaderField: "X-Person")
+        _ = try await Self.result(of: first, in: session) { _ in
+            archive.removeAll()
+            _ = try await session.data(for: second)
+            holding.letGo()
+        }
+        archive.waitUntilWritten()
+        #expect(archive.answer(to: first)?.data != Data("first".utf8))
+    }
+
+    @Test(
+        "A task that is resumed and never loads keeps no other from being kept",
+        arguments: ["download", "cancelled"]
+    )
+    func announcedInVain(kind: String) async throws {
+        let archive = try OfflineArchive(directory: folder.url.appendingPathComponent("archive"), capacity: 1_000_000)
+        try folder.cache("{}").install(archive: archive)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.useSubstitutions()
+        let session = URLSession(configuration: configuration)
+        if kind == "download" {
+            _ = try await TaskKind.download.load(request, in: session)
+        } else {
+            _ = try await Self.result(of: request, in: session) { $0.cancel() }
+        }
+        await session.settle()
+        archive.removeAll()
+        _ = try await session.data(for: request)
+        #expect(archive.copies.count == 1)
+    }
+
     @Test("Another copy is removed while a load is on its way: its answer is kept")
     func otherRemovedBetween() async throws {
         let archive = try OfflineArchive(directory: folder.url.appendingPathComponent("archive"), capacity: 1_000_000)
@@ -212,6 +257,15 @@ final class Recorder: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         lock.withLock { state.data += data }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.cancelAuthenticationChallenge, nil)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

@@ -54,6 +54,33 @@ final class Gate: Sendable {
     func open() { semaphore.signal() }
 }
 
+/// A cache that keeps some tasks waiting.
+// What changes is only touched inside the lock.
+final class HoldingCache: URLCache, @unchecked Sendable {
+    private let isHeld: @Sendable (URLSessionDataTask) -> Bool
+    private let lock = NSLock()
+    private var held: [@Sendable () -> Void] = []
+
+    init(_ isHeld: @escaping @Sendable (URLSessionDataTask) -> Bool) {
+        self.isHeld = isHeld
+        super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
+    }
+
+    /// Answers those that wait.
+    func letGo() {
+        let held = lock.withLock { self.held }
+        for answer in held { answer() }
+    }
+
+    override func getCachedResponse(
+        for dataTask: URLSessionDataTask,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard isHeld(dataTask) else { return completionHandler(nil) }
+        lock.withLock { held.append { completionHandler(nil) } }
+    }
+}
+
 /// Runs something at the moment in which a session asks its cache: after `canInit(with:)`, and before `startLoading()`.
 // The closure is set once.
 final class HookCache: URLCache, @unchecked Sendable {

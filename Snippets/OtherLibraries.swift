@@ -1,0 +1,17 @@
+// The configuration that other libraries make their sessions with.
+
+// snippet.hide
+import Foundation
+import LocalSubstitutionCache
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+// snippet.show
+let configuration = URLSessionConfiguration.default
+configuration.useSubstitutions()
+// snippet.hide
+
+_ = configuration
