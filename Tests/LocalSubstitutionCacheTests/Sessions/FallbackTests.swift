@@ -120,10 +120,11 @@ extension SessionTests {
         }
     }
 
+    private static let body = Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0 / 11) })
+
     /// Answers that a server may give, by the last part of the path, and the rest of a redirect.
     @Sendable private static func answer(to request: LoopbackServer.Request) -> LoopbackServer.Response {
         typealias Response = LoopbackServer.Response
-        let body = Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0 / 11) })
         let fields = [
             "Content-Type": "image/x-test", "ETag": "\"1\"", "Set-Cookie": "seen=\(request.path.dropFirst())",
         ]
