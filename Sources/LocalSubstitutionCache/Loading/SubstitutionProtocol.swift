@@ -11,7 +11,7 @@ public import Foundation
 /// In each session that lists it first, it answers whatever an entry names without `when`: requests with policies that
 /// reload or with `Authorization`, and sessions with another cache or with none, such as ephemeral ones. Bytes and head
 /// are those that the cache would give. ``LocalSubstitutionCache/install(archive:)`` puts it into `URLSession.shared`, and this
-/// puts it into a session of one's own, before or after the cache is installed:
+/// puts it into a session of your own, before or after the cache is installed:
 ///
 /// ```swift
 /// let configuration = URLSessionConfiguration.ephemeral
@@ -36,9 +36,15 @@ public final class SubstitutionProtocol: URLProtocol {
     private var load: (any NetworkLoad)?
     private var hasFinished = false
 
-    /// Tells the archive of a load that has never begun; it was announced when the task was resumed.
-    deinit {
-        if load == nil, !hasFinished { Installation.current?.archive?.withdraw(request) }
+    private var isWithdrawn = false
+
+    deinit { withdraw() }
+
+    /// Tells the archive, once, of a load that will never begin; it was announced when the task was resumed.
+    private func withdraw() {
+        guard !isWithdrawn, load == nil, !hasFinished else { return }
+        isWithdrawn = true
+        Installation.current?.archive?.withdraw(request)
     }
 
     /// Whether an entry names the request.
@@ -67,7 +73,7 @@ public final class SubstitutionProtocol: URLProtocol {
             load.start()
             return
         }
-        if !isAnswerable { Installation.current?.archive?.withdraw(request) }
+        if !isAnswerable { withdraw() }
         // The cache may have been replaced since it was asked.
         switch isAnswerable ? Installation.current?.service(for: request) : nil {
         case .answer(let match):
@@ -102,6 +108,8 @@ public final class SubstitutionProtocol: URLProtocol {
     /// Stops; nothing is delivered after it.
     public override func stopLoading() {
         let wasFinished = hasFinished || load?.hasFinished ?? false
+        // One that was suspended may still begin.
+        if let task, task.state == .canceling || task.state == .completed { withdraw() }
         load?.stop()
         // When a task is cancelled at the moment in which it has finished, Linux tells the client that it failed, finds it
         // gone, and ends the process (its own class does so under load, with a response from any cache).
