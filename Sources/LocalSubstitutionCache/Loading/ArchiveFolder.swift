@@ -33,7 +33,7 @@ struct ArchiveFolder {
         return url.appendingPathComponent(name.description + Self.suffix)
     }
 
-    /// Reads a copy; removes what is none.
+    /// Reads a copy; deletes the file if it is damaged or is not a copy.
     func copy(in file: URL) -> ArchivedCopy? {
         do throws(FileProblem) {
             let opened = try OpenedFile(file.path)

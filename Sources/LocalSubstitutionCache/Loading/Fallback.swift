@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What answers one load in the place of the network, which is asked first.
+/// What answers one load instead of the network, which is asked first.
 struct Fallback {
     private enum Source {
         /// The file of an entry with conditions.

@@ -224,7 +224,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     }
     #endif
 
-    /// Notes an answer in the place of the network's, of which nothing more is wanted.
+    /// Notes an answer instead of the network's, and ends the network's load.
     private func note(_ answer: CachedURLResponse) {
         note { note in
             note.head = answer.response

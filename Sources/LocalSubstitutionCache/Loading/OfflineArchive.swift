@@ -46,7 +46,8 @@ public import FoundationNetworking
 ///
 /// A copy is a file that holds the whole URL, which must be equal when it is replayed, and a checksum; what is damaged is
 /// removed and never replayed. Files are written aside and renamed, by a queue of the archive's own, so that several
-/// processes can use one directory; nobody but the app's user can read them at any moment. Where a copy cannot be written, such as on a full disk, only that copy is lost.
+/// processes can use one directory; nobody but the app's user can read them at any moment. Where a copy cannot be written,
+/// such as on a full disk, only that copy is lost.
 ///
 /// All methods may be called from any thread.
 public final class OfflineArchive: @unchecked Sendable {

@@ -41,7 +41,7 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
         isSameOrigin(request.url, response.url) ? request : nil
     }
 
-    /// Makes a policy of one's own.
+    /// Makes a custom policy.
     ///
     /// - Parameter decide: Called for each redirect, on the queue of the session's delegate.
     public init(_ decide: @escaping Decision) {

@@ -279,7 +279,8 @@ struct HostileFolderTests {
 
     /// Binds a socket by way of a short link: the path of one has 104 bytes on Apple's systems.
     private func bindSocket(in directory: URL, named name: String) throws {
-        let link = "/tmp/\(UInt32.random(in: 0 ... .max))"
+        let link = FileManager.default.temporaryDirectory.appendingPathComponent("\(UInt32.random(in: 0 ... .max))")
+            .path
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.path)
         defer { unlink(link) }
         let path = link + "/" + name

@@ -27,48 +27,38 @@ extension SessionTests {
         try await String(decoding: session.data(for: request).0, as: UTF8.self)
     }
 
-    private func cacheOfFile(_ text: String) throws -> (LocalSubstitutionCache, URL) {
+    /// What the manifest says of the request's URL.
+    enum Entry: String {
+        case none
+        case file
+        case conditional
+
+        func manifest(for request: URLRequest) -> Data {
+            let url = request.url?.absoluteString ?? ""
+            return switch self {
+            case .none: Data("{}".utf8)
+            case .file: Data("{ \"\(url)\": \"a.txt\" }".utf8)
+            case .conditional: Data("{ \"\(url)\": { \"file\": \"a.txt\", \"when\": 503 } }".utf8)
+            }
+        }
+    }
+
+    @Test(
+        "Between canInit and startLoading a reload changes the entry: what it says then decides",
+        arguments: [(Entry.file, Entry.none, false), (.file, .conditional, false), (.conditional, .file, true)]
+    )
+    func reloadBetween(before: Entry, after: Entry, isFile: Bool) async throws {
         let manifest = folder.url.appendingPathComponent("manifest.json")
-        try Data(text.utf8).write(to: manifest)
-        return (try LocalSubstitutionCache(manifest: manifest), manifest)
-    }
-
-    @Test("Between canInit and startLoading a reload drops the entry: the network answers")
-    func reloadDropsEntry() async throws {
-        let entry = "\"\(request.url?.absoluteString ?? "")\": \"a.txt\""
-        let (cache, manifest) = try cacheOfFile("{ \(entry) }")
+        try before.manifest(for: request).write(to: manifest)
+        let cache = try LocalSubstitutionCache(manifest: manifest)
         cache.install()
+        let changed = after.manifest(for: request)
         let session = session { _ in
-            try? Data("{}".utf8).write(to: manifest)
+            try? changed.write(to: manifest)
             try? cache.reload()
         }
-        #expect(try await text(request, in: session) == Self.networkText)
-    }
-
-    @Test("Between canInit and startLoading a reload gives the entry a condition: the network is asked first")
-    func reloadAddsCondition() async throws {
-        let url = request.url?.absoluteString ?? ""
-        let (cache, manifest) = try cacheOfFile("{ \"\(url)\": \"a.txt\" }")
-        cache.install()
-        let session = session { _ in
-            try? Data("{ \"\(url)\": { \"file\": \"a.txt\", \"when\": 503 } }".utf8).write(to: manifest)
-            try? cache.reload()
-        }
-        #expect(try await text(request, in: session) == Self.networkText)
-        #expect(server.requests.count == 1)
-    }
-
-    @Test("Between canInit and startLoading a condition goes: the file answers, and the network is not asked")
-    func reloadDropsCondition() async throws {
-        let url = request.url?.absoluteString ?? ""
-        let (cache, manifest) = try cacheOfFile("{ \"\(url)\": { \"file\": \"a.txt\", \"when\": 503 } }")
-        cache.install()
-        let session = session { _ in
-            try? Data("{ \"\(url)\": \"a.txt\" }".utf8).write(to: manifest)
-            try? cache.reload()
-        }
-        #expect(try await text(request, in: session) == Self.fileText)
-        #expect(server.requests.isEmpty)
+        #expect(try await text(request, in: session) == (isFile ? Self.fileText : Self.networkText))
+        #expect(server.requests.count == (isFile ? 0 : 1))
     }
 
     @Test(
