@@ -20,22 +20,24 @@ public import FoundationNetworking
 /// - Only GET and HEAD requests of http and https are answered, and only entries without `when`.
 /// - Policies that ask for a load from the origin (`reloadIgnoringLocalCacheData` and its relatives) are never answered
 ///   from the cache, and requests with `Authorization` are not answered from the manifest.
-/// - A request whose policy is `.reloadIgnoringLocalAndRemoteCacheData` is not substituted: the way to switch the library
-///   off for one request.
-/// - Storing or removing a response for a substituted URL has no effect; removing all responses removes no substitution.
+/// - A request whose policy is `.reloadIgnoringLocalAndRemoteCacheData` is not substituted: the way to switch the
+///   library off for one request.
+/// - Storing or removing a response for a substituted URL has no effect; removing all responses removes no
+///   substitution.
 ///
 /// Every request spelled as in the manifest gets the same `CachedURLResponse`, made when the manifest was loaded.
 /// Look-ups take one dictionary look-up for such a request, and whatever `URLCache` takes for one that no entry names.
 ///
-/// What is not substituted is stored where the system's own cache stores it: the folder of a `URLCache` whose disk path is
-/// nil. So what the app had cached before is still there, and several instances share it, each with capacities of its own.
+/// What is not substituted is stored where the system's own cache stores it: the folder of a `URLCache` whose disk path
+/// is nil. So what the app had cached before is still there, and several instances share it, each with capacities of
+/// its own.
 ///
 /// All methods may be called from any thread, also while another reloads.
 public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Reads the manifest again and prepares everything it names.
     ///
-    /// Returns a `Result`: a stored closure with typed throws needs metadata that iOS 17 and macOS 14 do not have, and ends
-    /// the process there when a test or a debugger looks into this object.
+    /// Returns a `Result`: a stored closure with typed throws needs metadata that iOS 17 and macOS 14 do not have, and
+    /// ends the process there when a test or a debugger looks into this object.
     private let load: @Sendable () -> Result<SubstitutionTable, ManifestError>
     private let reloading = NSLock()
     private let lock = NSLock()
@@ -92,8 +94,8 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
 
     /// The designated initialiser of every platform.
     ///
-    /// With `directory:` Apple's `URLCache` has a convenience initialiser, which ends the process when a subclass calls it as
-    /// `super.init`.
+    /// With `directory:` Apple's `URLCache` has a convenience initialiser, which ends the process when a subclass calls
+    /// it as `super.init`.
     private init(_ load: @escaping @Sendable () -> Result<SubstitutionTable, ManifestError>) throws(ManifestError) {
         table = try load().get()
         self.load = load
@@ -128,41 +130,10 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
 
     // MARK: - Using it
 
-    /// Makes this the shared cache, for as long as the process runs.
-    ///
-    /// Takes over the capacities of the cache it replaces, and registers ``SubstitutionProtocol``. Call it at launch,
-    /// before other code makes sessions: a session keeps the cache that was shared when its configuration was made. (On
-    /// Linux the first call tells `URLSession.shared` as well, so for it the order does not matter; but it must not be
-    /// loading at that moment, because Foundation reads its configuration without a lock.) Called again it has no effect
-    /// except for the archive; called on another instance it replaces the first. These may come at any time.
-    ///
-    /// - Parameter archive: Keeps copies of what the network answers, and replays them when there is no connection; none
-    ///   without it.
-    public func install(archive: OfflineArchive? = nil) {
-        Self.installation.lock()
-        defer { Self.installation.unlock() }
-        let previous = URLCache.shared
-        if previous !== self {
-            memoryCapacity = previous.memoryCapacity
-            diskCapacity = previous.diskCapacity
-        }
-        // Foundation on Linux gives the shared session a cache once, and asks no registered class before its own. First, so
-        // that the session has the cache that was there before when nothing is installed any more.
-        #if canImport(FoundationNetworking)
-        SharedSessionCache.install()
-        #endif
-        Installation.current = Installation(cache: self, archive: archive)
-        URLCache.shared = self
-        _ = URLProtocol.registerClass(SubstitutionProtocol.self)
-    }
-
-    /// Held while one is installed; taken by nothing that URL loading calls.
-    private static let installation = NSLock()
-
     /// Reads the manifest and its files again; requests that come later get what is new.
     ///
-    /// Answers that were given before stay as they are. A cache made from a manifest in memory reads the same text again,
-    /// and the files anew.
+    /// Answers that were given before stay as they are. A cache made from a manifest in memory reads the same text
+    /// again, and the files anew.
     ///
     /// - Throws: ``ManifestError``; what was there before stays.
     public func reload() throws(ManifestError) {
@@ -194,30 +165,38 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         return table
     }
 
-    /// The row that stands in for the request's URL, with a condition or without; nil when the request is none of ours.
-    func match(_ request: URLRequest) -> SubstitutionTable.Match? { currentTable.match(request) }
+    /// What becomes of a request.
+    func verdict(on request: URLRequest) -> Verdict { currentTable.verdict(on: request) }
 
-    /// The same, of entries without conditions, which are the ones that the cache knows.
-    private func substitution(_ request: URLRequest) -> SubstitutionTable.Match? {
-        guard let match = match(request), !match.row.isConditional else { return nil }
-        return match
-    }
+    /// Whether a response was made by what answers now.
+    func hasMade(_ response: CachedURLResponse) -> Bool { currentTable.hasMade(response) }
 
     // MARK: - URLCache
+
+    private enum Answer {
+        /// This, or nothing.
+        case own(CachedURLResponse?)
+        /// What `URLCache` has stored.
+        case stored
+    }
+
+    private func answer(to request: URLRequest) -> Answer {
+        switch verdict(on: request) {
+        case .answered(let match): .own(match.response(to: request))
+        case .answeredByProtocol: .own(nil)
+        case .afterNetwork, .leftAlone, .unnamed: request.cachePolicy.allowsCache ? .stored : .own(nil)
+        }
+    }
 
     /// The file that stands in for the request's URL, or what `URLCache` has stored.
     ///
     /// - Parameter request: The request that is about to be loaded.
     /// - Returns: The same instance for each GET spelled as in the manifest; nil when the network is to be asked.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        guard request.cachePolicy.allowsCache else { return nil }
-        guard let match = substitution(request) else { return super.cachedResponse(for: request) }
-        return response(to: request, match)
-    }
-
-    private func response(to request: URLRequest, _ match: SubstitutionTable.Match) -> CachedURLResponse? {
-        if match.isExact, !match.isHead, !request.hasDecisiveHeader { return match.row.prepared }
-        return request.isAuthorized ? nil : match.response(to: request)
+        switch answer(to: request) {
+        case .own(let response): response
+        case .stored: super.cachedResponse(for: request)
+        }
     }
 
     /// The same as ``cachedResponse(for:)``, for the way in which sessions ask.
@@ -229,20 +208,11 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         for dataTask: URLSessionDataTask,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        guard !answer(dataTask, completionHandler) else { return }
-        super.getCachedResponse(for: dataTask, completionHandler: completionHandler)
-    }
-
-    /// Whether the task could be answered without asking `URLCache`; the handler has been called then.
-    private func answer(_ dataTask: URLSessionDataTask, _ completionHandler: (CachedURLResponse?) -> Void) -> Bool {
-        guard let request = dataTask.currentRequest else { return false }
-        guard request.cachePolicy.allowsCache else {
-            completionHandler(nil)
-            return true
+        // Without a request there is nothing to be asked about.
+        switch dataTask.currentRequest.map(answer) ?? .stored {
+        case .own(let response): completionHandler(response)
+        case .stored: super.getCachedResponse(for: dataTask, completionHandler: completionHandler)
         }
-        guard let match = substitution(request) else { return false }
-        completionHandler(response(to: request, match))
-        return true
     }
 
     /// Stores a response in `URLCache`; ignored for a URL that a file stands in for.
@@ -251,7 +221,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///   - cachedResponse: The response.
     ///   - request: The request that it answers.
     public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
-        guard substitution(request) == nil else { return }
+        guard !verdict(on: request).isSubstituted else { return }
         super.storeCachedResponse(cachedResponse, for: request)
     }
 
@@ -261,7 +231,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///   - cachedResponse: The response.
     ///   - dataTask: The task that it answers.
     public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
-        guard dataTask.currentRequest.flatMap(substitution) == nil else { return }
+        guard dataTask.currentRequest.map({ verdict(on: $0).isSubstituted }) != true else { return }
         super.storeCachedResponse(cachedResponse, for: dataTask)
     }
 
@@ -271,7 +241,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// - Parameter request: The request whose response is removed.
     public override func removeCachedResponse(for request: URLRequest) {
-        guard substitution(request) == nil else { return }
+        guard !verdict(on: request).isSubstituted else { return }
         super.removeCachedResponse(for: request)
     }
 
@@ -281,7 +251,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// - Parameter dataTask: The task whose response is removed.
     public override func removeCachedResponse(for dataTask: URLSessionDataTask) {
-        guard dataTask.currentRequest.flatMap(substitution) == nil else { return }
+        guard dataTask.currentRequest.map({ verdict(on: $0).isSubstituted }) != true else { return }
         super.removeCachedResponse(for: dataTask)
     }
 }

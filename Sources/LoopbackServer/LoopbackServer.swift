@@ -73,8 +73,8 @@ package final class LoopbackServer: @unchecked Sendable {
         locked {
             guard !isStopped else { return }
             isStopped = true
-            // Refuses what comes now, where the system lets it. Then wakes the threads that wait in poll and recv; each closes
-            // its own descriptor.
+            // Refuses what comes now, where the system lets it. Then wakes the threads that wait in poll and recv; each
+            // closes its own descriptor.
             shutdown(listener, Int32(SHUT_RDWR))
             try? wake.fileHandleForWriting.close()
             for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }

@@ -54,7 +54,10 @@ private struct Explain {
         }
         let table: SubstitutionTable
         do {
-            table = try SubstitutionTable(manifest: URL(fileURLWithPath: path), name: path)
+            let url = URL(fileURLWithPath: path)
+            let text = try SubstitutionManifest.text(of: url, name: path)
+            let manifest = try SubstitutionManifest(text, name: path, url: url)
+            table = try SubstitutionTable(manifest, folder: url.deletingLastPathComponent())
         } catch {
             console.complain("\(error)")
             return 1

@@ -57,8 +57,8 @@ private func fuzzManifest(_ data: Data) {
 
 /// Foundation accepts more texts, but means the same by those that both accept.
 private func compareWithFoundation(_ value: JSONValue, _ data: Data) {
-    // It refuses numbers that it cannot represent. It does not skip the mark of the byte order everywhere, and does skip it at
-    // the beginning of a string, where it is a character like others (RFC 8259 §7).
+    // It refuses numbers that it cannot represent. It does not skip the mark of the byte order everywhere, and does
+    // skip it at the beginning of a string, where it is a character like others (RFC 8259 §7).
     if hasNumber(value) || data.range(of: Data([0xEF, 0xBB, 0xBF])) != nil { return }
     guard let other = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) else {
         fatalError("Foundation refuses what the parser accepts")
@@ -117,7 +117,8 @@ private func fuzzIdentity(_ data: Data) {
             scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-._~".unicodeScalars.contains(scalar))
         return isUnreserved ? "%" + String(scalar.value, radix: 16) : String(scalar)
     }
-    // What follows a "%" is an encoding already, a fragment is dropped, and a letter may be one with the accent after it.
+    // What follows a "%" is an encoding already, a fragment is dropped, and a letter may be one with the accent after
+    // it.
     if !tail.utf8.contains(UInt8(ascii: "%")), !tail.utf8.contains(UInt8(ascii: "#")),
         tail.utf8.allSatisfy({ $0 < 0x80 })
     {

@@ -62,8 +62,8 @@ final class Floor {
     }
 }
 
-/// The technique as it was published in 2010: a dictionary of paths, the file read on first use, and a second dictionary of
-/// responses.
+/// The technique as it was published in 2010: a dictionary of paths, the file read on first use, and a second
+/// dictionary of responses.
 final class DirectPort: URLCache, @unchecked Sendable {
     private let paths: [String: String]
     private var responses: [String: CachedURLResponse] = [:]

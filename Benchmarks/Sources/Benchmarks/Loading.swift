@@ -36,7 +36,8 @@ struct Loading {
         )
     }
 
-    /// The least that a prebuilt answer can take: the file in memory, and Foundation's objects with the head that is promised.
+    /// The least that a prebuilt answer can take: the file in memory, and Foundation's objects with the head that is
+    /// promised.
     static func leastResponse(to url: URL, path: String) -> CachedURLResponse? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }

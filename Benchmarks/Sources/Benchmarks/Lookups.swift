@@ -93,7 +93,8 @@ struct Lookups {
         let floor = Floor(cache, fixture.urls)
         let elsewhere = (0..<10).map { request("https://other.example.org/images/picture\($0).png") }
         let here = (0..<10).map { request("https://example.com/assets/images/missing\($0).png") }
-        // What the library adds to the system's own look-up is seen through explain's table alone: the protocol's question.
+        // What the library adds to the system's own look-up is seen through explain's table alone: the protocol's
+        // question.
         let own = { (request: URLRequest) -> CachedURLResponse? in
             use(SubstitutionProtocol.canInit(with: request))
             return nil

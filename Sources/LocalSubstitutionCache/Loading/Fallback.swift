@@ -9,29 +9,31 @@ import FoundationNetworking
 struct Fallback {
     private enum Source {
         /// The file of an entry with conditions.
-        case file(SubstitutionTable.Row)
+        case file(SubstitutionTable.Match)
         /// The last good copy; the number is the archive's moment when the load began.
         case copy(OfflineArchive, since: Int)
     }
 
+    /// Decides where a redirect leads.
+    private let installation: Installation
     private var source: Source
     /// The request that the source is for.
     private var request: URLRequest
 
-    init(_ row: SubstitutionTable.Row, _ request: URLRequest) {
-        source = .file(row)
-        self.request = request
+    init(_ match: SubstitutionTable.Match, for request: URLRequest, _ installation: Installation) {
+        source = .file(match)
+        (self.request, self.installation) = (request, installation)
     }
 
-    init(_ archive: OfflineArchive, _ request: URLRequest) {
+    init(_ archive: OfflineArchive, for request: URLRequest, _ installation: Installation) {
         source = .copy(archive, since: archive.begin(request))
-        self.request = request
+        (self.request, self.installation) = (request, installation)
     }
 
     /// Whether a status can decide, and not only the lack of a connection.
     var dependsOnStatus: Bool {
-        guard case .file(let row) = source else { return false }
-        return row.substitution.conditions.contains { $0 != .offline }
+        guard case .file(let match) = source else { return false }
+        return match.row.conditions.contains { $0 != .offline }
     }
 
     /// How many bytes of a body are worth being collected, because a copy of the whole may be kept.
@@ -43,15 +45,17 @@ struct Fallback {
     /// What answers after `outcome`; nil when the network's answer stands.
     func answer(after outcome: Outcome) -> CachedURLResponse? {
         switch source {
-        case .file(let row):
-            guard row.substitution.conditions.contains(where: { $0.holds(after: outcome) }) else { return nil }
-            return row.substitution.fallback(with: row.contents, for: request, after: outcome)
+        case .file(let match):
+            guard match.row.conditions.contains(where: outcome.fulfils) else { return nil }
+            let status = CacheStatus.forwarded(status: outcome.status, detail: match.row.file)
+            return match.response(to: request, cacheStatus: status)
         case .copy(let archive, _):
             guard outcome == .offline, let copy = archive.answer(to: request) else { return nil }
-            // Nor over an entry for where it came from.
-            let isNamed =
-                copy.response.url.map { Installation.current?.cache.match(URLRequest(url: $0)) != nil } ?? false
-            return isNamed ? nil : copy
+            // A manifest that names the URL where the copy came from has the last word on it.
+            if let url = copy.response.url, case .unnamed = installation.cache.verdict(on: URLRequest(url: url)) {
+                return copy
+            }
+            return nil
         }
     }
 
@@ -59,11 +63,11 @@ struct Fallback {
     ///
     /// Where an entry with conditions names that URL, it decides from then on.
     mutating func answer(redirectedTo next: URLRequest) -> CachedURLResponse? {
-        switch Installation.current?.service(for: next) {
-        case .answer(let match): return match.response(to: next)
-        case .fallback(let row): self = Fallback(row, next)
+        switch installation.service(for: next) {
+        case .file(let match): return match.response(to: next)
+        case .networkThenFile(let match): self = Fallback(match, for: next, installation)
         // A copy is one of the whole way.
-        case .archive, nil: break
+        case .networkThenCopy, nil: break
         }
         return nil
     }
@@ -80,18 +84,42 @@ struct Fallback {
     }
 }
 
-extension Outcome {
-    /// No connection, if that is what the error means; nil for every other error.
-    ///
-    /// A load that was cancelled, a certificate that is not trusted and an answer that cannot be read are none: there the
-    /// server, or the app, has decided.
-    init?(_ error: any Error) {
-        guard let error = error as? URLError, Self.offlineCodes.contains(error.code) else { return nil }
-        self = .offline
-    }
+extension Fallback {
+    /// What became of a request on the network, as far as a condition can ask.
+    enum Outcome: Hashable, Sendable {
+        /// There was no connection, or it broke.
+        case offline
+        /// The server answered with this status.
+        case status(Int)
 
-    private static let offlineCodes: Set<URLError.Code> = [
-        .notConnectedToInternet, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .networkConnectionLost,
-        .timedOut, .internationalRoamingOff, .callIsActive, .dataNotAllowed,
-    ]
+        /// No connection, if that is what the error means; nil for every other error.
+        ///
+        /// A load that was cancelled, a certificate that is not trusted and an answer that cannot be read are none:
+        /// there the server, or the app, has decided.
+        init?(_ error: any Error) {
+            guard let error = error as? URLError, Self.offlineCodes.contains(error.code) else { return nil }
+            self = .offline
+        }
+
+        private static let offlineCodes: Set<URLError.Code> = [
+            .notConnectedToInternet, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .networkConnectionLost,
+            .timedOut, .internationalRoamingOff, .callIsActive, .dataNotAllowed,
+        ]
+
+        /// What the server answered; nil when there was no connection.
+        var status: Int? {
+            if case .status(let status) = self { status } else { nil }
+        }
+
+        /// Whether a condition holds after this.
+        func fulfils(_ condition: Substitution.Condition) -> Bool {
+            switch (condition, self) {
+            case (.offline, .offline): true
+            case (.status(let expected), .status(let status)): status == expected
+            case (.clientError, .status(let status)): (400..<500).contains(status)
+            case (.serverError, .status(let status)): (500..<600).contains(status)
+            default: false
+            }
+        }
+    }
 }

@@ -7,8 +7,8 @@ import FoundationNetworking
 
 /// The session of the library's own in which ``InnerLoad``s ask the network.
 ///
-/// It has no cookies, credentials or cache, so that nothing of one session of the app reaches another, and does not list
-/// `SubstitutionProtocol`, so that it never asks itself.
+/// It has no cookies, credentials or cache, so that nothing of one session of the app reaches another, and does not
+/// list `SubstitutionProtocol`, so that it never asks itself.
 // What changes is only touched inside the lock.
 final class InnerSession: NSObject, @unchecked Sendable {
     static let shared = InnerSession()

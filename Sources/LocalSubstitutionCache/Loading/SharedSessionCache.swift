@@ -1,12 +1,13 @@
-// Foundation on Linux makes the configuration of `URLSession.shared` once; Apple's session asks `URLCache.shared` itself.
+// Foundation on Linux makes the configuration of `URLSession.shared` once; Apple's session asks `URLCache.shared`
+// itself.
 #if canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
 
 /// The cache of `URLSession.shared` on Linux: passes everything on to the installed ``LocalSubstitutionCache``.
 ///
-/// That session reads its configuration without a lock whenever a load begins. So the configuration is written once, by the
-/// first ``LocalSubstitutionCache/install(archive:)``, and what is installed later is looked up here.
+/// That session reads its configuration without a lock whenever a load begins. So the configuration is written once, by
+/// the first ``LocalSubstitutionCache/install(archive:)``, and what is installed later is looked up here.
 // What Foundation declares in URLCache is safe to share, and this adds a `let`.
 final class SharedSessionCache: URLCache, @unchecked Sendable {
     /// What the session had before; nil for none.

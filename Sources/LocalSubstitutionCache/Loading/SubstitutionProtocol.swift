@@ -10,8 +10,8 @@ public import Foundation
 ///
 /// In each session that lists it first, it answers whatever an entry names without `when`: requests with policies that
 /// reload or with `Authorization`, and sessions with another cache or with none, such as ephemeral ones. Bytes and head
-/// are those that the cache would give. ``LocalSubstitutionCache/install(archive:)`` puts it into `URLSession.shared`, and this
-/// puts it into a session of your own, before or after the cache is installed:
+/// are those that the cache would give. ``LocalSubstitutionCache/install(archive:)`` puts it into `URLSession.shared`,
+/// and this puts it into a session of your own, before or after the cache is installed:
 ///
 /// ```swift
 /// let configuration = URLSessionConfiguration.ephemeral
@@ -20,27 +20,28 @@ public import Foundation
 /// ```
 ///
 /// For an entry with `when` the network is asked, and the file answers only after a status, or an error, that the entry
-/// names; otherwise the network's answer is delivered as it is. Where the redirects of such a load lead to a URL that an
-/// entry names, that entry's file answers (on Linux not in tasks that deliver to a delegate). `"offline"` is after these
-/// `URLError`s: `notConnectedToInternet`, `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`,
-/// `networkConnectionLost`, `timedOut`, `internationalRoamingOff`, `callIsActive` and `dataNotAllowed`. One answer has one
-/// source: where a delegate may have got bytes of the network, the network's answer stands. <doc:WhenTheCacheIsAsked> says
-/// for which tasks that is so, how it is loaded, and what of a session it then does not have.
+/// names; otherwise the network's answer is delivered as it is. Where the redirects of such a load lead to a URL that
+/// an entry names, that entry's file answers (on Linux not in tasks that deliver to a delegate). `"offline"` is after
+/// these `URLError`s: `notConnectedToInternet`, `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`,
+/// `networkConnectionLost`, `timedOut`, `internationalRoamingOff`, `callIsActive` and `dataNotAllowed`. One answer has
+/// one source: where a delegate may have got bytes of the network, the network's answer stands.
+/// <doc:WhenTheCacheIsAsked> says for which tasks that is so, how it is loaded, and what of a session it then does not
+/// have.
 ///
-/// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData` is left alone, and so is every method other than GET
-/// and HEAD. On Linux a download task is loaded from the network: URL loading cannot finish one from a protocol.
+/// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData` is left alone, and so is every method other than
+/// GET and HEAD. On Linux a download task is loaded from the network: URL loading cannot finish one from a protocol.
 ///
 /// The app makes no instances of it. Cost: for each request of such a session one look-up, as the cache makes.
 public final class SubstitutionProtocol: URLProtocol {
-    /// What the network has begun it goes on with, so that its bytes and ours are never mixed.
+    /// The load on the network, which goes on with what it has begun, so that one answer has one source.
     private var load: (any NetworkLoad)?
     private var hasFinished = false
-
     private var isWithdrawn = false
 
     deinit { withdraw() }
 
-    /// Tells the archive, once, of a load that will never begin; it was announced when the task was resumed.
+    /// Tells the archive, once, of a load that will never begin; `canInit(with:)` announced it when the task was
+    /// resumed.
     private func withdraw() {
         guard !isWithdrawn, load == nil, !hasFinished else { return }
         isWithdrawn = true
@@ -55,7 +56,7 @@ public final class SubstitutionProtocol: URLProtocol {
         guard let service = Installation.current?.service(for: request) else { return false }
         // Foundation on Linux asks this inside `resume()`, and starts the load later.
         #if canImport(FoundationNetworking)
-        if case .archive(let archive) = service { archive.announce(request) }
+        if case .networkThenCopy(let archive) = service { archive.announce(request) }
         #endif
         return true
     }
@@ -69,32 +70,35 @@ public final class SubstitutionProtocol: URLProtocol {
     /// Delivers the file in one piece, or asks the network.
     public override func startLoading() {
         guard !hasFinished, isWanted else { return }
-        if let load {
-            load.start()
-            return
+        if let load { return load.start() }
+        guard isAnswerable else {
+            withdraw()
+            return loadFromNetwork(nil)
         }
-        if !isAnswerable { withdraw() }
         // The cache may have been replaced since it was asked.
-        switch isAnswerable ? Installation.current?.service(for: request) : nil {
-        case .answer(let match):
-            guard let response = match.response(to: request) else { return loadFromNetwork(nil) }
-            hasFinished = true
-            client?.urlProtocol(self, didReceive: response.response, cacheStoragePolicy: .notAllowed)
-            if !response.data.isEmpty { client?.urlProtocol(self, didLoad: response.data) }
-            client?.urlProtocolDidFinishLoading(self)
-        case .fallback(let row):
-            loadFromNetwork(Fallback(row, request))
-        case .archive(let archive):
-            loadFromNetwork(Fallback(archive, request))
+        guard let installation = Installation.current else { return loadFromNetwork(nil) }
+        if let cachedResponse, installation.cache.hasMade(cachedResponse) { return deliver(cachedResponse) }
+        switch installation.service(for: request) {
+        case .file(let match):
+            if let response = match.response(to: request) { deliver(response) } else { loadFromNetwork(nil) }
+        case .networkThenFile(let match):
+            loadFromNetwork(Fallback(match, for: request, installation))
+        case .networkThenCopy(let archive):
+            loadFromNetwork(Fallback(archive, for: request, installation))
         case nil:
             loadFromNetwork(nil)
         }
     }
 
+    private func deliver(_ response: CachedURLResponse) {
+        hasFinished = true
+        client?.deliver(response, as: self)
+    }
+
     /// Whether the task still waits for an answer.
     ///
-    /// Linux starts loads of tasks that were suspended, cancelled or even finished meanwhile, the last with another object,
-    /// and ends the process when such a task is answered. A suspended one is started again when it is resumed.
+    /// Linux starts loads of tasks that were suspended, cancelled or even finished meanwhile, the last with another
+    /// object, and ends the process when such a task is answered. A suspended one is started again when it is resumed.
     private var isWanted: Bool {
         // Nothing is known of this on Apple's systems.
         #if canImport(FoundationNetworking)
@@ -111,8 +115,8 @@ public final class SubstitutionProtocol: URLProtocol {
         // One that was suspended may still begin.
         if let task, task.state == .canceling || task.state == .completed { withdraw() }
         load?.stop()
-        // When a task is cancelled at the moment in which it has finished, Linux tells the client that it failed, finds it
-        // gone, and ends the process (its own class does so under load, with a response from any cache).
+        // When a task is cancelled at the moment in which it has finished, Linux tells the client that it failed, finds
+        // it gone, and ends the process (its own class does so under load, with a response from any cache).
         #if canImport(FoundationNetworking)
         if wasFinished { client = nil }
         #endif
@@ -130,15 +134,15 @@ public final class SubstitutionProtocol: URLProtocol {
 
     /// Loads as if this class were not there, except for the fallback.
     private func loadFromNetwork(_ fallback: Fallback?) {
-        // Foundation on Linux lets us instantiate the system's class, which gives bodies to data delegates past its client.
+        // Foundation on Linux lets us instantiate the system's class, which gives bodies to data delegates past its
+        // client.
         #if canImport(FoundationNetworking)
         if let fallback, fallback.dependsOnStatus, task?.delegate is any URLSessionDataDelegate,
             !(task is URLSessionUploadTask)
         {
             begin(
                 InnerLoad(for: self, fallback) { [weak self] fallback in
-                    guard let self else { return }
-                    begin(SystemLoad(for: self, fallback))
+                    if let self { begin(SystemLoad(for: self, fallback)) }
                 }
             )
         } else {
@@ -160,14 +164,13 @@ public final class SubstitutionProtocol: URLProtocol {
     }
 }
 
-/// Asks the network for one request, and tells the client of a protocol what it answered, or what answers in its place.
-protocol NetworkLoad: AnyObject {
-    /// Whether nothing more will be told.
-    var hasFinished: Bool { get }
-    /// Begins, or goes on after the task was suspended.
-    func start()
-    /// Pauses when the task is suspended, and otherwise ends it, without a word to the client.
-    func stop()
+extension URLProtocolClient {
+    /// Tells a whole answer, which is not to be stored.
+    func deliver(_ answer: CachedURLResponse, as owner: URLProtocol) {
+        urlProtocol(owner, didReceive: answer.response, cacheStoragePolicy: .notAllowed)
+        if !answer.data.isEmpty { urlProtocol(owner, didLoad: answer.data) }
+        urlProtocolDidFinishLoading(owner)
+    }
 }
 
 extension URLSessionConfiguration {

@@ -5,13 +5,15 @@ import FoundationNetworking
 
 /// One load by the system's own protocol class, in the app's task, of which this sees the outcome first.
 ///
-/// Headers, cookies, credentials and delegate of the app's session are therefore what they would be without this library.
+/// Headers, cookies, credentials and delegate of the app's session are therefore what they would be without this
+/// library.
 ///
-/// It cannot see two things. The first is the body of a task that has a delegate: the system's class tells the head early,
-/// and then gives the body to a data delegate directly, past its client. Which of the session's delegate, the task's own and
-/// the argument of `data(for:delegate:)` that is, nothing public tells; so once the head was told, the network's answer
-/// stands. For a task with a completion handler and no delegate of its own the head comes with the end, when nobody has
-/// seen anything. The second is redirects before they are followed: where they have led is looked up afterwards.
+/// It cannot see two things. The first is the body of a task that has a delegate: the system's class tells the head
+/// early, and then gives the body to a data delegate directly, past its client. Which of the session's delegate, the
+/// task's own and the argument of `data(for:delegate:)` that is, nothing public tells; so once the head was told, the
+/// network's answer stands. For a task with a completion handler and no delegate of its own the head comes with the
+/// end, when nobody has seen anything. The second is redirects before they are followed: where they have led is looked
+/// up afterwards.
 // URL loading calls all of it on the queue of the task.
 final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
     private enum Stage {
@@ -28,13 +30,14 @@ final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
     private var fallback: Fallback?
     private var system: URLProtocol?
     private var stage = Stage.waiting
-    /// What answers in the place of the network.
+    /// What answers instead of the network.
     private var answer: CachedURLResponse?
     /// What the network has sent, where this sees it: then it is the whole.
     private var body: Data?
     private var hasStarted = false
     private var isWhole = true
-    /// Whether the end that was told is no end for Foundation on Linux: it asks for a password then, and the task goes on.
+    /// Whether the end that was told is no end for Foundation on Linux: it asks for a password then, and the task goes
+    /// on.
     private var isChallenge = false
 
     /// - Parameters:
@@ -91,9 +94,7 @@ final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
 
     private func deliver(_ answer: CachedURLResponse, as system: URLProtocol) {
         finish()
-        client?.urlProtocol(system, didReceive: answer.response, cacheStoragePolicy: .notAllowed)
-        if !answer.data.isEmpty { client?.urlProtocol(system, didLoad: answer.data) }
-        client?.urlProtocolDidFinishLoading(system)
+        client?.deliver(answer, as: system)
     }
 
     /// Decides once, when the status is known, whether the network's answer stands.
@@ -103,7 +104,7 @@ final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
         if answer == nil { stage = .delivering }
     }
 
-    private func answer(after outcome: Outcome?) -> CachedURLResponse? {
+    private func answer(after outcome: Fallback.Outcome?) -> CachedURLResponse? {
         if let last = task.currentRequest, last.url != task.originalRequest?.url,
             let answer = fallback?.answer(redirectedTo: last)
         {
@@ -151,7 +152,7 @@ extension SystemLoad: URLProtocolClient {
 
     func urlProtocol(_ system: URLProtocol, didFailWithError error: any Error) {
         guard stage != .finished else { return }
-        if stage == .waiting, let outcome = Outcome(error), let answer = answer(after: outcome) {
+        if stage == .waiting, let outcome = Fallback.Outcome(error), let answer = answer(after: outcome) {
             deliver(answer, as: system)
         } else {
             finish()

@@ -6,6 +6,35 @@ struct Finding: Hashable, Sendable {
     let message: String
 }
 
+extension Finding {
+    /// What is wrong with the text of a manifest.
+    init(_ error: JSONSyntaxError) {
+        let code: ManifestIssue.Code =
+            switch error.kind {
+            case .syntax: .syntax
+            case .encoding: .encoding
+            case .nesting: .nesting
+            }
+        self.init(offset: error.offset, severity: .error, code: code, message: error.message)
+    }
+
+    /// What is wrong with a file that the manifest names as `path`.
+    init(_ problem: FileProblem, with path: String, at offset: Int) {
+        self.init(offset: offset, severity: .error, code: Self.code(of: problem), message: problem.reason(for: path))
+    }
+
+    static func code(of problem: FileProblem) -> ManifestIssue.Code {
+        switch problem {
+        case .missing: .missingFile
+        case .wrongCase: .wrongCase
+        case .isFolder, .isFile, .notRegular: .wrongFileKind
+        case .isLink, .replaced, .unreadable: .unreadableFile
+        case .outside: .outsideFolder
+        case .endless, .tooDeep, .tooManyFiles: .endlessFolder
+        }
+    }
+}
+
 extension SourceText {
     /// The findings as issues, each once, in the order of the text.
     func issues(_ findings: [Finding]) -> [ManifestIssue] {

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// One thing that is wrong with a manifest, or likely to be: what, where, and what to do about it.
 ///
 /// ``description`` has the form compilers use, so editors and build logs link it to its line:
@@ -64,89 +62,104 @@ extension ManifestIssue.Code {
     // The text of the file.
 
     /// The file is not valid JSON (RFC 8259).
-    public static let syntax = Self(rawValue: "syntax")
+    public static let syntax = Self(.syntax)
     /// The file is not UTF-8.
-    public static let encoding = Self(rawValue: "encoding")
+    public static let encoding = Self(.encoding)
     /// Objects and lists stand inside each other too deep.
-    public static let nesting = Self(rawValue: "nesting")
+    public static let nesting = Self(.nesting)
     /// The manifest itself cannot be found or read.
-    public static let unreadableManifest = Self(rawValue: "unreadable-manifest")
+    public static let unreadableManifest = Self(.unreadableManifest)
 
     // Names and kinds of values.
 
     /// A value is of the wrong kind, for example a number where a string is needed.
-    public static let wrongKind = Self(rawValue: "wrong-kind")
+    public static let wrongKind = Self(.wrongKind)
     /// A name stands twice in one object, or two keys are the same URL.
-    public static let duplicateKey = Self(rawValue: "duplicate-key")
+    public static let duplicateKey = Self(.duplicateKey)
     /// A field that entries do not have.
-    public static let unknownField = Self(rawValue: "unknown-field")
+    public static let unknownField = Self(.unknownField)
     /// An entry without `file`.
-    public static let missingField = Self(rawValue: "missing-field")
+    public static let missingField = Self(.missingField)
 
     // Fields.
 
     /// A key that is not a URL this library can stand in for.
-    public static let badURL = Self(rawValue: "bad-url")
+    public static let badURL = Self(.badURL)
     /// A path that is not a plain path below the manifest's folder.
-    public static let badPath = Self(rawValue: "bad-path")
+    public static let badPath = Self(.badPath)
     /// A media type that RFC 9110 §8.3.1 does not allow, or one for a folder.
-    public static let badType = Self(rawValue: "bad-type")
+    public static let badType = Self(.badType)
     /// A header name or value that RFC 9110 §5 does not allow.
-    public static let badHeader = Self(rawValue: "bad-header")
+    public static let badHeader = Self(.badHeader)
     /// A header that is not the manifest's to set.
-    public static let reservedHeader = Self(rawValue: "reserved-header")
+    public static let reservedHeader = Self(.reservedHeader)
     /// A parameter name in `ignoreQuery` that cannot occur in a query.
-    public static let badQueryRule = Self(rawValue: "bad-query-rule")
+    public static let badQueryRule = Self(.badQueryRule)
     /// A condition in `when` that does not exist.
-    public static let badCondition = Self(rawValue: "bad-condition")
+    public static let badCondition = Self(.badCondition)
     /// A date in `until` that is not a day of the calendar written as YYYY-MM-DD.
-    public static let badDate = Self(rawValue: "bad-date")
+    public static let badDate = Self(.badDate)
 
     // Files.
 
     /// A file or folder that does not exist.
-    public static let missingFile = Self(rawValue: "missing-file")
+    public static let missingFile = Self(.missingFile)
     /// A name that differs from the one on disk in the case of its letters.
-    public static let wrongCase = Self(rawValue: "wrong-case")
+    public static let wrongCase = Self(.wrongCase)
     /// A folder where a file is meant, a file where a folder is meant, or something that is neither.
-    public static let wrongFileKind = Self(rawValue: "wrong-file-kind")
+    public static let wrongFileKind = Self(.wrongFileKind)
     /// A file that cannot be opened or read.
-    public static let unreadableFile = Self(rawValue: "unreadable-file")
+    public static let unreadableFile = Self(.unreadableFile)
     /// A path that a symbolic link leads out of the manifest's folder.
-    public static let outsideFolder = Self(rawValue: "outside-folder")
+    public static let outsideFolder = Self(.outsideFolder)
     /// A folder that contains itself by a symbolic link, or more files than can be meant.
-    public static let endlessFolder = Self(rawValue: "endless-folder")
+    public static let endlessFolder = Self(.endlessFolder)
 
     // Warnings.
 
     /// A file whose extension has no known media type.
-    public static let unknownExtension = Self(rawValue: "unknown-extension")
+    public static let unknownExtension = Self(.unknownExtension)
     /// A text file that is not UTF-8 and whose entry names no charset.
-    public static let notUTF8 = Self(rawValue: "not-utf-8")
+    public static let notUTF8 = Self(.notUTF8)
     /// A file in the folder that no entry uses.
-    public static let unusedFile = Self(rawValue: "unused-file")
+    public static let unusedFile = Self(.unusedFile)
     /// An entry that never answers because others always answer before it.
-    public static let shadowed = Self(rawValue: "shadowed")
+    public static let shadowed = Self(.shadowed)
     /// An entry whose `until` has passed.
-    public static let expired = Self(rawValue: "expired")
-}
+    public static let expired = Self(.expired)
 
-/// A manifest that was refused, with everything that is wrong with it.
-public struct ManifestError: Error, Equatable, CustomStringConvertible, LocalizedError {
-    /// Every error found, in the order of the file.
-    ///
-    /// Never empty, and without warnings.
-    public let issues: [ManifestIssue]
-
-    init(_ issues: [ManifestIssue]) {
-        self.issues = issues
+    /// The kinds that there are, so that a test finds those without an example.
+    enum Known: String, CaseIterable {
+        case syntax
+        case encoding
+        case nesting
+        case unreadableManifest = "unreadable-manifest"
+        case wrongKind = "wrong-kind"
+        case duplicateKey = "duplicate-key"
+        case unknownField = "unknown-field"
+        case missingField = "missing-field"
+        case badURL = "bad-url"
+        case badPath = "bad-path"
+        case badType = "bad-type"
+        case badHeader = "bad-header"
+        case reservedHeader = "reserved-header"
+        case badQueryRule = "bad-query-rule"
+        case badCondition = "bad-condition"
+        case badDate = "bad-date"
+        case missingFile = "missing-file"
+        case wrongCase = "wrong-case"
+        case wrongFileKind = "wrong-file-kind"
+        case unreadableFile = "unreadable-file"
+        case outsideFolder = "outside-folder"
+        case endlessFolder = "endless-folder"
+        case unknownExtension = "unknown-extension"
+        case notUTF8 = "not-utf-8"
+        case unusedFile = "unused-file"
+        case shadowed
+        case expired
     }
 
-    /// One issue a line, in the form of ``ManifestIssue/description``.
-    public var description: String {
-        issues.map(\.description).joined(separator: "\n")
+    private init(_ known: Known) {
+        self.init(rawValue: known.rawValue)
     }
-
-    /// The same as ``description``.
-    public var errorDescription: String? { description }
 }

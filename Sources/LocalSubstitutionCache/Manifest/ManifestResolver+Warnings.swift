@@ -15,19 +15,20 @@ extension ManifestResolver {
             }
         }
         warnOfTypes()
-        // As long as an entry is wrong, the file that it means would seem unused, and its URL answered by another.
-        let isSound = (manifest.findings + findings).allSatisfy { $0.severity == .warning }
-        guard isSound else { return }
-        warnOfUnusedFiles()
-        warnOfShadowedEntries()
+        if isSound { warnOfUnusedFiles() }
     }
+
+    /// Whether there is no error so far.
+    ///
+    /// As long as an entry is wrong, the file that it means would seem unused, and its URL answered by another.
+    var isSound: Bool { (manifest.findings + findings).allSatisfy { $0.severity == .warning } }
 
     private mutating func warnOfTypes() {
         var seen: Set<String> = []
         for substitution in substitutions
         where seen.insert("\(substitution.fileOffset) \(substitution.reference.path)").inserted {
             let path = substitution.reference.path
-            if substitution.declaredType == nil, MediaType(fileName: path) == nil {
+            if substitution.entry.type == nil, MediaType(fileName: path) == nil {
                 add(
                     .warning,
                     .unknownExtension,
@@ -36,7 +37,7 @@ extension ManifestResolver {
                         + "or it is sent as application/octet-stream"
                 )
             }
-            if substitution.mediaType.takesCharset, substitution.declaredType?.charset == nil,
+            if substitution.mediaType.takesCharset, substitution.entry.type?.charset == nil,
                 !isUTF8(substitution.reference)
             {
                 add(
@@ -59,30 +60,6 @@ extension ManifestResolver {
         let used = Set(substitutions.map(\.reference.realPath))
         for (name, file) in found where !used.contains(file.realPath) && !name.hasSuffix(".schema.json") {
             add(.warning, .unusedFile, 0, "no entry uses \(quoted(name)); map it, or remove the file")
-        }
-    }
-
-    /// Tells which entries are never used, whatever is asked for and on whatever day.
-    private mutating func warnOfShadowedEntries() {
-        var used: Set<Int> = []
-        var shadows: [Int: Substitution] = [:]
-        // What ends some day leaves its URL to the others.
-        let shadowed = MatchOrder(substitutions).shadowed { substitutions[$0].until == nil }
-        for (index, substitution) in substitutions.enumerated() {
-            if let shadow = shadowed[index] {
-                shadows[substitution.keyOffset] = substitutions[shadow]
-            } else {
-                used.insert(substitution.keyOffset)
-            }
-        }
-        for (offset, shadow) in shadows where !used.contains(offset) {
-            add(
-                .warning,
-                .shadowed,
-                offset,
-                "this entry is never used, because the one in line \(shadow.line) comes before it for the same URL; "
-                    + "remove one of the two"
-            )
         }
     }
 }

@@ -34,7 +34,12 @@ struct ManifestResolver {
             files = try ManifestFolder(folder)
         } catch {
             let message = error == .missing(suggestion: nil) ? "does not exist" : "cannot be read"
-            add(.error, error.code, 0, "the folder of the manifest's files, \(quoted(folder.path)), \(message)")
+            add(
+                .error,
+                Finding.code(of: error),
+                0,
+                "the folder of the manifest's files, \(quoted(folder.path)), \(message)"
+            )
             return
         }
         self.files = files
@@ -45,24 +50,24 @@ struct ManifestResolver {
                 if file.value.hasSuffix("/") {
                     try expand(entry, file, in: files)
                 } else if let pattern = entry.pattern {
-                    add(entry, pattern, try files.file(file.value), folderLength: nil, fileOffset: file.offset)
+                    add(entry, pattern, try files.file(file.value), folderLength: nil)
                 } else {
                     _ = try files.file(file.value)
                 }
             } catch {
-                add(.error, error.code, file.offset, error.reason(for: file.value))
+                findings.append(Finding(error, with: file.value, at: file.offset))
             }
         }
     }
 
     private mutating func expand(
-        _ entry: SubstitutionManifest.Entry,
-        _ folder: SubstitutionManifest.Located<String>,
+        _ entry: ManifestEntry,
+        _ folder: Located<String>,
         in files: ManifestFolder
     ) throws(FileProblem) {
         let (found, problems) = try files.files(below: folder.value, except: manifestPath)
         for (path, problem) in problems {
-            add(.error, problem.code, folder.offset, problem.reason(for: path))
+            findings.append(Finding(problem, with: path, at: folder.offset))
         }
         guard let pattern = entry.pattern else { return }
         let length = pattern.targets.first?.identity.path.utf8.count ?? 0
@@ -82,38 +87,19 @@ struct ManifestResolver {
                     )
                     continue
                 }
-                add(entry, pattern, file, folderLength: length, fileOffset: folder.offset)
+                add(entry, pattern, file, folderLength: length)
             }
         }
     }
 
     private mutating func add(
-        _ entry: SubstitutionManifest.Entry,
+        _ entry: ManifestEntry,
         _ pattern: URLPattern,
         _ file: FileReference,
-        folderLength: Int?,
-        fileOffset: Int
+        folderLength: Int?
     ) {
         let place = manifest.source.place(of: entry.key.offset)
-        substitutions.append(
-            Substitution(
-                url: pattern.spelling,
-                file: file.path,
-                mediaType: (entry.type ?? MediaType(fileName: file.path) ?? .octetStream).withCharset,
-                conditions: entry.conditions,
-                line: place.line,
-                column: place.column,
-                pattern: pattern,
-                reference: file,
-                declaredType: entry.type,
-                headers: entry.headers,
-                query: entry.query,
-                folderLength: folderLength,
-                until: entry.until?.value,
-                keyOffset: entry.key.offset,
-                fileOffset: fileOffset
-            )
-        )
+        substitutions.append(Substitution(entry, pattern, file, folderLength: folderLength, at: place))
     }
 
     mutating func add(

@@ -1,34 +1,49 @@
-/// One file of the bundle and the URL it stands in for: an entry of the manifest, or a file of a folder entry, proved
-/// to be right.
+/// One file of the bundle and the URL it stands in for.
+///
+/// An entry of the manifest, or one file of an entry for a folder; the file was found on disk.
 public struct Substitution: Sendable, CustomStringConvertible {
-    /// The URL as the manifest spells it, with what cannot stand in a URL percent-encoded; `//host/path` for both
-    /// schemes.
-    public let url: String
-    /// The file's path below the manifest's folder, as it is on disk.
-    public let file: String
+    /// The entry that it comes from.
+    let entry: ManifestEntry
+    /// The entry's URL, or that of one file of its folder.
+    let pattern: URLPattern
+    let reference: FileReference
+    /// The length of the path in the URL of the folder's entry, in bytes; nil for an entry of its own.
+    let folderLength: Int?
+
     /// The media type that is sent, with `charset=utf-8` where the type takes a charset and names none.
     public let mediaType: MediaType
-    /// When the file answers instead of the network; empty when it always does, without asking the network.
-    public let conditions: [Condition]
     /// The line of the entry in the manifest, from 1.
     public let line: Int
     /// The column of the entry in the manifest, from 1, in UTF-8 bytes.
     public let column: Int
 
-    let pattern: URLPattern
-    let reference: FileReference
-    /// The entry's `type`, when it has one.
-    let declaredType: MediaType?
-    /// Name → value as the manifest gives them; a nil value removes the header.
-    let headers: [String: String?]
-    let query: QueryRule
-    /// The length of the path in the URL of the folder entry this came from, in bytes; nil for an entry of its own.
-    let folderLength: Int?
-    let until: CalendarDay?
-    /// Offset of the entry's key in the manifest.
-    let keyOffset: Int
+    init(
+        _ entry: ManifestEntry,
+        _ pattern: URLPattern,
+        _ reference: FileReference,
+        folderLength: Int?,
+        at place: (line: Int, column: Int)
+    ) {
+        self.entry = entry
+        self.pattern = pattern
+        self.reference = reference
+        self.folderLength = folderLength
+        mediaType = (entry.type ?? MediaType(fileName: reference.path) ?? .octetStream).withCharset
+        (line, column) = place
+    }
+
+    /// The URL as the manifest spells it, with what cannot stand in a URL percent-encoded; `//host/path` for both
+    /// schemes.
+    public var url: String { pattern.spelling }
+
+    /// The file's path below the manifest's folder, as it is on disk.
+    public var file: String { reference.path }
+
+    /// When the file answers instead of the network; empty when it always does, without asking the network.
+    public var conditions: [Condition] { entry.conditions }
+
     /// Offset of the entry's `file` in the manifest.
-    let fileOffset: Int
+    var fileOffset: Int { (entry.file ?? entry.key).offset }
 
     /// The size of the file when the manifest was read, in bytes.
     package var size: Int { reference.size }
@@ -37,11 +52,11 @@ public struct Substitution: Sendable, CustomStringConvertible {
     package var realPath: String { reference.realPath.text }
 
     /// The last day on which the entry is used, as `YYYY-MM-DD`.
-    package var lastDay: String? { until?.description }
+    package var lastDay: String? { entry.until?.value.description }
 
     /// What is ignored of a query, in words; nil when the query must be exact.
     package var ignoredQuery: String? {
-        switch query {
+        switch entry.query {
         case .exact: nil
         case .ignoring(let names): names.sorted.map(\.description).joined(separator: ", ")
         case .any: "the whole query"
@@ -49,7 +64,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     }
 
     /// The headers that the entry adds; a nil value removes one.
-    package var addedHeaders: [String: String?] { headers }
+    package var addedHeaders: [String: String?] { entry.headers }
 
     /// `url → file`.
     public var description: String { "\(url) → \(visible(file))" }

@@ -17,7 +17,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         /// The file, but only through `SubstitutionProtocol`.
         case protocolOnly(because: Bypass)
         /// The network; through `SubstitutionProtocol` the file, when one of these conditions holds.
-        case networkUnless([Condition])
+        case networkUnless([Substitution.Condition])
         /// The network, as if the library were not there.
         case network(because: Reason)
     }
@@ -133,46 +133,48 @@ public struct Explanation: Sendable, CustomStringConvertible {
 extension Explanation {
     /// Explains what happens to `request`.
     init(_ request: URLRequest, _ table: SubstitutionTable) {
-        let url = request.url?.absoluteString ?? ""
-        var answer = Answer.network(because: .noEntry)
-        var substitution: Substitution?
-        var nearest: Neighbour?
-        var problem: String?
-        do {
-            let identity = try URLIdentity(url)
-            substitution = request.url.flatMap(table.match)?.row.substitution
-            if let substitution {
-                answer = Self.answer(to: request, substitution)
-            } else if let expired = table.expiredSubstitution(for: identity) {
-                (answer, substitution) = (.network(because: .expired), expired)
-            } else {
-                nearest = table.nearest(to: identity)
+        var unnamed = Unnamed()
+        let (answer, match): (Answer, SubstitutionTable.Match?) =
+            switch table.verdict(on: request) {
+            case .answered(let match): (.cacheAndProtocol, match)
+            case .answeredByProtocol(let match, let bypass): (.protocolOnly(because: bypass), match)
+            case .afterNetwork(let match): (.networkUnless(match.row.substitution.conditions), match)
+            case .leftAlone(let match, let reason): (.network(because: reason), match)
+            case .unnamed: (.network(because: unnamed.reason(for: request, table)), nil)
             }
-        } catch {
-            answer =
-                switch error {
-                case .scheme(let scheme): .network(because: .scheme(scheme))
-                case .userInfo: .network(because: .userInfo)
-                default: .network(because: .noURL)
-                }
-            if answer == .network(because: .noURL), !url.isEmpty { problem = error.message(for: url) }
-        }
         self.init(
-            url: url,
+            url: request.url?.absoluteString ?? "",
             answer: answer,
-            substitution: substitution,
-            nearest: nearest,
+            substitution: match?.row.substitution ?? unnamed.expired,
+            nearest: unnamed.nearest,
             manifestName: table.manifestName,
-            problem: problem
+            problem: unnamed.problem
         )
     }
 
-    private static func answer(to request: URLRequest, _ substitution: Substitution) -> Answer {
-        if !request.isSubstitutable { return .network(because: .method(request.httpMethod ?? "")) }
-        if request.cachePolicy == .optOut { return .network(because: .optOut) }
-        if !substitution.conditions.isEmpty { return .networkUnless(substitution.conditions) }
-        if !request.cachePolicy.allowsCache { return .protocolOnly(because: .cachePolicy) }
-        if request.isAuthorized { return .protocolOnly(because: .authorization) }
-        return .cacheAndProtocol
+    /// Why no entry names a URL, and what almost does.
+    private struct Unnamed {
+        var expired: Substitution?
+        var nearest: Neighbour?
+        var problem: String?
+
+        mutating func reason(for request: URLRequest, _ table: SubstitutionTable) -> Reason {
+            let url = request.url?.absoluteString ?? ""
+            do {
+                let identity = try URLIdentity(url)
+                expired = table.expiredSubstitution(for: identity)
+                if expired != nil { return .expired }
+                nearest = table.nearest(to: identity)
+                return .noEntry
+            } catch {
+                switch error {
+                case .scheme(let scheme): return .scheme(scheme)
+                case .userInfo: return .userInfo
+                default:
+                    if !url.isEmpty { problem = error.message(for: url) }
+                    return .noURL
+                }
+            }
+        }
     }
 }

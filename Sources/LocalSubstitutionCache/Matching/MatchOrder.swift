@@ -45,9 +45,9 @@ struct MatchOrder: Sendable {
         for (index, substitution) in substitutions.enumerated() {
             for target in substitution.pattern.targets {
                 let rank = (
-                    -(substitution.folderLength ?? .max), target.namesScheme ? 0 : 1, substitution.query.rank
+                    -(substitution.folderLength ?? .max), target.namesScheme ? 0 : 1, substitution.entry.query.rank
                 )
-                keyed.append((rank, Candidate(substitution: index, target: target, rule: substitution.query)))
+                keyed.append((rank, Candidate(substitution: index, target: target, rule: substitution.entry.query)))
             }
         }
         keyed.sort { first, second in

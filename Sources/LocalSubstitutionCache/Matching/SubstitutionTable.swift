@@ -1,8 +1,8 @@
-package import Foundation
+import Foundation
 
 // On Apple's systems URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
-package import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Everything a manifest substitutes, ready to be delivered: URL identity → prepared response. Immutable.
@@ -14,24 +14,25 @@ package final class SubstitutionTable: @unchecked Sendable {
     ///
     /// A class, so that a look-up retains one reference and not every string of a substitution.
     final class Row {
-        private let substitutions: [Substitution]
-        private let index: Int
-        let contents: FileContents
-        /// What a GET spelled as in the manifest is answered with.
+        let representation: Representation
+        /// What a GET spelled as in the manifest is answered with; where the network is asked first, without the field
+        /// that tells what it answered.
         let prepared: CachedURLResponse
-        /// Whether the network is asked first.
-        let isConditional: Bool
+        /// The file's path below the manifest's folder.
+        let file: String
+        /// When the file answers instead of the network; empty when it always does.
+        let conditions: [Substitution.Condition]
 
-        /// The row of one of `substitutions`, of which it keeps no copy.
-        init(_ substitutions: [Substitution], _ index: Int, _ contents: FileContents, _ prepared: CachedURLResponse) {
-            self.substitutions = substitutions
-            self.index = index
-            self.contents = contents
+        init(_ representation: Representation, _ prepared: CachedURLResponse) {
+            self.representation = representation
             self.prepared = prepared
-            isConditional = !substitutions[index].conditions.isEmpty
+            (file, conditions) = (representation.substitution.file, representation.substitution.conditions)
         }
 
-        var substitution: Substitution { substitutions[index] }
+        /// Whether the network is asked first.
+        var isConditional: Bool { !conditions.isEmpty }
+
+        var substitution: Substitution { representation.substitution }
     }
 
     /// A row and how the request picked it.
@@ -41,13 +42,29 @@ package final class SubstitutionTable: @unchecked Sendable {
         let isExact: Bool
         /// Whether only the head is asked for.
         var isHead = false
+        /// Whether a part may be asked for.
+        var hasRange = false
 
-        /// The answer to the request that picked the row; `Range` is ignored in a HEAD (RFC 9110 §14.2).
+        /// The answer to the request that picked the row.
         func response(to request: URLRequest) -> CachedURLResponse? {
+            if isExact, !isHead, !hasRange { return row.prepared }
             guard let url = request.url else { return nil }
-            if isHead { return row.substitution.head(with: row.contents, for: url) }
-            if let part = row.substitution.part(of: row.contents, for: request, url: url) { return part }
-            return isExact ? row.prepared : row.substitution.response(with: row.contents, for: url)
+            if isHead { return row.representation.head(for: url) }
+            if hasRange, let part = row.representation.part(for: request, url: url) { return part }
+            return isExact ? row.prepared : row.representation.whole(for: url)
+        }
+
+        /// The answer to the request after the network was asked, which `cacheStatus` tells.
+        ///
+        /// Always the whole: a range might be joined to what the network sent before.
+        func response(to request: URLRequest, cacheStatus: String) -> CachedURLResponse? {
+            guard let url = request.url, let head = row.prepared.response as? HTTPURLResponse,
+                var fields = head.allHeaderFields as? [String: String]
+            else { return nil }
+            fields["Cache-Status"] = cacheStatus
+            return HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields).map {
+                CachedURLResponse(response: $0, data: isHead ? Data() : row.prepared.data)
+            }
         }
     }
 
@@ -61,47 +78,48 @@ package final class SubstitutionTable: @unchecked Sendable {
     /// Spelling → row, only where that row answers that spelling.
     private let spellings: [String: Row]
     private let hosts: HostFilter
+    /// On every response of this table.
+    private let mark = Mark()
     private let nearestLock = NSLock()
     /// Made when the first explanation asks for it; an app may never do so.
     private var nearestIndex: NearestIndex?
     private lazy var expiredOrder = MatchOrder(expired)
 
-    /// Reads or maps every file once and prepares every response once.
+    /// Prepares the response of every substitution.
     ///
-    /// - Throws: Whatever became wrong with a file since the substitution was proved.
-    init(_ manifest: SubstitutionManifest, folder: URL, reading: ReadingMode, on date: Date = Date())
-        throws(ManifestError)
-    {
-        let (substitutions, expired, opened) = try manifest.proved(in: folder, on: date)
-        (self.substitutions, self.expired) = (substitutions, expired)
+    /// - Parameters:
+    ///   - manifest: What is substituted.
+    ///   - contents: The bytes of each of its substitutions.
+    /// - Throws: ``ManifestError`` when Foundation makes no response of a URL and its headers, which is not known to
+    ///   happen: both were checked before.
+    init(_ manifest: ResolvedManifest, _ contents: [FileContents]) throws(ManifestError) {
+        substitutions = manifest.substitutions
+        expired = manifest.expired
         manifestName = manifest.source.name
-        let order = MatchOrder(substitutions)
-        self.order = order
-        var loader = ContentsLoader(in: opened, reading: reading)
+        order = MatchOrder(substitutions)
+        let userInfo: [AnyHashable: Any] = [Mark.key: mark]
+        let representations = order.candidates.map { [substitutions, userInfo] candidate in
+            Representation(
+                substitutions,
+                candidate.substitution,
+                contents[candidate.substitution],
+                userInfo: userInfo
+            )
+        }
+        let prepared = Self.prepared(order.candidates, representations)
         var rows: [Row] = []
         rows.reserveCapacity(order.candidates.count)
         var spellings: [String: Row] = [:]
         spellings.reserveCapacity(order.candidates.count)
         var findings: [Finding] = []
-        let contents = order.candidates.map { candidate -> FileContents? in
-            let substitution = substitutions[candidate.substitution]
-            do throws(FileProblem) {
-                return try loader.contents(of: substitution.reference)
-            } catch {
-                findings.append(substitution.finding(error))
-                return nil
-            }
-        }
-        let prepared = Self.prepared(order.candidates, substitutions, contents)
         for (index, candidate) in order.candidates.enumerated() {
-            guard let contents = contents[index] else { continue }
             guard let (url, response) = prepared[index] else {
-                // Not known to happen: the URL was parsed and the headers were checked before.
+                let substitution = substitutions[candidate.substitution]
                 let problem = FileProblem.unreadable("Foundation makes no response of its URL and headers")
-                findings.append(substitutions[candidate.substitution].finding(problem))
+                findings.append(Finding(problem, with: substitution.file, at: substitution.fileOffset))
                 continue
             }
-            let row = Row(substitutions, candidate.substitution, contents, response)
+            let row = Row(representations[index], response)
             rows.append(row)
             let isUnchanged = url == candidate.target.spelling
             let identity = isUnchanged ? candidate.target.identity : try? URLIdentity(url)
@@ -120,37 +138,22 @@ package final class SubstitutionTable: @unchecked Sendable {
     /// Most of the time of a load is spent here, inside Foundation, so every processor takes part.
     private static func prepared(
         _ candidates: [MatchOrder.Candidate],
-        _ substitutions: [Substitution],
-        _ contents: [FileContents?]
+        _ representations: [Representation]
     ) -> [(url: String, response: CachedURLResponse)?] {
         let chunk = 64
         return Array(unsafeUninitializedCapacity: candidates.count) { buffer, count in
             buffer.initialize(repeating: nil)
             count = candidates.count
-            // Each part of it is touched by one thread.
-            nonisolated(unsafe) let buffer = buffer
+            // Each part of the one is touched by one thread, and the other is only read.
+            nonisolated(unsafe) let (buffer, representations) = (buffer, representations)
             DispatchQueue.concurrentPerform(iterations: (candidates.count + chunk - 1) / chunk) { number in
                 for index in number * chunk..<min((number + 1) * chunk, candidates.count) {
-                    let candidate = candidates[index]
-                    guard let contents = contents[index], let url = URL(string: candidate.target.spelling),
-                        let response = substitutions[candidate.substitution].response(with: contents, for: url)
+                    guard let url = URL(string: candidates[index].target.spelling),
+                        let response = representations[index].whole(for: url)
                     else { continue }
                     buffer[index] = (url.absoluteString, response)
                 }
             }
-        }
-    }
-
-    /// The row that stands in for the URL of a GET or HEAD, or nil.
-    func match(_ request: URLRequest) -> Match? {
-        guard let url = request.url, var match = match(url) else { return nil }
-        // `httpMethod` is case-sensitive (RFC 9110 §9.1).
-        switch request.httpMethod {
-        case "GET": return match
-        case "HEAD":
-            match.isHead = true
-            return match
-        default: return nil
         }
     }
 
@@ -165,6 +168,15 @@ package final class SubstitutionTable: @unchecked Sendable {
             let index = order.first(matching: identity)
         else { return nil }
         return Match(row: rows[index], isExact: false)
+    }
+
+    private final class Mark: Sendable {
+        static let key = "LocalSubstitutionCache"
+    }
+
+    /// Whether a response is one of this table's.
+    func hasMade(_ response: CachedURLResponse) -> Bool {
+        (response.userInfo?[Mark.key] as? Mark) === mark
     }
 
     /// What would answer `identity` if its day had not passed.
@@ -186,32 +198,5 @@ package final class SubstitutionTable: @unchecked Sendable {
         return index.nearest(to: identity).map { candidate, differences in
             Explanation.Neighbour(substitution: substitutions[candidate.substitution], differences: differences)
         }
-    }
-}
-
-extension Substitution {
-    /// What became wrong with the file.
-    fileprivate func finding(_ problem: FileProblem) -> Finding {
-        Finding(offset: fileOffset, severity: .error, code: problem.code, message: problem.reason(for: file))
-    }
-}
-
-/// What the designers' tool asks, without a cache.
-extension SubstitutionTable {
-    /// Reads a manifest file, which the messages call `name`.
-    package convenience init(manifest url: URL, name: String) throws(ManifestError) {
-        let text = try SubstitutionManifest.text(of: url, name: name)
-        let manifest = try SubstitutionManifest(text, name: name, url: url)
-        try self.init(manifest, folder: url.deletingLastPathComponent(), reading: .mapped)
-    }
-
-    /// See ``LocalSubstitutionCache/explain(_:)``.
-    package func explain(_ request: URLRequest) -> Explanation {
-        Explanation(request, self)
-    }
-
-    /// What a client gets that is answered with a file, from the cache or from the protocol.
-    package func response(to request: URLRequest) -> HTTPURLResponse? {
-        match(request)?.response(to: request)?.response as? HTTPURLResponse
     }
 }

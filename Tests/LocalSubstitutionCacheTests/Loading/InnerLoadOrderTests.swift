@@ -11,8 +11,8 @@ import FoundationNetworking
 
 /// Every order of events that matters to a load in the inner session, brought about on purpose.
 ///
-/// The test is the network: it tells the load what happens. It is URL loading, too: `start()` has told what was noted, as
-/// when a task is resumed. No task runs.
+/// The test is the network: it tells the load what happens. It is URL loading, too: `start()` has told what was noted,
+/// as when a task is resumed. No task runs.
 @Suite("Orders of events in an inner load")
 struct InnerLoadOrderTests {
     /// How often the app's own task was asked to begin anew.
@@ -33,9 +33,11 @@ struct InnerLoadOrderTests {
         let cache = try folder.cache(
             "{ \"\(url.absoluteString)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503] } }"
         )
-        let row = try #require(cache.match(request)).row
+        guard case .afterNetwork(let match) = cache.verdict(on: request) else { throw CancellationError() }
+        let installation = Installation(cache: cache, archive: nil, insteadOf: .shared)
+        let fallback = Fallback(match, for: request, installation)
         owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
-        load = InnerLoad(for: owner, Fallback(row, request), in: .silent) { [redirects] _ in redirects.increment() }
+        load = InnerLoad(for: owner, fallback, in: .silent) { [redirects] _ in redirects.increment() }
         task = URLSession(configuration: .ephemeral).dataTask(with: request)
         load.start()
     }
@@ -123,7 +125,7 @@ struct InnerLoadOrderTests {
     // On Apple's systems the client is told of a redirect.
     #if canImport(FoundationNetworking)
     @Test("The task ends inside the handler that refuses a redirect: the app's task begins anew, and nothing is told")
-    func endInsideRedirectHandler() throws {
+    func endInsideRedirectHandler() async throws {
         let (moved, load, task) = (try head(302), load, task)
         load.didRedirect(moved, URLRequest(url: url)) { next in
             #expect(next == nil)
@@ -132,6 +134,7 @@ struct InnerLoadOrderTests {
             load.didComplete(task, nil)
             load.start()
         }
+        await InnerSession.silent.settle()
         load.start()
         #expect(client.events == [])
         #expect(redirects.value == 1)
@@ -144,6 +147,7 @@ struct InnerLoadOrderTests {
         await InnerSession.silent.settle()
         let calls = Counter()
         load.didRedirect(try head(302), URLRequest(url: url)) { _ in calls.increment() }
+        await InnerSession.silent.settle()
         load.start()
         #expect(calls.value == 0)
         #expect(client.events == [])

@@ -1,1 +1,1 @@
-../../../../Sources/LocalSubstitutionCache/Matching/ASCII.swift
+../../../../Sources/LocalSubstitutionCache/Standards/ASCII.swift

@@ -1,1 +1,1 @@
-../../../../Sources/LocalSubstitutionCache/Manifest/JSONParser+Messages.swift
+../../../../Sources/LocalSubstitutionCache/Standards/JSONParser+Messages.swift

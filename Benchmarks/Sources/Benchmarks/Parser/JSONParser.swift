@@ -1,1 +1,1 @@
-../../../../Sources/LocalSubstitutionCache/Manifest/JSONParser.swift
+../../../../Sources/LocalSubstitutionCache/Standards/JSONParser.swift

@@ -1,1 +1,1 @@
-../../../../Sources/LocalSubstitutionCache/Manifest/JSONValue.swift
+../../../../Sources/LocalSubstitutionCache/Standards/JSONValue.swift

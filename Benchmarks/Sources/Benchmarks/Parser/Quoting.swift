@@ -1,1 +1,1 @@
-../../../../Sources/LocalSubstitutionCache/Manifest/Quoting.swift
+../../../../Sources/LocalSubstitutionCache/Standards/Quoting.swift

@@ -1,1 +1,1 @@
-../../../../Sources/LocalSubstitutionCache/Manifest/UTF8Validation.swift
+../../../../Sources/LocalSubstitutionCache/Standards/UTF8Validation.swift

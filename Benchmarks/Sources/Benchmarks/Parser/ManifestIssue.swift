@@ -1,1 +1,0 @@
-../../../../Sources/LocalSubstitutionCache/Manifest/ManifestIssue.swift

@@ -1,0 +1,139 @@
+import Foundation
+
+/// The files of an ``OfflineArchive``.
+///
+/// Other files in the folder are left alone.
+struct ArchiveFolder {
+    let url: URL
+    /// How many bytes the copies may take together.
+    let capacity: Int
+
+    /// Makes the folder, if it is missing.
+    func make() throws {
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        // There are no backups to be excluded from elsewhere.
+        #if canImport(Darwin)
+        var url = url
+        var values = URLResourceValues()
+        values.isExcludedFromBackup = true
+        try url.setResourceValues(values)
+        #endif
+    }
+
+    private static let suffix = ".offlinecopy"
+    /// What a process that ended while it wrote has left.
+    private static let unfinishedSuffix = ".offlinepart"
+
+    /// Where the copy of a URL lies.
+    ///
+    /// Two URLs may have one file, but not one copy: the URL in the file decides.
+    func file(for identity: URLIdentity) -> URL {
+        var name = FNV1a()
+        name.combine(Data(identity.description.utf8))
+        return url.appendingPathComponent(name.description + Self.suffix)
+    }
+
+    /// Reads a copy; deletes the file if it is damaged or is not a copy.
+    func copy(in file: URL) -> ArchivedCopy? {
+        do throws(FileProblem) {
+            let opened = try OpenedFile(file.path)
+            if opened.size <= capacity {
+                let data = try FileContents(of: opened, reading: .copied).data
+                if let copy = ArchivedCopy(decoding: data) { return copy }
+            }
+        } catch {
+            switch error {
+            case .isLink, .notRegular: break
+            // Such as a file that cannot be read just now, or a folder that is none of ours.
+            default: return nil
+            }
+        }
+        unlink(file.path)
+        return nil
+    }
+
+    /// Writes a file aside, and puts it in its place at once; on a full disk nothing changes.
+    ///
+    /// What is written can be read by nobody else from its first byte on. It is locked as long as it is written, so
+    /// that others can tell it from what a process left that ended meanwhile.
+    func write(_ data: Data, to file: URL) {
+        let unfinished = url.appendingPathComponent(UUID().uuidString + Self.unfinishedSuffix)
+        var descriptor = Self.create(unfinished)
+        if descriptor < 0, errno == ENOENT {
+            // The system may clear its folder for caches at any time.
+            try? make()
+            descriptor = Self.create(unfinished)
+        }
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, Self.write(data, to: descriptor),
+            rename(unfinished.path, file.path) == 0
+        else {
+            unlink(unfinished.path)
+            return
+        }
+    }
+
+    private static func create(_ file: URL) -> Int32 {
+        open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    }
+
+    private static func write(_ data: Data, to descriptor: Int32) -> Bool {
+        data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
+        }
+    }
+
+    /// The files of copies.
+    func files() -> [(url: URL, size: Int, used: Date)] { files(Self.suffix) }
+
+    private func files(_ suffix: String) -> [(url: URL, size: Int, used: Date)] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
+        return names.filter { $0.hasSuffix(suffix) }.compactMap { name in
+            let file = url.appendingPathComponent(name)
+            let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+            guard let size = attributes?[.size] as? Int, let used = attributes?[.modificationDate] as? Date else {
+                return nil
+            }
+            return (file, size, used)
+        }
+    }
+
+    /// Removes every copy, and everything that is being written, by whichever process.
+    func removeAll() {
+        // One that is put in its place meanwhile is found there.
+        for file in files(Self.unfinishedSuffix) { unlink(file.url.path) }
+        for file in files() { unlink(file.url.path) }
+    }
+
+    /// Makes room, beginning with what was used least recently; what is left takes so many bytes.
+    func trim() -> Int {
+        let files = files()
+        var total = files.reduce(unfinishedSize()) { $0 + $1.size }
+        for file in files.sorted(by: { $0.used < $1.used }) where total > capacity {
+            unlink(file.url.path)
+            total -= file.size
+        }
+        return total
+    }
+
+    /// What is being written just now, in bytes; removes what a process left that ended meanwhile.
+    private func unfinishedSize() -> Int {
+        files(Self.unfinishedSuffix).reduce(0) { total, file in
+            let descriptor = open(file.url.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+            guard descriptor >= 0 else { return total }
+            defer { close(descriptor) }
+            // The lock of a process ends with it.
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return total + file.size }
+            unlink(file.url.path)
+            return total
+        }
+    }
+}

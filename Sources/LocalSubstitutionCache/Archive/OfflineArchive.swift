@@ -1,0 +1,288 @@
+public import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+// What changes is only touched inside the lock; the files, on the queue.
+
+/// Keeps the last good copy of what the network answered, and replays it when there is no connection.
+///
+/// "Online, normal caching; offline, the last version of the page." It is switched on when the cache is installed:
+///
+/// ```swift
+/// let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
+/// let archive = try OfflineArchive(
+///     directory: caches.appendingPathComponent("Offline"),
+///     capacity: 50_000_000,
+///     hosts: ["example.com"]
+/// )
+/// cache.install(archive: archive)
+/// ```
+///
+/// Every GET of a session that uses substitutions is kept when it ends with a 200, and replayed, whatever its age,
+/// after an error that means no connection (the same as for `"offline"` in a manifest). An archive is no HTTP cache but
+/// a history (RFC 9111 §6): while there is a connection nothing comes from it.
+///
+/// Never kept are:
+/// - URLs that the manifest names;
+/// - answers with `Cache-Control: no-store`, or to requests with it, and with a `Vary` other than `Accept-Encoding`;
+/// - answers to requests with `Authorization`, `Proxy-Authorization` or cookies, those of `HTTPCookieStorage.shared`
+///   included, unless the host is one of `hostsWithCredentials`. A token in any other field, such as `X-API-Key`, is
+///   not recognised; fields that a session adds by `httpAdditionalHeaders`, and on Apple's platforms cookies of another
+///   storage, cannot be seen. Leave out hosts for which those identify a person, or look at the request in `including`;
+/// - `Set-Cookie` fields;
+/// - on Linux the bodies of tasks that deliver to a data delegate, and of downloads.
+///
+/// A copy stays until another 200 takes its place, also when the page is gone meanwhile, or leads to a login.
+///
+/// On Apple's platforms (where it has not been run) every request that the archive accepts is loaded in a session of
+/// the library's own, and does not have the cookies, the credentials, the cache and the configuration of the app's
+/// session (<doc:WhenTheCacheIsAsked>); there choose hosts that need none of it. Redirects are kept there for their
+/// last URL.
+///
+/// - Important: Call ``removeAll()`` when a person signs out. Copies are not encrypted, and one that was kept with
+///   credentials is replayed to every request with the same URL.
+///
+/// A copy is a file that holds the whole URL, which must be equal when it is replayed, and a checksum; what is damaged
+/// is removed and never replayed. Files are written aside and renamed, by a queue of the archive's own, so that several
+/// processes can use one directory; nobody but the app's user can read them at any moment. Where a copy cannot be
+/// written, such as on a full disk, only that copy is lost.
+///
+/// All methods may be called from any thread.
+public final class OfflineArchive: @unchecked Sendable {
+    /// One copy in the archive.
+    public struct Copy: Hashable, Sendable {
+        /// The URL that was asked for, normalised as RFC 3986 §6.2 says.
+        public let url: URL
+        /// When it was received.
+        public let date: Date
+        /// What its file takes, in bytes.
+        public let byteCount: Int
+    }
+
+    private let folder: ArchiveFolder
+    private let removals: Removals
+    private let hosts: Set<String>?
+    private let hostsWithCredentials: Set<String>
+    private let isIncluded: @Sendable (URLRequest) -> Bool
+    private let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive", qos: .utility)
+    private let lock = NSLock()
+    /// What is to be written, by file.
+    private var pending: [URL: ArchivedCopy] = [:]
+    /// How many bytes of bodies wait on the queue, those included that were replaced or removed meanwhile.
+    private var waiting = 0
+    /// What the copies take together, as far as this process knows; nil to have them counted.
+    ///
+    /// Only touched on the queue.
+    private var total: Int?
+    private var writes = 0
+
+    /// Opens an archive, or makes one.
+    ///
+    /// - Parameters:
+    ///   - directory: Where the copies lie, a file URL; made when it is missing, and excluded from backups. Other files
+    ///     in it
+    ///     are left alone.
+    ///   - capacity: How many bytes the copies may take together; those that were used least recently make room.
+    ///   - hosts: The hosts whose answers are kept, in any case and without ports; nil for all.
+    ///   - hostsWithCredentials: The hosts for which answers to requests with `Authorization`, `Proxy-Authorization` or
+    ///     cookies are kept, too.
+    ///   - isIncluded: Decides about each request that the rest allows; called on any thread, and should be quick.
+    /// - Throws: What Foundation throws when the directory cannot be made.
+    public init(
+        directory: URL,
+        capacity: Int,
+        hosts: Set<String>? = nil,
+        hostsWithCredentials: Set<String> = [],
+        including isIncluded: @escaping @Sendable (URLRequest) -> Bool = { _ in true }
+    ) throws {
+        folder = ArchiveFolder(url: directory, capacity: max(0, capacity))
+        self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
+        self.hostsWithCredentials = Set(hostsWithCredentials.map { $0.lowercased() })
+        self.isIncluded = isIncluded
+        try folder.make()
+        removals = .of(directory)
+    }
+
+    /// In bytes.
+    var capacity: Int { folder.capacity }
+
+    // MARK: - For the app
+
+    /// What is in the archive, in no particular order; waits for copies that are being written.
+    ///
+    /// Cost: reads every file.
+    public var copies: [Copy] {
+        queue.sync {
+            folder.files().compactMap { file in
+                guard let copy = folder.copy(in: file.url), let url = URL(string: copy.head.url) else { return nil }
+                return Copy(url: url, date: copy.head.date, byteCount: file.size)
+            }
+        }
+    }
+
+    /// Removes the copy of one URL, if there is one, and keeps nothing of the loads of it in this process that have
+    /// already begun.
+    ///
+    /// - Parameter url: Any spelling of the URL.
+    public func remove(_ url: URL) {
+        guard let identity = try? URLIdentity(url.absoluteString) else { return }
+        let file = folder.file(for: identity)
+        removals.remove(file.lastPathComponent)
+        lock.withLock { pending[file] = nil }
+        queue.sync {
+            _ = unlink(file.path)
+            total = nil
+        }
+    }
+
+    /// Removes every copy, also what other processes are just writing, and keeps nothing of the loads of this process
+    /// that have already begun.
+    ///
+    /// To be called when a person signs out. A load has begun when its task was resumed; on Apple's platforms it is not
+    /// known when exactly after that, so cancel the tasks of that person before. What other processes are loading they
+    /// still keep.
+    public func removeAll() {
+        removals.removeAll()
+        lock.withLock { pending = [:] }
+        queue.sync {
+            folder.removeAll()
+            total = nil
+        }
+    }
+
+    // MARK: - For loads
+
+    /// Remembers that a task was resumed whose load will ``begin(_:)``.
+    func announce(_ request: URLRequest) {
+        guard let file = file(for: request) else { return }
+        removals.announce(file.lastPathComponent)
+    }
+
+    /// Forgets one of those whose load will never begin.
+    func withdraw(_ request: URLRequest) {
+        guard let file = file(for: request) else { return }
+        removals.withdraw(file.lastPathComponent)
+    }
+
+    /// The moment at which the load of `request` began, for ``keep(_:_:for:since:)``.
+    func begin(_ request: URLRequest) -> Int {
+        file(for: request).map { removals.begin($0.lastPathComponent) } ?? removals.moment
+    }
+
+    private func file(for request: URLRequest) -> URL? {
+        request.url.flatMap { try? URLIdentity($0.absoluteString) }.map(folder.file)
+    }
+
+    /// Whether the answer to `request` may be kept and replayed.
+    func accepts(_ request: URLRequest) -> Bool {
+        guard request.fileMethod == .get, let url = request.url, let host = url.host?.lowercased(),
+            hosts?.contains(host) ?? true, !Self.forbidsStoring(request.value(forHTTPHeaderField: "Cache-Control")),
+            (try? URLIdentity(url.absoluteString)) != nil,
+            hostsWithCredentials.contains(host) || !Self.hasCredentials(request, for: url)
+        else { return false }
+        return isIncluded(request)
+    }
+
+    /// What was kept for `request`; nil when there is nothing.
+    ///
+    /// Cost: reads a file.
+    func answer(to request: URLRequest) -> CachedURLResponse? {
+        guard let identity = request.url.flatMap({ try? URLIdentity($0.absoluteString) }) else { return nil }
+        let file = folder.file(for: identity)
+        let copy = lock.withLock { pending[file] } ?? folder.copy(in: file)
+        guard let copy, copy.head.url == identity.description else { return nil }
+        try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: file.path)
+        return copy.response
+    }
+
+    /// Keeps the answer to `request` if it is one of those that are kept; returns at once.
+    ///
+    /// - Parameters:
+    ///   - response: The head.
+    ///   - body: The whole body.
+    ///   - request: What was asked for; ``accepts(_:)`` was true for it.
+    ///   - moment: When the load began; see ``begin(_:)``.
+    func keep(_ response: URLResponse, _ body: Data, for request: URLRequest, since moment: Int) {
+        guard let response = response as? HTTPURLResponse, Self.allowsKeeping(response, body.count),
+            let identity = request.url.flatMap({ try? URLIdentity($0.absoluteString) })
+        else { return }
+        let fields = (response.allHeaderFields as? [String: String] ?? [:])
+            .filter { !["set-cookie", "set-cookie2"].contains($0.key.lowercased()) }
+        let responseURL = response.url?.absoluteString ?? identity.description
+        let head = ArchivedCopy.Head(url: identity.description, responseURL: responseURL, fields: fields, date: Date())
+        let copy = ArchivedCopy(head: head, body: body)
+        let file = folder.file(for: identity)
+        lock.lock()
+        defer { lock.unlock() }
+        // Where the disk is slower than the network the rest is not kept, rather than memory filled.
+        guard removals.allows(file.lastPathComponent, since: moment),
+            waiting + body.count <= max(Self.maximumWaiting, body.count)
+        else { return }
+        pending[file] = copy
+        waiting += body.count
+        queue.async { [self] in write(copy, to: file, since: moment) }
+    }
+
+    /// Returns when everything that was to be kept before has been written.
+    func waitUntilWritten() {
+        queue.sync {}
+    }
+
+    /// How many bytes of bodies may wait for the disk.
+    static let maximumWaiting = 32 * 1024 * 1024
+
+    /// How many do.
+    var bytesWaiting: Int { lock.withLock { waiting } }
+
+    private func write(_ copy: ArchivedCopy, to file: URL, since moment: Int) {
+        // Until then what is replayed comes from memory; a newer one may have taken its place.
+        defer {
+            lock.withLock {
+                waiting -= copy.body.count
+                if pending[file]?.head.date == copy.head.date { pending[file] = nil }
+            }
+        }
+        guard removals.allows(file.lastPathComponent, since: moment), let data = try? copy.encoded(),
+            data.count <= capacity
+        else { return }
+        let previous = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int ?? 0
+        folder.write(data, to: file)
+        // Another archive of the same folder may have removed everything meanwhile.
+        if !removals.allows(file.lastPathComponent, since: moment) { unlink(file.path) }
+        total = total.map { $0 + data.count - previous }
+        writes += 1
+        // Other processes write here, too.
+        if writes % 64 == 1 || total.map({ $0 > capacity }) ?? true { total = folder.trim() }
+    }
+
+    // MARK: - Rules
+
+    private static func hasCredentials(_ request: URLRequest, for url: URL) -> Bool {
+        request.isPersonal
+            || request.httpShouldHandleCookies && !(HTTPCookieStorage.shared.cookies(for: url) ?? []).isEmpty
+    }
+
+    private static func allowsKeeping(_ response: HTTPURLResponse, _ length: Int) -> Bool {
+        // A body that was decoded has another length.
+        if response.value(forHTTPHeaderField: "Content-Encoding") == nil,
+            let expected = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }), expected != length
+        {
+            return false
+        }
+        let vary = members(response.value(forHTTPHeaderField: "Vary"))
+        return response.statusCode == 200 && vary.allSatisfy { $0 == "accept-encoding" }
+            && !forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control"))
+    }
+
+    private static func forbidsStoring(_ cacheControl: String?) -> Bool {
+        members(cacheControl).contains("no-store")
+    }
+
+    /// The members of a list (RFC 9110 §5.6.1), in lower case.
+    private static func members(_ field: String?) -> [String] {
+        (field ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+    }
+}

@@ -1,0 +1,28 @@
+/// Reads each file once, however many URLs name it.
+struct ContentsLoader {
+    /// A process may hold 65,530 mappings on Linux, and a second table is loaded while the first is in use.
+    static let maximumMappings = 16_384
+
+    private let folder: OpenedFolder
+    private let reading: ReadingMode
+    private var known: [FilePath: FileContents] = [:]
+    private var mappings = 0
+
+    init(in folder: OpenedFolder, reading: ReadingMode) {
+        self.folder = folder
+        self.reading = reading
+    }
+
+    mutating func contents(of reference: FileReference) throws(FileProblem) -> FileContents {
+        let path = reference.realPath
+        if let contents = known[path] { return contents }
+        let contents = try FileContents(
+            of: folder.file(reference),
+            reading: mappings < Self.maximumMappings ? reading : .copied,
+            path: path
+        )
+        if contents.isMapped { mappings += 1 }
+        known[path] = contents
+        return contents
+    }
+}

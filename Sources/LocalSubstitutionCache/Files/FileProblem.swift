@@ -1,0 +1,55 @@
+import Foundation
+
+/// Why a path of the manifest cannot be used.
+enum FileProblem: Error, Equatable {
+    case missing(suggestion: String?)
+    /// The name on disk differs in case; the value is the path as it is on disk.
+    case wrongCase(String)
+    case isFolder
+    case isFile
+    case isLink
+    case replaced
+    case notRegular
+    case unreadable(String)
+    case outside
+    case endless
+    case tooDeep
+    case tooManyFiles
+
+    /// What the system says of a file that cannot be opened or read.
+    init(errno code: Int32) {
+        self =
+            code == ENOENT || code == ENOTDIR ? .missing(suggestion: nil) : .unreadable(String(cString: strerror(code)))
+    }
+
+    /// What is wrong with `path`, as a sentence for the person who wrote it.
+    func reason(for path: String) -> String {
+        let subject = quoted(path)
+        return switch self {
+        case .missing(let suggestion):
+            "\(subject) does not exist" + (suggestion.map { "; did you mean \(quoted($0))?" } ?? "")
+        case .wrongCase(let actual):
+            "\(subject) is \(quoted(actual)) on disk; write it in the same case, or it works on a Mac and fails on a phone"
+        case .isFolder:
+            "\(subject) is a folder; end it in \"/\" to substitute all that is in it, or name a file"
+        case .isFile:
+            "\(subject) is a file, not a folder; remove the \"/\" at its end"
+        case .isLink:
+            "\(subject) is a symbolic link; name the file that it leads to"
+        case .replaced:
+            "\(subject), or a folder on the way to it, was replaced by something else while it was read; load it again"
+        case .notRegular:
+            "\(subject) is neither a file nor a folder"
+        case .unreadable(let reason):
+            "\(subject) cannot be read: \(reason)"
+        case .outside:
+            "\(subject) leads out of the manifest's folder by a symbolic link; put the file itself below the folder"
+        case .endless:
+            "symbolic links in \(subject) lead back to where they came from, or fan out endlessly; remove them"
+        case .tooDeep:
+            "\(subject) lies in more than \(ManifestFolder.maximumDepth) folders; move it up"
+        case .tooManyFiles:
+            "\(subject) holds more than \(ManifestFolder.maximumFiles) files; map a smaller folder"
+        }
+    }
+}

@@ -1,0 +1,226 @@
+import Foundation
+
+/// The folder that a manifest's files lie in, as it is on disk.
+///
+/// Names are compared with directory listings, byte for byte, so that a manifest that works on a file system that
+/// ignores case works on one that does not. Directories are listed once. Nothing outside the folder is opened.
+final class ManifestFolder {
+    /// More files than this below one folder entry are taken for a mistake.
+    static let maximumFiles = 1_000_000
+    /// How many folders may lie inside each other.
+    static let maximumDepth = 100
+    /// How often symbolic links may lead to directories that were reached before.
+    ///
+    /// A link to a folder that it lies in does so for ever, and others can make 2ⁿ paths of n folders.
+    static let maximumRepeats = 100
+
+    /// Opens what lies in it.
+    let opened: OpenedFolder
+    private let root: Directory
+    /// By the path as it was asked for, empty or with "/" at its end.
+    private var known: [FilePath: Directory] = [:]
+    /// By the path as it was asked for: many URLs may name one file.
+    private var knownFiles: [FilePath: FileReference] = [:]
+    /// Each suggestion compares a name with all names of a directory, which a person needs only a few times.
+    private var suggestionsLeft = 20
+
+    init(_ folder: URL) throws(FileProblem) {
+        opened = try OpenedFolder(folder.path)
+        root = try Directory(path: "", realPath: opened.realPath, in: opened)
+    }
+
+    // MARK: - One file
+
+    /// The regular file at `path`, `/`-separated and below the folder.
+    func file(_ path: String) throws(FileProblem) -> FileReference {
+        if let known = knownFiles[FilePath(path)] { return known }
+        let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex
+        let name = String(path[start...])
+        let directory = try directory(String(path[..<start]), followedBy: name)
+        let onDisk: String
+        do {
+            onDisk = try self.name(name, in: directory)
+        } catch {
+            throw completed(error, with: "")
+        }
+        let file = try file(named: onDisk, in: directory)
+        knownFiles[FilePath(path)] = file
+        return file
+    }
+
+    /// The directory at `path`, which is empty or ends in "/", and in which `rest` will be looked for.
+    private func directory(_ path: String, followedBy rest: String = "") throws(FileProblem) -> Directory {
+        if let known = known[FilePath(path)] { return known }
+        var directory = root
+        var start = path.startIndex
+        while let slash = path.utf8[start...].firstIndex(of: UInt8(ascii: "/")) {
+            let segment = String(path[start..<slash])
+            start = path.utf8.index(after: slash)
+            do {
+                directory = try folder(named: name(segment, in: directory), in: directory)
+            } catch {
+                throw completed(error, with: path[slash...] + rest)
+            }
+        }
+        known[FilePath(path)] = directory
+        return directory
+    }
+
+    /// A problem with the beginning of a path, as one with the whole of it.
+    private func completed(_ problem: FileProblem, with rest: String) -> FileProblem {
+        switch problem {
+        case .missing(let start?):
+            return .missing(suggestion: existing(start + rest))
+        case .wrongCase(let start):
+            return existing(start + rest).map(FileProblem.wrongCase) ?? .missing(suggestion: nil)
+        case .isFile where rest != "/":
+            return .missing(suggestion: nil)
+        default:
+            return problem
+        }
+    }
+
+    /// `path` as it is on disk, if it is there but for the case of its letters.
+    private func existing(_ path: String) -> String? {
+        do {
+            if path.hasSuffix("/") { _ = try directory(path) } else { _ = try file(path) }
+            return path
+        } catch .wrongCase(let actual) {
+            return actual
+        } catch {
+            return nil
+        }
+    }
+
+    /// The name on disk that `written` names: the same bytes, or else the same text in another Unicode form.
+    private func name(_ written: String, in directory: Directory) throws(FileProblem) -> String {
+        if let name = directory.name(written) { return name }
+        if let name = directory.nameIgnoringCase(written) { throw .wrongCase(directory.path + name) }
+        guard suggestionsLeft > 0 else { throw .missing(suggestion: nil) }
+        suggestionsLeft -= 1
+        let names = directory.names.filter { $0.utf8.first != UInt8(ascii: ".") }.sorted()
+        throw .missing(suggestion: suggestion(for: written, among: names).map { directory.path + $0 })
+    }
+
+    private func folder(named name: String, in directory: Directory) throws(FileProblem) -> Directory {
+        if let known = directory.folders[FilePath(name)] { return known }
+        let realPath = try OpenedFolder.realPath(of: directory.realPath.text + "/" + name)
+        guard realPath.isInside(root.realPath) else { throw .outside }
+        let folder = try Directory(path: directory.path + name + "/", realPath: realPath, in: opened)
+        directory.folders[FilePath(name)] = folder
+        return folder
+    }
+
+    private func file(named name: String, in directory: Directory) throws(FileProblem) -> FileReference {
+        do {
+            return try FileReference(directory.path + name, .inFolder(directory.realPath), in: opened)
+        } catch {
+            guard error == .isLink else { throw error }
+        }
+        let realPath = try OpenedFolder.realPath(of: directory.realPath.text + "/" + name)
+        guard realPath.isInside(root.realPath) else { throw .outside }
+        return try FileReference(directory.path + name, .elsewhere(realPath), in: opened)
+    }
+
+    // MARK: - A whole folder
+
+    /// What lies below `path`, which ends in "/": files by their path relative to it, in order, and what is wrong.
+    ///
+    /// Names that start with "." and the file at `excluded` are left out.
+    func files(
+        below path: String,
+        except excluded: FilePath?
+    ) throws(FileProblem) -> (files: [(name: String, file: FileReference)], problems: [(String, FileProblem)]) {
+        var walk = Walk(excluded: excluded)
+        try self.walk(directory(path == "./" ? "" : path), prefix: "", depth: 1, &walk)
+        return (walk.files, walk.problems)
+    }
+
+    /// What has been seen below one folder.
+    private struct Walk {
+        let excluded: FilePath?
+        var files: [(name: String, file: FileReference)] = []
+        var problems: [(String, FileProblem)] = []
+        var seen: Set<FilePath> = []
+        var repeats = 0
+    }
+
+    private func walk(
+        _ directory: Directory,
+        prefix: String,
+        depth: Int,
+        _ walk: inout Walk
+    ) throws(FileProblem) {
+        guard depth <= Self.maximumDepth else { throw .tooDeep }
+        if !walk.seen.insert(directory.realPath).inserted { walk.repeats += 1 }
+        guard walk.repeats <= Self.maximumRepeats else { throw .endless }
+        for name in directory.names.sorted() where name.utf8.first != UInt8(ascii: ".") {
+            do throws(FileProblem) {
+                guard let file = try fileUnlessFolder(named: name, in: directory) else {
+                    let folder = try folder(named: name, in: directory)
+                    try self.walk(folder, prefix: prefix + name + "/", depth: depth + 1, &walk)
+                    continue
+                }
+                if file.realPath != walk.excluded { walk.files.append((prefix + name, file)) }
+            } catch {
+                // Foundation writes U+FFFD for bytes that are not UTF-8, so nothing has the name that it tells.
+                let isMangled = error == .missing(suggestion: nil) && name.unicodeScalars.contains("\u{FFFD}")
+                let error = isMangled ? FileProblem.unreadable("its name is not UTF-8") : error
+                // The limits were reached: going on would find the same again and again.
+                if walk.repeats > Self.maximumRepeats || error == .tooManyFiles { throw error }
+                walk.problems.append((directory.path + name, error))
+            }
+            if walk.files.count > Self.maximumFiles { throw .tooManyFiles }
+        }
+    }
+
+    private func fileUnlessFolder(
+        named name: String,
+        in directory: Directory
+    ) throws(FileProblem) -> FileReference? {
+        do {
+            return try file(named: name, in: directory)
+        } catch {
+            guard error == .isFolder else { throw error }
+            return nil
+        }
+    }
+}
+
+/// One directory and the names in it.
+private final class Directory {
+    /// As it is on disk, relative to the manifest's folder; empty or ends in "/".
+    let path: String
+    let realPath: FilePath
+    let names: [String]
+    /// The folders in it that were looked at, by name.
+    var folders: [FilePath: Directory] = [:]
+
+    private let exact: Set<FilePath>
+    /// Swift compares strings by canonical equivalence, so a name is found in either Unicode form.
+    private lazy var equivalent = Dictionary(names.map { ($0, $0) }, uniquingKeysWith: min)
+    private lazy var lowercased = Dictionary(names.map { ($0.lowercased(), $0) }, uniquingKeysWith: min)
+
+    init(path: String, realPath: FilePath, in folder: OpenedFolder) throws(FileProblem) {
+        do {
+            names = try folder.names(in: realPath)
+        } catch {
+            switch error {
+            case .missing, .isFile, .replaced: throw error
+            default: throw .unreadable("the folder cannot be listed")
+            }
+        }
+        self.path = path
+        self.realPath = realPath
+        exact = Set(names.map(FilePath.init))
+    }
+
+    /// The name with the same bytes, or else the same text in another Unicode form.
+    func name(_ written: String) -> String? {
+        exact.contains(FilePath(written)) ? written : written.isASCII ? nil : equivalent[written]
+    }
+
+    func nameIgnoringCase(_ written: String) -> String? {
+        lowercased[written.lowercased()]
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+
+/// A regular file, open for reading, with what is known of it.
+///
+/// Opened so that nothing else can hold the caller up (`O_NONBLOCK`: a FIFO without a writer), leak (`O_CLOEXEC`) or be
+/// confused with it: kind, size and date are read from the open descriptor, not from the name.
+struct OpenedFile: ~Copyable {
+    /// What tells one file, and one version of it, from all others.
+    struct Identity: Equatable, Sendable {
+        let device: Int
+        let number: Int
+        /// In bytes.
+        let size: Int
+        /// Nanoseconds since 1970; overflows after 2262, which does not matter to what only tells one version from
+        /// another.
+        let modified: Int
+    }
+
+    let descriptor: Int32
+    let identity: Identity
+
+    /// Opens the file at `path`.
+    ///
+    /// - Parameters:
+    ///   - path: As the system takes it.
+    ///   - directory: A descriptor of the directory that a relative path starts from.
+    ///   - followsLink: Whether a symbolic link as the last part of the path is followed.
+    /// - Throws: ``FileProblem`` when there is none, or something else.
+    init(_ path: String, in directory: Int32 = AT_FDCWD, followsLink: Bool = false) throws(FileProblem) {
+        let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
+        let descriptor = openat(directory, path, flags)
+        guard descriptor >= 0 else {
+            switch errno {
+            case ELOOP where !followsLink: throw .isLink
+            // A socket cannot be opened at all.
+            case ENXIO, EOPNOTSUPP: throw .notRegular
+            case let code: throw FileProblem(errno: code)
+            }
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw status.st_mode & S_IFMT == S_IFDIR ? .isFolder : .notRegular
+        }
+        self.descriptor = descriptor
+        // The two systems name the field differently.
+        #if canImport(Darwin)
+        let time = status.st_mtimespec
+        #else
+        let time = status.st_mtim
+        #endif
+        identity = Identity(
+            device: Int(truncatingIfNeeded: status.st_dev),
+            number: Int(truncatingIfNeeded: status.st_ino),
+            size: Int(status.st_size),
+            modified: Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
+        )
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// In bytes.
+    var size: Int { identity.size }
+
+    /// The size of a file that seems to be one that can be opened without following a link, in bytes.
+    ///
+    /// Costs less than opening it, which tells for sure.
+    ///
+    /// - Parameters:
+    ///   - name: The file's name.
+    ///   - directory: A descriptor of the directory that it lies in.
+    /// - Returns: The size.
+    /// - Throws: ``FileProblem``, as opening it would.
+    static func size(ofReadable name: String, in directory: Int32) throws(FileProblem) -> Int {
+        var status = stat()
+        guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw FileProblem(errno: errno) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFLNK: throw .isLink
+        case S_IFDIR: throw .isFolder
+        default: throw .notRegular
+        }
+        guard faccessat(directory, name, R_OK, 0) == 0 else { throw FileProblem(errno: errno) }
+        return Int(status.st_size)
+    }
+
+    /// Whether the content is UTF-8, read piece by piece.
+    func isUTF8() throws(FileProblem) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        // The beginning of a character that the end of a piece cut.
+        var carried = 0
+        while true {
+            let count = buffer.withUnsafeMutableBytes { bytes in
+                read(descriptor, bytes.baseAddress.map { $0 + carried }, bytes.count - carried)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw FileProblem(errno: errno) }
+            let piece = buffer[..<(carried + count)]
+            if count == 0 { return piece.firstInvalidUTF8() == nil }
+            // No more than three bytes can be the beginning of a character.
+            let cut = piece.indices.suffix(3).last { piece[$0] >= 0xC0 } ?? piece.endIndex
+            guard piece[..<cut].firstInvalidUTF8() == nil else { return false }
+            carried = piece.endIndex - cut
+            for offset in 0..<carried { buffer[offset] = buffer[cut + offset] }
+        }
+    }
+}

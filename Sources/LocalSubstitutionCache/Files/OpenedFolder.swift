@@ -1,0 +1,110 @@
+import Foundation
+
+/// A folder that is open, below which everything is opened part by part: each directory relative to the descriptor of
+/// the one it lies in, and no link followed.
+///
+/// A path alone proves nothing: between two looks at it, somebody may exchange one of its directories for a link. What
+/// is opened here lies below the folder, whatever is exchanged meanwhile.
+// Not Sendable: whoever loads a manifest has one.
+final class OpenedFolder {
+    /// Absolute, without symbolic links.
+    let realPath: FilePath
+    private let root: Int32
+    /// The directory that was used last, and the way to it from the root: the next file mostly lies beside it.
+    private var current: FilePath?
+    private var way: [(name: String, descriptor: Int32)] = []
+
+    /// Opens the folder at `path`, which may be a link.
+    init(_ path: String) throws(FileProblem) {
+        realPath = try Self.realPath(of: path)
+        current = realPath
+        root = open(realPath.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard root >= 0 else { throw errno == ENOTDIR ? .isFile : FileProblem(errno: errno) }
+    }
+
+    deinit {
+        leave(keeping: 0)
+        close(root)
+    }
+
+    /// `path` without symbolic links.
+    static func realPath(of path: String) throws(FileProblem) -> FilePath {
+        guard let resolved = realpath(path, nil) else { throw errno == ELOOP ? .endless : FileProblem(errno: errno) }
+        defer { free(resolved) }
+        return FilePath(String(cString: resolved))
+    }
+
+    /// A descriptor of `directory`, valid until the next one is asked for.
+    ///
+    /// - Parameter directory: Absolute, without symbolic links, and the folder itself or below it.
+    /// - Returns: The descriptor; the caller does not close it.
+    /// - Throws: ``FileProblem`` when a part of the way is missing, or is no directory.
+    func descriptor(of directory: FilePath) throws(FileProblem) -> Int32 {
+        if directory == current { return way.last?.descriptor ?? root }
+        guard directory.isInside(realPath) else { throw .outside }
+        let names = directory.text.utf8.dropFirst(realPath.text.utf8.count)
+            .split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+        leave(keeping: zip(way, names).prefix { $0.name.utf8.elementsEqual($1.utf8) }.count)
+        // Not at any directory, until this is at the one asked for.
+        current = nil
+        for name in names[way.count...] {
+            let descriptor = openat(
+                way.last?.descriptor ?? root,
+                name,
+                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+            )
+            guard descriptor >= 0 else { throw problem(errno, with: name) }
+            way.append((name, descriptor))
+        }
+        current = directory
+        return way.last?.descriptor ?? root
+    }
+
+    /// Why `name` could not be opened as a directory, without following a link.
+    private func problem(_ code: Int32, with name: String) -> FileProblem {
+        // Systems differ in what they say of a link.
+        guard code == ELOOP || code == ENOTDIR else { return FileProblem(errno: code) }
+        var status = stat()
+        let isKnown = fstatat(way.last?.descriptor ?? root, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+        return isKnown && status.st_mode & S_IFMT != S_IFLNK ? .isFile : .replaced
+    }
+
+    private func leave(keeping count: Int) {
+        for part in way[count...] { close(part.descriptor) }
+        way.removeSubrange(count...)
+    }
+
+    /// Opens a file that was found before.
+    func file(_ file: FileReference) throws(FileProblem) -> OpenedFile {
+        let (directory, name) = file.place
+        do {
+            return try OpenedFile(name, in: descriptor(of: directory))
+        } catch {
+            throw error == .isLink || error == .isFile ? .replaced : error
+        }
+    }
+
+    /// The names in `directory`, without `.` and `..`, in no particular order.
+    ///
+    /// Bytes that are not UTF-8 become U+FFFD.
+    func names(in directory: FilePath) throws(FileProblem) -> [String] {
+        let own = openat(try descriptor(of: directory), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard own >= 0, let stream = fdopendir(own) else {
+            let problem = FileProblem(errno: errno)
+            if own >= 0 { close(own) }
+            throw problem
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else { break }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        guard errno == 0 else { throw FileProblem(errno: errno) }
+        return names
+    }
+}

@@ -1,0 +1,66 @@
+// What follows is how Apple's systems load, by their documentation; InnerLoad+Linux.swift has Linux. It was not run.
+#if !canImport(FoundationNetworking)
+import Foundation
+
+/// Where URL loading calls protocols: on the thread that started them, which has a run loop.
+struct CallingThread {
+    private let runLoop = RunLoop.current
+    private let mode = RunLoop.current.currentMode ?? .default
+
+    /// Runs `body` there, later.
+    func async(_ body: @escaping @Sendable () -> Void) {
+        runLoop.perform(inModes: [.common, mode], block: body)
+        CFRunLoopWakeUp(runLoop.getCFRunLoop())
+    }
+
+    /// Runs `body` there after so many seconds; called there, too.
+    func async(after seconds: Double, _ body: @escaping @Sendable () -> Void) {
+        let timer = Timer(timeInterval: seconds, repeats: false) { _ in body() }
+        for mode in [.common, mode] { runLoop.add(timer, forMode: mode) }
+    }
+}
+
+/// A load is told as it comes. A redirect is told to the client; where the app follows it, URL loading begins another
+/// load and stops this one. Where the app refuses it, nothing follows, and the app would wait until its time-out. So
+/// what is not stopped within half a second gets the 3xx as its answer.
+extension InnerLoad {
+    static let deliversParts = true
+    static let endsWithChallenge = false
+
+    /// In seconds.
+    private static let grace = 0.5
+
+    var isOnlyPaused: Bool { false }
+
+    func haveDelivered(_ phase: Phase) {
+        thread.async { [weak self] in self?.deliver() }
+    }
+
+    /// What answers the URL that a redirect leads to; the 3xx is kept when the network is to be asked there.
+    func answer(redirectedTo request: URLRequest, _ response: HTTPURLResponse) -> CachedURLResponse? {
+        withState { state in
+            let answer = state.fallback.answer(redirectedTo: request)
+            if answer == nil { state.redirect = Pending(head: response) }
+            return answer
+        }
+    }
+
+    func tellRedirect(to request: URLRequest, _ response: HTTPURLResponse, as owner: URLProtocol) {
+        client?.urlProtocol(owner, wasRedirectedTo: request, redirectResponse: response)
+        waitForRefusal()
+    }
+
+    /// Tells the 3xx when the grace is over and nobody has stopped this load: both happen on this thread, so never at
+    /// once.
+    private func waitForRefusal() {
+        thread.async(after: Self.grace) { [weak self] in self?.tellRefused() }
+    }
+
+    private func tellRefused() {
+        guard let redirect = withState({ $0.redirect }), let owner else { return }
+        guard redirect.last != nil else { return waitForRefusal() }
+        withState { $0.redirect = nil }
+        tell(Pending(head: redirect.head, body: redirect.body, last: .end(nil)), as: owner)
+    }
+}
+#endif

@@ -1,0 +1,18 @@
+/// One key of a manifest and its value, before any file has been looked at.
+///
+/// What could not be read is nil and has its finding.
+struct ManifestEntry: Sendable {
+    let key: Located<String>
+    var pattern: URLPattern?
+    var file: Located<String>?
+    var type: MediaType?
+    /// Name → value as the manifest gives them; a nil value removes the header.
+    var headers: [String: String?] = [:]
+    var query = QueryRule.exact
+    var conditions: [Substitution.Condition] = []
+    var until: Located<CalendarDay>?
+
+    init(key: Located<String>) {
+        self.key = key
+    }
+}

@@ -1,0 +1,37 @@
+public import Foundation
+
+/// A manifest that was refused, with everything that is wrong with it.
+public struct ManifestError: Error, Equatable, CustomStringConvertible, LocalizedError {
+    /// Every error found, in the order of the file.
+    ///
+    /// Never empty, and without warnings.
+    public let issues: [ManifestIssue]
+
+    init(_ issues: [ManifestIssue]) {
+        self.issues = issues
+    }
+
+    /// One issue a line, in the form of ``ManifestIssue/description``.
+    public var description: String {
+        issues.map(\.description).joined(separator: "\n")
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+}
+
+extension ManifestError {
+    /// The one issue of a manifest that could not be read at all.
+    init(unreadable path: String, because reason: String) {
+        self.init([
+            ManifestIssue(
+                severity: .error,
+                code: .unreadableManifest,
+                message: reason,
+                file: path,
+                line: 1,
+                column: 1
+            )
+        ])
+    }
+}

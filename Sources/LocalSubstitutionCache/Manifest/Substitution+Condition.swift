@@ -1,0 +1,25 @@
+extension Substitution {
+    /// When the file of an entry answers instead of the network: one word of `when`.
+    public enum Condition: Hashable, Sendable, CustomStringConvertible {
+        /// There is no connection to the server.
+        case offline
+        /// The server answered with this status, 400 to 599.
+        case status(Int)
+        /// The server answered with any status from 400 to 499.
+        case clientError
+        /// The server answered with any status from 500 to 599.
+        case serverError
+
+        /// The condition as the manifest writes it, in JSON.
+        public var description: String {
+            switch self {
+            case .offline: "\"offline\""
+            case .status(let status): String(status)
+            case .clientError: "\"4xx\""
+            case .serverError: "\"5xx\""
+            }
+        }
+
+        static let words: [String: Condition] = ["offline": .offline, "4xx": .clientError, "5xx": .serverError]
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The file that stands in for a URL, as responses tell of it (RFC 9110 §3.2).
+struct Representation {
+    private let substitutions: [Substitution]
+    private let index: Int
+    private let contents: FileContents
+    /// What tells whose a response is.
+    private let userInfo: [AnyHashable: Any]
+
+    /// That of one of `substitutions`, of which it keeps no copy.
+    init(_ substitutions: [Substitution], _ index: Int, _ contents: FileContents, userInfo: [AnyHashable: Any]) {
+        (self.substitutions, self.index, self.contents, self.userInfo) = (substitutions, index, contents, userInfo)
+    }
+
+    var substitution: Substitution { substitutions[index] }
+
+    /// The whole answer to a GET of `url`; nil when Foundation refuses to make a response.
+    func whole(for url: URL) -> CachedURLResponse? {
+        response(url, status: 200, fields: fields, data: contents.data)
+    }
+
+    /// The head of the answer to a HEAD of `url`; `Range` is ignored there (RFC 9110 §14.2).
+    func head(for url: URL) -> CachedURLResponse? {
+        response(url, status: 200, fields: fields, data: Data())
+    }
+
+    /// The part that a GET of `url` asks for, or nil when the whole is to be sent.
+    ///
+    /// RFC 9110 §14.2 allows the whole everywhere; it is sent when `If-Range` does not match, and for every range that
+    /// cannot be satisfied.
+    func part(for request: URLRequest, url: URL) -> CachedURLResponse? {
+        guard let range = range(of: request) else { return nil }
+        var fields = fields
+        fields["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(contents.data.count)"
+        fields["Content-Length"] = String(range.count)
+        return response(url, status: 206, fields: fields, data: contents.data(in: range))
+    }
+
+    private func range(of request: URLRequest) -> Range<Int>? {
+        guard let header = request.value(forHTTPHeaderField: "Range") else { return nil }
+        // §13.1.5: strong comparison. A date cannot match, because no Last-Modified is ever sent.
+        if let condition = request.value(forHTTPHeaderField: "If-Range"), condition != contents.entityTag { return nil }
+        return ByteRange.requested(by: header, length: contents.data.count)
+    }
+
+    private func response(_ url: URL, status: Int, fields: [String: String], data: Data) -> CachedURLResponse? {
+        HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields).map {
+            CachedURLResponse(response: $0, data: data, userInfo: userInfo, storagePolicy: .allowed)
+        }
+    }
+
+    /// The header fields of the whole answer.
+    private var fields: [String: String] {
+        let substitution = substitution
+        // Room for these, for what the entry adds, and for what a part needs.
+        var fields = [String: String](minimumCapacity: 8 + substitution.entry.headers.count)
+        fields["Access-Control-Allow-Origin"] = "*"
+        fields["Content-Length"] = String(contents.data.count)
+        fields["Content-Type"] = substitution.mediaType.description
+        if substitution.conditions.isEmpty {
+            fields["Accept-Ranges"] = "bytes"
+            // Without it a response may be revalidated; a year is the longest that RFC 2616 §14.21 recommended.
+            fields["Cache-Control"] = "max-age=31536000"
+            fields["Cache-Status"] = CacheStatus.hit(detail: substitution.file)
+            fields["ETag"] = contents.entityTag
+        } else {
+            // It stands in for one load: nobody is told to keep it, and it has no tag to resume by.
+            fields["Cache-Control"] = "no-store"
+        }
+        for (name, value) in substitution.entry.headers {
+            if name.lowercased() == "access-control-allow-origin" {
+                fields["Access-Control-Allow-Origin"] = value
+            } else {
+                fields[name] = value
+            }
+        }
+        return fields
+    }
+}

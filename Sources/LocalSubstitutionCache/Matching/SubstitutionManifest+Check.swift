@@ -1,0 +1,50 @@
+public import Foundation
+
+extension SubstitutionManifest {
+    /// Everything that is wrong with the manifest and its files, warnings included, in the order of the file.
+    ///
+    /// Unused files and entries that never answer are looked for only when there is no error: the file that a wrong
+    /// entry means would seem unused. Cost: reads every text file whole.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder that the files lie in.
+    ///   - date: The moment that `until` is compared with.
+    /// - Returns: The issues; empty when the manifest is as it should be.
+    public func issues(in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
+        check(in: folder, on: date).issues
+    }
+
+    /// Everything that is wrong, and what is mapped as far as it could be found out.
+    package func check(in folder: URL, on date: Date) -> (issues: [ManifestIssue], substitutions: [Substitution]) {
+        var resolver = ManifestResolver(self, folder: folder)
+        resolver.resolve()
+        resolver.warn(on: CalendarDay(date))
+        let shadowed = resolver.isSound ? Self.shadowedEntries(of: resolver.substitutions) : []
+        return (source.issues(findings + resolver.findings + shadowed), resolver.substitutions)
+    }
+
+    /// Warns of entries that are never used, whatever is asked for and on whatever day.
+    private static func shadowedEntries(of substitutions: [Substitution]) -> [Finding] {
+        var used: Set<Int> = []
+        var shadows: [Int: Substitution] = [:]
+        // What ends some day leaves its URL to the others.
+        let shadowed = MatchOrder(substitutions).shadowed { substitutions[$0].entry.until == nil }
+        for (index, substitution) in substitutions.enumerated() {
+            if let shadow = shadowed[index] {
+                shadows[substitution.entry.key.offset] = substitutions[shadow]
+            } else {
+                used.insert(substitution.entry.key.offset)
+            }
+        }
+        return shadows.filter { !used.contains($0.key) }.map { offset, shadow in
+            Finding(
+                offset: offset,
+                severity: .warning,
+                code: .shadowed,
+                message:
+                    "this entry is never used, because the one in line \(shadow.line) comes before it for the same "
+                    + "URL; remove one of the two"
+            )
+        }
+    }
+}

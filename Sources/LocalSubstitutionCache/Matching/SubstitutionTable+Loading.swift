@@ -1,0 +1,41 @@
+package import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+package import FoundationNetworking
+#endif
+
+/// All stages in their order.
+extension SubstitutionTable {
+    /// Resolves a manifest, reads its files, and prepares their responses.
+    ///
+    /// - Parameters:
+    ///   - manifest: The manifest.
+    ///   - folder: The folder that its files lie in.
+    ///   - reading: How the files are brought into memory.
+    ///   - date: The moment that `until` is compared with.
+    /// - Throws: ``ManifestError`` with every error of the manifest and its files.
+    package convenience init(
+        _ manifest: SubstitutionManifest,
+        folder: URL,
+        reading: ReadingMode = .mapped,
+        on date: Date = Date()
+    ) throws(ManifestError) {
+        let resolved = try manifest.resolved(in: folder, on: date)
+        try self.init(resolved, resolved.contents(reading))
+    }
+
+    /// See ``LocalSubstitutionCache/explain(_:)``.
+    package func explain(_ request: URLRequest) -> Explanation {
+        Explanation(request, self)
+    }
+
+    /// What a client gets that is answered with a file without the network being asked.
+    package func response(to request: URLRequest) -> HTTPURLResponse? {
+        switch verdict(on: request) {
+        case .answered(let match), .answeredByProtocol(let match, _):
+            match.response(to: request)?.response as? HTTPURLResponse
+        case .afterNetwork, .leftAlone, .unnamed: nil
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What becomes of a request: decided here for the cache, the protocol and every explanation.
+///
+/// Judges the request and the table, never a session.
+enum Verdict {
+    /// The file answers, whether the cache is asked or `SubstitutionProtocol`.
+    case answered(SubstitutionTable.Match)
+    /// The file answers, but no cache may give it.
+    case answeredByProtocol(SubstitutionTable.Match, because: Explanation.Bypass)
+    /// `SubstitutionProtocol` asks the network, and the file answers when a condition of its entry holds.
+    case afterNetwork(SubstitutionTable.Match)
+    /// An entry names the URL, and the request is left to the network.
+    case leftAlone(SubstitutionTable.Match, because: Explanation.Reason)
+    /// No entry names the URL.
+    case unnamed
+
+    /// Whether a file, without a condition, stands in for the URL of this GET or HEAD, whatever its policy is.
+    var isSubstituted: Bool {
+        switch self {
+        case .answered, .answeredByProtocol: true
+        case .leftAlone(let match, because: .optOut): !match.row.isConditional
+        case .leftAlone, .afterNetwork, .unnamed: false
+        }
+    }
+}
+
+extension SubstitutionTable {
+    /// Decides on a request.
+    ///
+    /// Cost: that of ``match(_:)``; for a request whose URL an entry names, one look at its header fields.
+    func verdict(on request: URLRequest) -> Verdict {
+        // The question that most requests end at comes first.
+        guard let url = request.url, var match = match(url) else { return .unnamed }
+        guard let method = request.fileMethod else {
+            return .leftAlone(match, because: .method(request.httpMethod ?? ""))
+        }
+        match.isHead = method == .head
+        if request.cachePolicy == .optOut { return .leftAlone(match, because: .optOut) }
+        if match.row.isConditional { return .afterNetwork(match) }
+        let fields = request.decisiveFields
+        match.hasRange = fields.hasRange
+        if !request.cachePolicy.allowsCache { return .answeredByProtocol(match, because: .cachePolicy) }
+        if fields.isAuthorized { return .answeredByProtocol(match, because: .authorization) }
+        return .answered(match)
+    }
+}
+
+/// A method that a file can answer.
+enum FileMethod {
+    case get
+    case head
+}
+
+extension URLRequest {
+    /// The method, if a file can answer it.
+    ///
+    /// Methods are case-sensitive (RFC 9110 §9.1).
+    var fileMethod: FileMethod? {
+        switch httpMethod {
+        case "GET": .get
+        case "HEAD": .head
+        default: nil
+        }
+    }
+
+    /// Whether a part may be asked for, and whether the request carries credentials of its own.
+    ///
+    /// One look at all names, which costs less than asking for each.
+    fileprivate var decisiveFields: (hasRange: Bool, isAuthorized: Bool) {
+        guard let fields = allHTTPHeaderFields, !fields.isEmpty else { return (false, false) }
+        return (
+            fields.keys.contains { $0.isASCIICaseInsensitiveEqual(to: "range") },
+            fields.keys.contains { $0.isASCIICaseInsensitiveEqual(to: "authorization") }
+        )
+    }
+
+    /// Whether the request says who sends it: no answer to it is kept, unless the app allows that for its host.
+    var isPersonal: Bool {
+        ["Authorization", "Proxy-Authorization", "Cookie"].contains { value(forHTTPHeaderField: $0) != nil }
+    }
+}
+
+extension URLRequest.CachePolicy {
+    /// Switches the library off for a single request.
+    static let optOut = Self.reloadIgnoringLocalAndRemoteCacheData
+
+    /// Whether a request with this policy may be answered by a cache without asking the origin.
+    ///
+    /// `reloadRevalidatingCacheData` may not: nothing here can be revalidated.
+    var allowsCache: Bool {
+        self == .useProtocolCachePolicy || self == .returnCacheDataElseLoad || self == .returnCacheDataDontLoad
+    }
+}

@@ -1,0 +1,166 @@
+extension MediaType {
+    /// Bytes of which nothing is known.
+    static let octetStream = MediaType(essence: "application/octet-stream")
+
+    /// The media type for a file name, by what follows the last dot; nil when there is none or it is not known.
+    ///
+    /// The same on every platform; upper and lower case are the same. Cost: one look-up.
+    ///
+    /// - Parameter fileName: A name or a path, such as `img/logo.PNG`.
+    public init?(fileName: String) {
+        let name = fileName[(fileName.lastIndex(of: "/") ?? fileName.startIndex)...]
+        guard let dot = name.lastIndex(of: "."),
+            let essence = Self.essences[name[name.index(after: dot)...].lowercased()]
+        else { return nil }
+        self.init(essence: essence)
+    }
+
+    /// Extension → type/subtype.
+    private static let essences: [String: String] = {
+        var essences: [String: String] = [:]
+        for line in table.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard let essence = words.first, essence != "#" else { continue }
+            for fileExtension in words.dropFirst() { essences[String(fileExtension)] = String(essence) }
+        }
+        return essences
+    }()
+
+    /// One type a line, followed by its extensions.
+    ///
+    /// Names are those of IANA's registry (https://www.iana.org/assignments/media-types) where it has one. The first
+    /// part holds every extension that the tables of nginx (conf/mime.types) and Apache httpd (docs/conf/mime.types)
+    /// give the same type, JavaScript excepted: both still say application/javascript, which RFC 9239 made obsolete.
+    static let table = """
+        text/html html htm
+        text/css css
+        text/javascript js
+        text/plain txt
+        text/vnd.sun.j2me.app-descriptor jad
+        text/vnd.wap.wml wml
+        image/gif gif
+        image/jpeg jpeg jpg
+        image/png png
+        image/svg+xml svg svgz
+        image/tiff tif tiff
+        image/vnd.wap.wbmp wbmp
+        image/webp webp
+        image/x-icon ico
+        font/woff woff
+        application/atom+xml atom
+        application/java-archive jar
+        application/json json
+        application/mac-binhex40 hqx
+        application/msword doc
+        application/octet-stream bin
+        application/pdf pdf
+        application/postscript ps eps ai
+        application/rss+xml rss
+        application/rtf rtf
+        application/vnd.apple.mpegurl m3u8
+        application/vnd.google-earth.kml+xml kml
+        application/vnd.google-earth.kmz kmz
+        application/vnd.ms-excel xls
+        application/vnd.ms-fontobject eot
+        application/vnd.ms-powerpoint ppt
+        application/vnd.oasis.opendocument.graphics odg
+        application/vnd.oasis.opendocument.presentation odp
+        application/vnd.oasis.opendocument.spreadsheet ods
+        application/vnd.oasis.opendocument.text odt
+        application/vnd.openxmlformats-officedocument.presentationml.presentation pptx
+        application/vnd.openxmlformats-officedocument.spreadsheetml.sheet xlsx
+        application/vnd.openxmlformats-officedocument.wordprocessingml.document docx
+        application/vnd.wap.wmlc wmlc
+        application/x-7z-compressed 7z
+        application/x-java-jnlp-file jnlp
+        application/x-rar-compressed rar
+        application/x-shockwave-flash swf
+        application/x-stuffit sit
+        application/x-tcl tcl
+        application/x-x509-ca-cert der crt
+        application/x-xpinstall xpi
+        application/xhtml+xml xhtml
+        application/xspf+xml xspf
+        application/zip zip
+        audio/midi mid midi kar
+        audio/mpeg mp3
+        audio/ogg ogg
+        video/3gpp 3gp
+        video/mp4 mp4
+        video/mpeg mpeg mpg
+        video/quicktime mov
+        video/webm webm
+        video/x-flv flv
+        video/x-m4v m4v
+        video/x-mng mng
+        video/x-ms-asf asx asf
+        video/x-ms-wmv wmv
+        video/x-msvideo avi
+
+        # On these the two differ, or one of them is silent; the registry or the RFC it names decides.
+        text/javascript mjs cjs
+        application/xml xml xsd
+        application/xslt+xml xsl xslt
+        image/bmp bmp
+        audio/mp4 m4a
+        video/mp2t ts
+
+        # What the web uses since.
+        application/cbor cbor
+        application/dash+xml mpd
+        application/epub+zip epub
+        application/geo+json geojson
+        application/gpx+xml gpx
+        application/gzip gz
+        application/json map
+        application/jsonl jsonl
+        application/ld+json jsonld
+        application/manifest+json webmanifest
+        application/ogg ogx
+        application/rdf+xml rdf
+        application/toml toml
+        application/vnd.apple.pkpass pkpass
+        application/vnd.sqlite3 sqlite sqlite3
+        application/wasm wasm
+        application/x-bzip2 bz2
+        application/x-tar tar
+        application/yaml yaml yml
+        application/zstd zst
+        audio/aac aac
+        audio/flac flac
+        audio/mpeg mpga mp2
+        audio/ogg oga opus
+        audio/wav wav
+        audio/webm weba
+        audio/x-aiff aif aiff
+        audio/x-caf caf
+        font/collection ttc
+        font/otf otf
+        font/ttf ttf
+        font/woff2 woff2
+        image/apng apng
+        image/avif avif
+        image/heic heic
+        image/heif heif
+        image/jpeg jpe
+        image/jxl jxl
+        model/gltf+json gltf
+        model/gltf-binary glb
+        model/mtl mtl
+        model/obj obj
+        model/stl stl
+        model/vnd.usdz+zip usdz
+        text/calendar ics
+        text/csv csv
+        text/markdown md markdown
+        text/tab-separated-values tsv
+        text/turtle ttl
+        text/vcard vcf vcard
+        text/vtt vtt
+        video/3gpp2 3g2
+        video/matroska mkv
+        video/mp4 mp4v
+        video/ogg ogv
+        video/quicktime qt
+        """
+}

@@ -1,0 +1,82 @@
+/// Text from a manifest, a file name or a request, safe to print in a message.
+///
+/// In quotation marks; C0 and C1 controls and the characters that change the direction of text are written as `\u{…}`,
+/// so that a name cannot rewrite the line it is printed in. Cut after 200 scalars, unless another limit is given.
+package func quoted(_ text: String, limit: Int = 200) -> String {
+    "\"" + shortened(text, limit: limit) + "\""
+}
+
+/// The same without quotation marks.
+func shortened(_ text: String, limit: Int = 200) -> String {
+    let start = text.unicodeScalars.prefix(limit)
+    return visible(String(start)) + (start.endIndex == text.endIndex ? "" : "…")
+}
+
+/// The same without quotation marks, and whole.
+package func visible(_ text: some StringProtocol) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x61C, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069:
+            result.append(contentsOf: codePoint(String(scalar)).unicodeScalars)
+        default:
+            result.append(scalar)
+        }
+    }
+    return String(result)
+}
+
+/// The scalars of `text` as `\u{…}`.
+func codePoint(_ text: String) -> String {
+    text.unicodeScalars.map { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }.joined()
+}
+
+/// The known name that was probably meant, if one is near enough.
+///
+/// The measure is the number of letters to insert, delete, replace or swap with their neighbour (optimal string
+/// alignment distance); near enough is a third of the length. Cost: the length of each candidate, and the product of
+/// the lengths for those that have nearly the same letters, of which a few thousand are looked at.
+package func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
+    let letters = Array(name.lowercased().utf8.prefix(256))
+    let limit = max(1, letters.count / 3)
+    var best: (distance: Int, name: String)?
+    var stepsLeft = 1_000_000
+    for candidate in candidates {
+        let other = Array(candidate.lowercased().utf8.prefix(256))
+        guard abs(other.count - letters.count) <= limit, differingLetters(letters, other) <= limit else { continue }
+        stepsLeft -= letters.count * other.count
+        guard stepsLeft > 0 else { break }
+        let distance = editDistance(letters, other)
+        guard distance <= limit else { continue }
+        // Of two that are equally near the first in order of the alphabet, so that messages do not change by chance.
+        if let best, (best.distance, best.name) <= (distance, candidate) { continue }
+        best = (distance, candidate)
+    }
+    return best?.name
+}
+
+/// How many letters one has that the other has not, wherever they stand: never more than the distance.
+private func differingLetters(_ first: [UInt8], _ second: [UInt8]) -> Int {
+    var counts = [Int](repeating: 0, count: 256)
+    for letter in first { counts[Int(letter)] += 1 }
+    for letter in second { counts[Int(letter)] -= 1 }
+    let (more, fewer) = counts.reduce(into: (0, 0)) { $1 > 0 ? ($0.0 += $1) : ($0.1 -= $1) }
+    return max(more, fewer)
+}
+
+private func editDistance(_ first: [UInt8], _ second: [UInt8]) -> Int {
+    var beforePrevious: [Int] = []
+    var previous = Array(0...second.count)
+    for i in first.indices {
+        var row = [i + 1]
+        for j in second.indices {
+            var distance = min(previous[j + 1] + 1, row[j] + 1, previous[j] + (first[i] == second[j] ? 0 : 1))
+            if i > 0, j > 0, first[i] == second[j - 1], first[i - 1] == second[j] {
+                distance = min(distance, beforePrevious[j - 1] + 1)
+            }
+            row.append(distance)
+        }
+        (beforePrevious, previous) = (previous, row)
+    }
+    return previous[second.count]
+}

@@ -1,0 +1,263 @@
+import Foundation
+
+/// What makes two http or https URLs the same, as one comparable value.
+///
+/// RFC 3986 §6.2.2 (case, percent-encoding, dot segments) and §6.2.3 with RFC 9110 §4.2.3 (default port, empty path),
+/// and nothing beyond them. The fragment is dropped: it is not part of what is requested (RFC 9110 §4.2.5).
+///
+/// Foundation has nothing for this: `URL`'s `==` compares spellings, `.path` decodes `%2F` to `/`, and `.standardized`
+/// leaves encoded dot segments, host case and ports alone. Text is read here and not by `URL(string:)` because its
+/// leniency differs between systems.
+struct URLIdentity: Hashable, Sendable {
+    /// `scheme://authority/path`, normalised.
+    let base: String
+    /// What follows the `?`, normalised; nil when there is no `?`.
+    ///
+    /// "" and nil differ.
+    let query: String?
+
+    /// Reads an absolute http or https URL.
+    ///
+    /// Cost: linear in the length of the text.
+    ///
+    /// Characters beyond ASCII in path and query are percent-encoded as UTF-8 of their NFC form, and so are the ASCII
+    /// characters that no URL may hold raw but browsers and `URL` let pass (such as `|` and `"`).
+    init(_ text: String) throws(URLProblem) {
+        if let identity = Self.alreadyNormal(text) {
+            self = identity
+            return
+        }
+        let bytes = Array(text.composed.utf8)
+        let (isSecure, authorityStart) = try Self.scheme(of: bytes)
+        let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
+        let pathEnd = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
+        let pathStart = bytes[authorityStart..<pathEnd].firstIndex(of: UInt8(ascii: "/")) ?? pathEnd
+
+        var base = Array((isSecure ? "https://" : "http://").utf8)
+        base.reserveCapacity(bytes.count + 2)
+        try Self.appendAuthority(bytes[authorityStart..<pathStart], defaultPort: isSecure ? 443 : 80, to: &base)
+        var path: [UInt8] = []
+        try Self.appendNormalised(bytes[pathStart..<pathEnd], to: &path)
+        Self.appendWithoutDotSegments(path, to: &base)
+        self.base = String(decoding: base, as: UTF8.self)
+        query = pathEnd == end ? nil : try Self.normalised(bytes[(pathEnd + 1)..<end])
+    }
+
+    private init(base: String, query: String?) {
+        self.base = base
+        self.query = query
+    }
+
+    /// The identity of a text that nothing has to be changed in, as in most requests; nil for all that needs a closer
+    /// look.
+    private static func alreadyNormal(_ text: String) -> URLIdentity? {
+        let identity = text.utf8.withContiguousStorageIfAvailable { bytes -> URLIdentity? in
+            guard let scheme = ["https://", "http://"].first(where: { bytes.starts(with: $0.utf8) }) else { return nil }
+            guard var index = bytes[scheme.utf8.count...].firstIndex(where: { !$0.isPlainHostCharacter }),
+                index > scheme.utf8.count, bytes[index] == UInt8(ascii: "/")
+            else { return nil }
+            var baseEnd: Int?
+            while index < bytes.count {
+                let byte = bytes[index]
+                if byte == UInt8(ascii: "#") { break }
+                if byte == UInt8(ascii: "?") {
+                    baseEnd = baseEnd ?? index
+                } else if !byte.isPathCharacter || byte == UInt8(ascii: ".") && bytes[index - 1] == UInt8(ascii: "/") {
+                    return nil
+                }
+                index += 1
+            }
+            // The same text, and no copy of it, when it is nothing but the base.
+            if index == bytes.count, baseEnd == nil { return URLIdentity(base: text, query: nil) }
+            let base = String(decoding: bytes[..<(baseEnd ?? index)], as: UTF8.self)
+            let query = baseEnd.map { String(decoding: bytes[($0 + 1)..<index], as: UTF8.self) }
+            return URLIdentity(base: base, query: query)
+        }
+        return identity ?? nil
+    }
+
+    /// From the first "/" after the authority; never empty.
+    var path: Substring {
+        let authority = base.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
+        return base[(authority.firstIndex(of: UInt8(ascii: "/")) ?? base.endIndex)...]
+    }
+
+    /// A part of a path or query, normalised as it would be inside a URL.
+    static func normalised(_ part: some Collection<UInt8>) throws(URLProblem) -> String {
+        var result: [UInt8] = []
+        try appendNormalised(part, to: &result)
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    // MARK: - Scheme and authority
+
+    private static func scheme(of bytes: [UInt8]) throws(URLProblem) -> (isSecure: Bool, end: Int) {
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.first?.isASCIILetter == true,
+            bytes[..<colon].allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) })
+        else { throw .notAbsolute }
+        let rest = bytes[(colon + 1)...]
+        // A host and its port is what people mean who write example.com:8080.
+        if rest.first?.isASCIIDigit == true { throw .notAbsolute }
+        let scheme = bytes[..<colon].lazy.map(\.asciiLowercased)
+        let isSecure = scheme.elementsEqual("https".utf8)
+        guard isSecure || scheme.elementsEqual("http".utf8) else {
+            throw .scheme(String(decoding: scheme, as: UTF8.self))
+        }
+        guard rest.starts(with: "//".utf8) else { throw .notAbsolute }
+        return (isSecure, colon + 3)
+    }
+
+    private static func appendAuthority(
+        _ authority: ArraySlice<UInt8>,
+        defaultPort: Int,
+        to result: inout [UInt8]
+    ) throws(URLProblem) {
+        if authority.contains(UInt8(ascii: "@")) { throw .userInfo }
+        var host = authority
+        var port: ArraySlice<UInt8> = []
+        let bracket = authority.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
+        if authority.first == UInt8(ascii: "["), bracket == authority.startIndex {
+            throw .host(String(decoding: authority, as: UTF8.self))
+        }
+        if let colon = authority[bracket...].firstIndex(of: UInt8(ascii: ":")) {
+            host = authority[..<colon]
+            port = authority[(colon + 1)...]
+        }
+        if host.isEmpty { throw .noHost }
+        if host.first == UInt8(ascii: "[") {
+            try appendAddress(host, to: &result)
+        } else {
+            try appendName(host, to: &result)
+        }
+        guard port.allSatisfy(\.isASCIIDigit) else { throw .port(String(decoding: port, as: UTF8.self)) }
+        if port.isEmpty { return }
+        guard let number = Int(String(decoding: port, as: UTF8.self)), number <= 65_535 else {
+            throw .port(String(decoding: port, as: UTF8.self))
+        }
+        if number != defaultPort { result.append(contentsOf: ":\(number)".utf8) }
+    }
+
+    /// `IP-literal` of RFC 3986 §3.2.2, without the zone identifiers that no request to a server holds.
+    private static func appendAddress(_ host: ArraySlice<UInt8>, to result: inout [UInt8]) throws(URLProblem) {
+        let address = host.dropFirst().dropLast()
+        guard host.last == UInt8(ascii: "]"), address.count(where: { $0 == UInt8(ascii: ":") }) >= 2,
+            address.allSatisfy({ $0.isHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") })
+        else { throw .host(String(decoding: host, as: UTF8.self)) }
+        result.append(contentsOf: host.map(\.asciiLowercased))
+    }
+
+    /// `reg-name` of RFC 3986 §3.2.2.
+    ///
+    /// Letters are lowercased, the hexadecimal digits of what stays encoded are not.
+    private static func appendName(_ host: ArraySlice<UInt8>, to result: inout [UInt8]) throws(URLProblem) {
+        if host.contains(where: { $0 >= 0x80 }) { throw .nonASCIIHost(String(decoding: host, as: UTF8.self)) }
+        guard host.allSatisfy({ $0.isUnreserved || $0.isSubDelimiter || $0 == UInt8(ascii: "%") }) else {
+            throw .host(String(decoding: host, as: UTF8.self))
+        }
+        var name: [UInt8] = []
+        try appendNormalised(host, to: &name)
+        var index = name.startIndex
+        while index < name.endIndex {
+            if name[index] == UInt8(ascii: "%") {
+                result.append(contentsOf: name[index..<(index + 3)])
+                index += 3
+            } else {
+                result.append(name[index].asciiLowercased)
+                index += 1
+            }
+        }
+    }
+
+    // MARK: - Path and query
+
+    /// Copies `part` with its percent-encoding normalised (RFC 3986 §6.2.2.1 and §6.2.2.2).
+    private static func appendNormalised(
+        _ part: some Collection<UInt8>,
+        to result: inout [UInt8]
+    ) throws(URLProblem) {
+        result.reserveCapacity(result.count + part.count)
+        var index = part.startIndex
+        while index < part.endIndex {
+            let byte = part[index]
+            part.formIndex(after: &index)
+            switch byte {
+            case UInt8(ascii: "%"):
+                let digits = part[index...].prefix(2)
+                guard digits.count == 2, digits.allSatisfy(\.isHexDigit) else { throw .percent }
+                let value = digits.reduce(0) { $0 << 4 | $1.hexValue }
+                if value.isUnreserved { result.append(value) } else { appendEncoded(value, to: &result) }
+                part.formIndex(&index, offsetBy: 2)
+            case UInt8(ascii: " "):
+                throw .space
+            case UInt8(ascii: "\\"):
+                throw .backslash
+            case 0..<0x20, 0x7F:
+                throw .control
+            case 0x80..., UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "["),
+                UInt8(ascii: "]"), UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"),
+                UInt8(ascii: "}"):
+                appendEncoded(byte, to: &result)
+            default:
+                result.append(byte)
+            }
+        }
+    }
+
+    static func appendEncoded(_ byte: UInt8, to result: inout [UInt8]) {
+        let digits = Array("0123456789ABCDEF".utf8)
+        result.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+    }
+
+    /// RFC 3986 §5.2.4 for an absolute path; an empty one becomes "/" (RFC 9110 §4.2.3).
+    private static func appendWithoutDotSegments(_ path: [UInt8], to result: inout [UInt8]) {
+        let start = result.count
+        let dot = UInt8(ascii: ".")
+        let mayHaveDotSegments = path.indices.dropFirst().contains {
+            path[$0] == dot && path[$0 - 1] == UInt8(ascii: "/")
+        }
+        if !mayHaveDotSegments {
+            result.append(contentsOf: path.isEmpty ? [UInt8(ascii: "/")] : path)
+            return
+        }
+        let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        for (number, segment) in segments.enumerated() {
+            let isLast = number == segments.count - 1
+            if segment.elementsEqual([dot]) {
+                if isLast { result.append(UInt8(ascii: "/")) }
+            } else if segment.elementsEqual([dot, dot]) {
+                let parent = result[start...].lastIndex(of: UInt8(ascii: "/")) ?? start
+                result.removeSubrange(parent...)
+                if isLast { result.append(UInt8(ascii: "/")) }
+            } else {
+                result.append(UInt8(ascii: "/"))
+                result.append(contentsOf: segment)
+            }
+        }
+        if result.count == start { result.append(UInt8(ascii: "/")) }
+    }
+}
+
+extension URLIdentity: CustomStringConvertible {
+    /// The normal form of the whole URL.
+    var description: String { query.map { "\(base)?\($0)" } ?? base }
+}
+
+extension String {
+    var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
+
+    /// The text in NFC.
+    ///
+    /// What is percent-encoded stays as it is, also when a combining mark follows.
+    var composed: String {
+        if isASCII { return self }
+        var result = ""
+        var rest = unicodeScalars[...]
+        while let percent = rest.firstIndex(of: "%") {
+            result += String(rest[..<percent]).precomposedStringWithCanonicalMapping
+            let end = rest.index(percent, offsetBy: 3, limitedBy: rest.endIndex) ?? rest.endIndex
+            result.unicodeScalars += rest[percent..<end]
+            rest = rest[end...]
+        }
+        return result + String(rest).precomposedStringWithCanonicalMapping
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+@Suite("Where the manifest is looked for")
+final class BundleTests: CacheSuite {
+    @Test("A localised Substitutions folder is found, with the files beside it")
+    func localisedBundle() throws {
+        for (path, text) in [("xx.lproj/", "nobody's language"), ("en.lproj/", "English")] {
+            try folder.write(
+                #"{ "https://example.com/a": "a.txt" }"#,
+                to: "L.bundle/\(path)Substitutions/manifest.json"
+            )
+            try folder.write(text, to: "L.bundle/\(path)Substitutions/a.txt")
+        }
+        let bundle = try #require(Bundle(url: folder.url.appendingPathComponent("L.bundle")))
+        let cache = try LocalSubstitutionCache(bundle: bundle)
+        #expect(try cache.cachedResponse(for: request("https://example.com/a"))?.data == Data("English".utf8))
+    }
+
+    @Test("A bundle's Substitutions folder is found")
+    func bundle() throws {
+        try folder.write(#"{ "https://example.com/a": "a.txt" }"#, to: "App.bundle/Substitutions/manifest.json")
+        try folder.write("plain", to: "App.bundle/Substitutions/a.txt")
+        let bundle = try #require(Bundle(url: folder.url.appendingPathComponent("App.bundle")))
+        let cache = try LocalSubstitutionCache(bundle: bundle)
+        #expect(try cache.cachedResponse(for: request("https://example.com/a"))?.data == Data("plain".utf8))
+    }
+
+    @Test("A bundle without the folder, or with the folder flattened, says what to do")
+    func bundleWithout() throws {
+        try folder.write("x", to: "Empty.bundle/x.txt")
+        try folder.write("{}", to: "Group.bundle/manifest.json")
+        let empty = try #require(Bundle(url: folder.url.appendingPathComponent("Empty.bundle")))
+        let group = try #require(Bundle(url: folder.url.appendingPathComponent("Group.bundle")))
+        let missing = try #require(throws: ManifestError.self) { try LocalSubstitutionCache(bundle: empty) }
+        #expect(missing.description.contains("Empty.bundle/Substitutions/manifest.json:1:1: error:"))
+        #expect(missing.description.contains(".module"))
+        let flat = try #require(throws: ManifestError.self) { try LocalSubstitutionCache(bundle: group) }
+        #expect(flat.description.contains("Build Folder Contents"))
+        #expect(flat.description.contains("flattened"))
+        #expect([missing, flat].flatMap { $0.issues.map(\.code) } == [.unreadableManifest, .unreadableManifest])
+    }
+
+    @Test("A manifest that does not exist, is a folder or a FIFO is an error, not a wait")
+    func unreadable() throws {
+        try folder.write("x", to: "folder/x")
+        #expect(mkfifo(folder.url.appendingPathComponent("fifo").path, 0o600) == 0)
+        for name in ["none.json", "folder", "fifo"] {
+            let error = try #require(throws: ManifestError.self) {
+                try LocalSubstitutionCache(manifest: folder.url.appendingPathComponent(name))
+            }
+            #expect(error.issues.map(\.code) == [.unreadableManifest])
+        }
+    }
+}

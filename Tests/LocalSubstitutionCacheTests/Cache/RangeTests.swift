@@ -1,0 +1,162 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+@Suite("Ranges")
+final class RangeTests: CacheSuite {
+    /// A file that is mapped, and its bytes.
+    private func makeLargeFile() throws -> Data {
+        let bytes = Data((0..<600_000).map { UInt8(truncatingIfNeeded: ($0 &* 7) >> 4) })
+        try folder.write(bytes, to: "large.bin")
+        return bytes
+    }
+
+    private let largeManifest = #"{ "https://example.com/l": "large.bin" }"#
+
+    private func large(_ range: String? = nil, from cache: LocalSubstitutionCache) throws -> Data {
+        let request = try request("https://example.com/l", "GET", range.map { ["Range": $0] } ?? [:])
+        return try #require(cache.cachedResponse(for: request)).data
+    }
+
+    @Test("A satisfiable range gets a 206 with its bytes, indices from 0")
+    func range() throws {
+        let request = try request("https://example.com/site.css", "GET", ["Range": "bytes=5-29"])
+        let part = try #require(cache().cachedResponse(for: request))
+        #expect(try head(part).statusCode == 206)
+        #expect(try head(part).value(forHTTPHeaderField: "Content-Range") == "bytes 5-29/\(body.utf8.count)")
+        #expect(try head(part).value(forHTTPHeaderField: "Content-Length") == "25")
+        #expect(part.data == Data(body.utf8.dropFirst(5).prefix(25)))
+        #expect(part.data.startIndex == 0)
+    }
+
+    @Test("Parts of a mapped file, copied or mapped themselves, have the right bytes", arguments: parts)
+    func partOfMapped(range: ClosedRange<Int>) throws {
+        let bytes = try makeLargeFile()
+        let part = try large("bytes=\(range.lowerBound)-\(range.upperBound)", from: cache(largeManifest))
+        #expect(part == bytes[range])
+        #expect(part.startIndex == 0)
+    }
+
+    private static let parts: [ClosedRange<Int>] = [0, 1, 4095, 4096, 4097, 300_000].flatMap { start in
+        [1, 4096, MappedFile.partThreshold - 1, MappedFile.partThreshold, MappedFile.partThreshold + 5].map {
+            start...(start + $0 - 1)
+        }
+    }
+
+    @Test("A part of a mapped file is the one that was loaded, whatever lies there by now", arguments: [false, true])
+    func partOfReplaced(isGone: Bool) throws {
+        let bytes = try makeLargeFile()
+        let cache = try cache(largeManifest)
+        let file = folder.url.appendingPathComponent("large.bin")
+        try FileManager.default.removeItem(at: file)
+        if !isGone { try folder.write(Data(count: bytes.count), to: "large.bin") }
+        #expect(try large("bytes=5-500000", from: cache) == bytes[5...500_000])
+    }
+
+    @Test(
+        "After reloads with ranges of a replaced file the old versions are let go",
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/maps"), "needs /proc")
+    )
+    func oldVersions() throws {
+        let manifest = folder.url.appendingPathComponent("manifest.json")
+        try folder.write(largeManifest, to: "manifest.json")
+        _ = try makeLargeFile()
+        let cache = try LocalSubstitutionCache(manifest: manifest)
+        for _ in 0..<20 {
+            let bytes = try Data(contentsOf: folder.url.appendingPathComponent("large.bin"))
+            try bytes.write(to: folder.url.appendingPathComponent("large.bin"), options: .atomic)
+            try cache.reload()
+            for range in ["bytes=1000-1999", "bytes=1000-400000"] { _ = try large(range, from: cache) }
+        }
+        let path = folder.url.resolvingSymlinksInPath().appendingPathComponent("large.bin").path
+        // Foundation takes the length of such a file for nothing.
+        let maps = try #require(FileHandle(forReadingAtPath: "/proc/self/maps")).readToEnd() ?? Data()
+        #expect(String(decoding: maps, as: UTF8.self).split(separator: "\n").count { $0.contains(path) } == 1)
+    }
+
+    @Test("Changing the bytes of an answer in place changes no other answer", arguments: [ReadingMode.mapped, .copied])
+    func mutation(reading: ReadingMode) throws {
+        let bytes = try makeLargeFile()
+        var cache: LocalSubstitutionCache? = try folder.cache(largeManifest, reading: reading)
+        let ranges = [nil, "bytes=10-99", "bytes=50-149", "bytes=10-500000", "bytes=5-500000"]
+        let expected = [bytes, bytes[10...99], bytes[50...149], bytes[10...500_000], bytes[5...500_000]]
+        // Once while the cache has the bytes too, and once when it is gone.
+        for _ in 0..<2 {
+            var answers = try ranges.map { try large($0, from: #require(cache)) }
+            let later = cache
+            cache = nil
+            for index in answers.indices {
+                answers[index][0] = 255
+                #expect(answers[index].dropFirst() == expected[index].dropFirst())
+                for other in answers.indices where other > index { #expect(answers[other] == expected[other]) }
+            }
+            if let later { #expect(try ranges.map { try large($0, from: later) } == expected) }
+            cache = try folder.cache(largeManifest, reading: reading)
+        }
+    }
+
+    @Test(
+        "Changing an answer in place after a reload changes no other answer",
+        arguments: [ReadingMode.mapped, .copied]
+    )
+    func mutationAfterReload(reading: ReadingMode) throws {
+        let bytes = try makeLargeFile()
+        let cache = try folder.cache(largeManifest, reading: reading)
+        let whole = try large(from: cache)
+        var part = try large("bytes=10-500000", from: cache)
+        let other = try large("bytes=5-500000", from: cache)
+        try cache.reload()
+        part[0] = 255
+        #expect(whole == bytes)
+        #expect(other == bytes[5...500_000])
+        #expect(part.first == 255)
+    }
+
+    @Test(
+        "If-Range lets the range through only when it is our strong validator",
+        arguments: [
+            ("", 206), ("W/", 200), ("x", 200),
+        ]
+    )
+    func ifRange(prefix: String, status: Int) throws {
+        let cache = try cache()
+        let tag = try #require(head(cache.cachedResponse(for: request())).value(forHTTPHeaderField: "ETag"))
+        let request = try request(
+            "https://example.com/site.css",
+            "GET",
+            ["Range": "bytes=0-1", "If-Range": prefix + tag]
+        )
+        #expect(try head(cache.cachedResponse(for: request)).statusCode == status)
+    }
+
+    @Test(
+        "A range that is not one gets the prepared whole",
+        arguments: ["bytes=9999-", "bytes=0-1,3-4", "items=0-1", "x"]
+    )
+    func noRange(range: String) throws {
+        let cache = try cache()
+        let response = try cache.cachedResponse(for: request("https://example.com/site.css", "GET", ["Range": range]))
+        #expect(try response === cache.cachedResponse(for: request()))
+        #expect(try head(response).statusCode == 200)
+        #expect(response?.data == Data(body.utf8))
+    }
+
+    @Test("An empty file is answered, also when a range of it is asked for")
+    func empty() throws {
+        try folder.write("", to: "empty.txt")
+        let cache = try cache(#"{ "https://example.com/e": "empty.txt" }"#)
+        for headers in [[:], ["Range": "bytes=0-"]] {
+            let response = try cache.cachedResponse(for: request("https://example.com/e", "GET", headers))
+            #expect(try head(response).statusCode == 200)
+            #expect(try head(response).value(forHTTPHeaderField: "Content-Length") == "0")
+            #expect(response?.data == Data())
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+@Suite("Reloading")
+final class ReloadTests: CacheSuite {
+    @Test("Reloading brings new files, and keeps the old table when something is wrong")
+    func reload() throws {
+        try folder.write(#"{ "https://example.com/site.css": "site.css" }"#, to: "manifest.json")
+        let cache = try LocalSubstitutionCache(
+            manifest: folder.url.appendingPathComponent("manifest.json"),
+            reading: .copied
+        )
+        let old = try #require(cache.cachedResponse(for: request()))
+        try folder.write("new", to: "site.css")
+        #expect(try cache.cachedResponse(for: request()) === old)
+        try cache.reload()
+        #expect(try cache.cachedResponse(for: request())?.data == Data("new".utf8))
+        #expect(old.data == Data(body.utf8))
+
+        try folder.write(#"{ "https://example.com/site.css": "gone.css", }"#, to: "manifest.json")
+        let error = try #require(throws: ManifestError.self) { try cache.reload() }
+        #expect(error.issues.count == 1)
+        #expect(try cache.cachedResponse(for: request())?.data == Data("new".utf8))
+    }
+
+    @Test("A manifest with an error installs nothing and lists every error")
+    func refused() throws {
+        let error = try #require(throws: ManifestError.self) {
+            try cache(#"{ "https://example.com/site.css": "site.css", "https://example.com/b": "b", "c": "d" }"#)
+        }
+        #expect(error.issues.map(\.code) == [.missingFile, .badURL, .missingFile])
+        #expect("\(error)".hasPrefix("manifest.json:1:72: error: \"b\" does not exist"))
+        #expect(error.localizedDescription == error.description)
+    }
+}

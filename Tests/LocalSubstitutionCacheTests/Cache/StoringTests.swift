@@ -1,0 +1,90 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+@Suite("Policies, storing and removing")
+final class StoringTests: CacheSuite {
+    @Test(
+        "Policies keep their documented meaning",
+        arguments: [
+            (URLRequest.CachePolicy.useProtocolCachePolicy, true), (.returnCacheDataElseLoad, true),
+            (.returnCacheDataDontLoad, true), (.reloadIgnoringLocalCacheData, false),
+            (.reloadIgnoringLocalAndRemoteCacheData, false), (.reloadRevalidatingCacheData, false),
+        ]
+    )
+    func policy(policy: URLRequest.CachePolicy, isAnswered: Bool) throws {
+        let cache = try cache()
+        let stored = try stored("https://example.com/stored")
+        cache.storeCachedResponse(stored, for: try request("https://example.com/stored"))
+        #expect(try (cache.cachedResponse(for: request(policy: policy)) != nil) == isAnswered)
+        let other = try request("https://example.com/stored", policy: policy)
+        #expect((cache.cachedResponse(for: other) != nil) == isAnswered)
+        cache.removeCachedResponse(for: other)
+    }
+
+    @Test("A request with Authorization is not answered from the manifest")
+    func authorization() throws {
+        let cache = try cache()
+        for method in ["GET", "HEAD"] {
+            let request = try request("https://example.com/site.css", method, ["authorization": "Basic eDp5"])
+            #expect(cache.cachedResponse(for: request) == nil)
+        }
+    }
+
+    @Test("Storing and removing never touch a substitution, and work for everything else")
+    func storing() throws {
+        let cache = try cache(
+            #"{ "https://example.com/site.css": "site.css", "https://example.com/c": { "file": "site.css", "when": 404 } }"#
+        )
+        let exact = try #require(cache.cachedResponse(for: request()))
+        cache.storeCachedResponse(try stored("https://example.com/site.css"), for: try request())
+        #expect(try cache.cachedResponse(for: request()) === exact)
+        cache.removeCachedResponse(for: try request())
+        #expect(try cache.cachedResponse(for: request()) === exact)
+        for url in ["https://example.com/other", "https://example.com/c"] {
+            cache.storeCachedResponse(try stored(url), for: try request(url))
+            #expect(try cache.cachedResponse(for: request(url))?.data == Data("stored".utf8))
+            cache.removeCachedResponse(for: try request(url))
+            #expect(try cache.cachedResponse(for: request(url)) == nil)
+        }
+        cache.removeAllCachedResponses()
+        cache.removeCachedResponses(since: .distantPast)
+        #expect(try cache.cachedResponse(for: request()) === exact)
+    }
+
+    @Test("What is stored or removed for a substituted URL does not reach URLCache")
+    func notStored() throws {
+        let cache = try cache()
+        let before = cache.currentMemoryUsage
+        cache.storeCachedResponse(try stored("https://example.com/site.css"), for: try request())
+        #expect(cache.currentMemoryUsage == before)
+        // On Linux URLCache does not look at the query, so this would be removed with the other.
+        let neighbour = try request("https://example.com/site.css?other")
+        cache.storeCachedResponse(try stored("https://example.com/site.css?other"), for: neighbour)
+        cache.removeCachedResponse(for: try request())
+        #expect(cache.cachedResponse(for: neighbour)?.data == Data("stored".utf8))
+        cache.removeCachedResponse(for: neighbour)
+    }
+
+    private func stored(_ url: String) throws -> CachedURLResponse {
+        let response = HTTPURLResponse(
+            url: try #require(URL(string: url)),
+            statusCode: 200,
+            httpVersion: nil,
+            headerFields: nil
+        )
+        return CachedURLResponse(
+            response: try #require(response),
+            data: Data("stored".utf8),
+            userInfo: nil,
+            storagePolicy: .allowedInMemoryOnly
+        )
+    }
+}

@@ -1,0 +1,467 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+/// What a repository cannot hold, and what nobody should put into a folder.
+@Suite("Hostile folders and manifests")
+struct HostileFolderTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("inside", to: "site/real.txt")
+    }
+
+    private var site: URL { folder.url.appendingPathComponent("site") }
+
+    private func link(_ name: String, to target: String) throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: site.appendingPathComponent(name).path,
+            withDestinationPath: target
+        )
+    }
+
+    private func issues(_ manifest: String) -> [ManifestIssue] {
+        issuesOf(Data(manifest.utf8), named: "manifest.json", in: site).filter { $0.severity == .error }
+    }
+
+    private func answer(_ manifest: String, _ url: String) throws -> String? {
+        let cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: site)
+        let request = URLRequest(url: try #require(URL(string: url)))
+        return cache.cachedResponse(for: request).map { String(decoding: $0.data, as: UTF8.self) }
+    }
+
+    @Test(
+        "A symbolic link out of the folder is refused, to a file, to a folder and by way of one",
+        arguments: [
+            #"{ "https://h/a": "passwd" }"#, #"{ "https://h/a/": "out/" }"#, #"{ "https://h/a": "out/secret.txt" }"#,
+            #"{ "https://h/a": "sideways/secret.txt" }"#, #"{ "https://h/": "./" }"#,
+        ]
+    )
+    func linkOut(manifest: String) throws {
+        try folder.write("secret", to: "site-secret/secret.txt")
+        try link("passwd", to: "/etc/passwd")
+        try link("out", to: folder.url.appendingPathComponent("site-secret").path)
+        try link("sideways", to: "../site-secret")
+        let issues = issues(manifest)
+        #expect(!issues.isEmpty)
+        #expect(issues.allSatisfy { $0.code == .outsideFolder })
+    }
+
+    @Test("A symbolic link that stays inside is followed")
+    func linkInside() throws {
+        try link("alias.txt", to: "real.txt")
+        try folder.write("deep", to: "site/deep/er/x.txt")
+        try link("short", to: "deep/er")
+        #expect(try answer(#"{ "https://h/a": "alias.txt" }"#, "https://h/a") == "inside")
+        #expect(try answer(#"{ "https://h/a": "short/x.txt" }"#, "https://h/a") == "deep")
+        #expect(try answer(#"{ "https://h/": "./" }"#, "https://h/short/x.txt") == "deep")
+    }
+
+    @Test("The folder may be the root of the file system", .enabled(if: fileInRoot != nil, "needs a file there"))
+    func rootFolder() throws {
+        let name = try #require(Self.fileInRoot)
+        try link("link", to: "/" + name)
+        let path = site.resolvingSymlinksInPath().path.dropFirst()
+        let manifest = "{ \"https://h/a\": \"\(name)\", \"https://h/b\": \"\(path)/link\" }"
+        let cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: URL(fileURLWithPath: "/"))
+        let answers = try ["a", "b"].map { name in
+            cache.cachedResponse(for: URLRequest(url: try #require(URL(string: "https://h/\(name)"))))?.data
+        }
+        #expect(answers[0] != nil && answers[0] == answers[1])
+    }
+
+    private static let fileInRoot: String? = {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/")) ?? []
+        return names.first { (try? OpenedFile("/" + $0).size) ?? .max < 1_000_000 }
+    }()
+
+    @Test(
+        "A link cycle is an error",
+        arguments: [
+            #"{ "https://h/": "./" }"#, #"{ "https://h/": "loop/" }"#, #"{ "https://h/a": "a" }"#,
+            #"{ "https://h/a": "a/x.txt" }"#,
+        ]
+    )
+    func linkCycle(manifest: String) throws {
+        try FileManager.default.createDirectory(
+            at: site.appendingPathComponent("loop"),
+            withIntermediateDirectories: true
+        )
+        try link("loop/again", to: ".")
+        try link("a", to: "b")
+        try link("b", to: "a")
+        let issues = issues(manifest)
+        #expect(!issues.isEmpty)
+        #expect(issues.allSatisfy { $0.code == .endlessFolder })
+    }
+
+    @Test("A link to nowhere, and one to itself, are each an error of the folder they lie in")
+    func brokenLinks() throws {
+        try link("broken", to: "gone.txt")
+        try link("self", to: "self")
+        let issues = issues(#"{ "https://h/": "./" }"#)
+        #expect(issues.map(\.code) == [.missingFile, .endlessFolder])
+    }
+
+    /// What is read after something was exchanged between the stages of a load.
+    ///
+    /// - Parameters:
+    ///   - manifest: The manifest's text.
+    ///   - opensAgain: Whether no directory is open any more when the files are read.
+    ///   - exchange: What somebody does meanwhile.
+    /// - Returns: The texts of all files, or the first problem.
+    /// - Throws: What keeps the manifest from being understood, or the exchange from being made.
+    private func read(
+        _ manifest: String,
+        opensAgain: Bool = false,
+        after exchange: () throws -> Void
+    ) throws -> Result<[String], FileProblem> {
+        let manifest = try SubstitutionManifest(Data(manifest.utf8), name: "m").resolved(in: site)
+        try exchange()
+        var loader = ContentsLoader(in: opensAgain ? try OpenedFolder(site.path) : manifest.folder, reading: .copied)
+        return Result { () throws(FileProblem) in
+            try manifest.substitutions.map { substitution throws(FileProblem) in
+                String(decoding: try loader.contents(of: substitution.reference).data, as: UTF8.self)
+            }
+        }
+    }
+
+    @Test(
+        "A directory that is exchanged for a link after it was looked at leads nowhere",
+        arguments: [#"{ "https://h/a": "d/e/real.txt" }"#, #"{ "https://h/": "d/" }"#],
+        ["d", "d/e"]
+    )
+    func exchangedDirectory(manifest: String, exchanged name: String) throws {
+        for opensAgain in [false, true] {
+            try? FileManager.default.removeItem(at: site.appendingPathComponent("d"))
+            try? FileManager.default.removeItem(at: folder.url.appendingPathComponent("moved"))
+            try folder.write("inside", to: "site/d/e/real.txt")
+            try folder.write("secret", to: "outside/e/real.txt")
+            try folder.write("secret", to: "outside/real.txt")
+            let directory = site.appendingPathComponent(name)
+            let result = try read(manifest, opensAgain: opensAgain) {
+                try FileManager.default.moveItem(at: directory, to: folder.url.appendingPathComponent("moved"))
+                try FileManager.default.createSymbolicLink(
+                    at: directory,
+                    withDestinationURL: folder.url.appendingPathComponent("outside")
+                )
+            }
+            // What is open already is what was looked at.
+            #expect(result == (opensAgain ? .failure(.replaced) : .success(["inside"])))
+        }
+    }
+
+    @Test("The manifest's folder itself is exchanged: what was opened is what is read")
+    func exchangedRoot() throws {
+        try folder.write("inside", to: "site/d/real.txt")
+        let result = try read(#"{ "https://h/a": "d/real.txt", "https://h/b": "real.txt" }"#) {
+            try FileManager.default.moveItem(at: site, to: folder.url.appendingPathComponent("moved"))
+            try folder.write("secret", to: "site/d/real.txt")
+            try folder.write("secret", to: "site/real.txt")
+        }
+        #expect(result == .success(["inside", "inside"]))
+    }
+
+    @Test("A file that is exchanged for a link, a FIFO or a folder is refused", arguments: ["link", "fifo", "folder"])
+    func exchangedFile(kind: String) throws {
+        let file = site.appendingPathComponent("real.txt")
+        let result = try read(#"{ "https://h/a": "real.txt" }"#) {
+            try FileManager.default.removeItem(at: file)
+            switch kind {
+            case "link": try link("real.txt", to: "/etc/passwd")
+            case "fifo": #expect(mkfifo(file.path, 0o600) == 0)
+            default: try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
+            }
+        }
+        let problems: [String: FileProblem] = ["link": .replaced, "fifo": .notRegular, "folder": .isFolder]
+        #expect(result == problems[kind].map { .failure($0) })
+    }
+
+    @Test("A directory is listed as it is opened, not as a path leads by then")
+    func exchangedBeforeListing() throws {
+        try folder.write("x", to: "site/d/inside.txt")
+        try folder.write("x", to: "outside/secret.txt")
+        let opened = try OpenedFolder(site.path)
+        let directory = FilePath(opened.realPath.text + "/d")
+        #expect(try opened.names(in: directory) == ["inside.txt"])
+        try FileManager.default.removeItem(at: site.appendingPathComponent("d"))
+        try link("d", to: "../outside")
+        let again = try OpenedFolder(site.path)
+        #expect(throws: FileProblem.replaced) { try again.names(in: directory) }
+    }
+
+    @Test("A folder that is no file URL is told, and nothing is read from the disk")
+    func remoteFolder() throws {
+        let remote = try #require(URL(string: "https://example.com\(site.path)/"))
+        let error = #expect(throws: ManifestError.self) {
+            _ = try LocalSubstitutionCache(manifest: Data(#"{ "https://h/a": "real.txt" }"#.utf8), folder: remote)
+        }
+        #expect(
+            error?.issues.first?.message.hasSuffix("is not a file URL; download the manifest and its files first")
+                == true
+        )
+    }
+
+    @Test("Five million digits as a condition are quoted in a line that a person can read")
+    func longNumber() {
+        let digits = String(repeating: "9", count: 5_000_000)
+        let message = issues("{ \"https://h/a\": { \"file\": \"real.txt\", \"when\": \(digits) } }").first?.message
+        #expect((message?.count ?? 0) < 300)
+        #expect(message?.hasPrefix("999") == true)
+    }
+
+    // MARK: - What takes long to read
+
+    /// Quadratic steps would take hours here.
+    @Test("A list of 100,000 names in ignoreQuery, and requests with as many parameters", .timeLimit(.minutes(20)))
+    func longLists() throws {
+        let names = (0..<100_000).map { "\"p\($0)\"" }.joined(separator: ",")
+        let manifest = """
+            { "https://h/a": { "file": "real.txt", "ignoreQuery": [\(names), "utm_*"] },
+              "https://h/b?x=1": { "file": "real.txt", "ignoreQuery": ["q*"] }, "https://h/c": "real.txt" }
+            """
+        #expect(issues(manifest).isEmpty)
+        let cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: site)
+        let ignored = (0..<100_000).map { "p\($0)=\($0)" }.joined(separator: "&")
+        let others = (0..<100_000).map { "z\($0)=\($0)" }.joined(separator: "&")
+        for (query, isAnswered) in [(ignored, true), (others, false)] {
+            let request = URLRequest(url: try #require(URL(string: "https://h/a?\(query)")))
+            #expect((cache.cachedResponse(for: request) != nil) == isAnswered)
+            #expect(cache.explain(request).substitution == nil || isAnswered)
+        }
+        let near = URLRequest(url: try #require(URL(string: "https://h/c?\(others)")))
+        #expect(cache.explain(near).nearest?.differences == [.query(ignoring: [])])
+    }
+
+    @Test("More lists for one URL than can be meant are refused, one sentence for all")
+    func manyLists() {
+        func entries(_ count: Int) -> String {
+            let entries = (0..<count).map {
+                "\"https://h/a?x=\($0)\": { \"file\": \"real.txt\", \"ignoreQuery\": [\"p\($0)\"] }"
+            }
+            return "{" + entries.joined(separator: ",") + "}"
+        }
+        #expect(issues(entries(16)).isEmpty)
+        let issues = issues(entries(10_000))
+        #expect(issues.map(\.code) == [.badQueryRule])
+        #expect(
+            issues.first?.message
+                == "more than 16 entries for \"https://h/a\" have a list of their own in \"ignoreQuery\"; give them one list"
+        )
+    }
+
+    @Test("Missing names beside 5,000 that are long and nearly the same", .timeLimit(.minutes(20)))
+    func longNames() throws {
+        let stem = String(repeating: "abcdefgh", count: 25)
+        for number in 0..<5000 { try folder.write("", to: "site/many/\(stem)\(10_000 + number)") }
+        let entries = (0..<20).map { "\"https://h/\($0)\": \"many/\(stem)\(90_000 + $0)\"" }
+        #expect(issues("{" + entries.joined(separator: ",") + "}").count == 20)
+    }
+
+    @Test("A FIFO, a socket and a device as a file are errors, and nobody waits for them")
+    func notRegular() throws {
+        #expect(mkfifo(site.appendingPathComponent("fifo").path, 0o600) == 0)
+        try bindSocket(in: site, named: "socket")
+        try link("null", to: "/dev/null")
+        #expect(issues(#"{ "https://h/a": "fifo" }"#).map(\.code) == [.wrongFileKind])
+        #expect(issues(#"{ "https://h/a": "socket" }"#).map(\.code) == [.wrongFileKind])
+        #expect(issues(#"{ "https://h/a": "null" }"#).map(\.code) == [.outsideFolder])
+        #expect(Set(issues(#"{ "https://h/": "./" }"#).map(\.code)) == [.wrongFileKind, .outsideFolder])
+    }
+
+    /// Binds a socket by way of a short link: the path of one has 104 bytes on Apple's systems.
+    private func bindSocket(in directory: URL, named name: String) throws {
+        let link = FileManager.default.temporaryDirectory.appendingPathComponent("\(UInt32.random(in: 0 ... .max))")
+            .path
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.path)
+        defer { unlink(link) }
+        let path = link + "/" + name
+        // Glibc alone makes an enumeration of the kinds of sockets.
+        #if canImport(Glibc)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
+        #endif
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8) + [0]) }
+        let result = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(result == 0)
+    }
+
+    // Permissions do not bind the superuser.
+    @Test("A file that may not be read is an error", .enabled(if: getuid() != 0, "the superuser may read every file"))
+    func unreadable() throws {
+        #expect(chmod(site.appendingPathComponent("real.txt").path, 0) == 0)
+        #expect(issues(#"{ "https://h/a": "real.txt" }"#).map(\.code) == [.unreadableFile])
+    }
+
+    @Test("A name that is too long for the system is an error")
+    func tooLong() throws {
+        let name = String(repeating: "x", count: 5000)
+        #expect(issues("{ \"https://h/a\": \"\(name)\" }").map(\.code) == [.missingFile])
+        #expect(throws: FileProblem.unreadable("File name too long")) { _ = try OpenedFile(name) }
+    }
+
+    @Test("A folder that does not exist is an error")
+    func noFolder() throws {
+        let missing = folder.url.appendingPathComponent("nowhere")
+        let issues = issuesOf(Data(#"{ "https://h/a": "a" }"#.utf8), named: "m.json", in: missing)
+        #expect(issues.map(\.code) == [.missingFile])
+        #expect(issues.first?.description.hasPrefix("m.json:1:1: error: the folder of the manifest's files") == true)
+    }
+
+    @Test(
+        "Odd names are answered at the URL that names them",
+        arguments: [
+            ("100%.txt", "100%25.txt"), ("a b.txt", "a%20b.txt"), ("😀.txt", "%F0%9F%98%80.txt"), ("a?b#c", "a%3Fb%23c"),
+            ("a+b&c=d;e.txt", "a+b&c=d;e.txt"), ("caf\u{E9}.txt", "caf%C3%A9.txt"), ("e\u{301}.txt", "%C3%A9.txt"),
+            ("\"quoted\"", "%22quoted%22"), ("<b>", "%3Cb%3E"), ("a%2Fb", "a%252Fb"), ("...", "..."),
+            ("a:b@c", "a:b@c"), ("[x]", "%5Bx%5D"), ("~tilde", "~tilde"), ("\u{301}x.txt", "%CC%81x.txt"),
+        ]
+    )
+    func oddNames(name: String, encoded: String) throws {
+        try folder.write("odd", to: "site/odd/d/\(name)")
+        if !name.hasPrefix(".") {
+            #expect(try answer(#"{ "https://h/": "odd/" }"#, "https://h/d/\(encoded)") == "odd")
+        }
+        let manifest = String(decoding: try JSONEncoder().encode(["https://h/x": "odd/d/\(name)"]), as: UTF8.self)
+        #expect(try answer(manifest, "https://h/x") == "odd")
+    }
+
+    // APFS takes the two forms of a name for one.
+    @Test("A name is found in either Unicode form, and the exact one wins", Platform.measuredOnLinux)
+    func unicodeForms() throws {
+        try folder.write("decomposed", to: "site/e\u{301}.txt")
+        #expect(try answer("{ \"https://h/x\": \"\u{E9}.txt\" }", "https://h/x") == "decomposed")
+        try folder.write("composed", to: "site/\u{E9}.txt")
+        // A file system that sees one name in both holds one file now.
+        let count = try FileManager.default.contentsOfDirectory(atPath: site.path).count { $0.hasSuffix("\u{E9}.txt") }
+        try #require(count == 2)
+        #expect(try answer("{ \"https://h/x\": \"\u{E9}.txt\" }", "https://h/x") == "composed")
+        #expect(try answer("{ \"https://h/x\": \"e\u{301}.txt\" }", "https://h/x") == "decomposed")
+        // Nor are two taken for one because a manifest names both.
+        let both = "{ \"https://h/1\": \"\u{E9}.txt\", \"https://h/2\": \"e\u{301}.txt\" }"
+        #expect(try ["1", "2"].map { try answer(both, "https://h/\($0)") } == ["composed", "decomposed"])
+        #expect(issues(#"{ "https://h/": "./" }"#).map(\.code) == [.duplicateKey])
+    }
+
+    @Test("Folders whose names are equivalent are two folders, also when a link leads from one to the other")
+    func equivalentFolders() throws {
+        for (name, text) in [("\u{E9}", "composed"), ("e\u{301}", "decomposed")] {
+            try folder.write(text, to: "\(name)/a.txt")
+            try folder.write(text, to: "site/\(name)/a.txt")
+        }
+        try #require(try FileManager.default.contentsOfDirectory(atPath: site.path).count == 3)
+        let both = "{ \"https://h/1\": \"\u{E9}/a.txt\", \"https://h/2\": \"e\u{301}/a.txt\" }"
+        #expect(try ["1", "2"].map { try answer(both, "https://h/\($0)") } == ["composed", "decomposed"])
+        let root = folder.url.appendingPathComponent("\u{E9}")
+        try FileManager.default.createSymbolicLink(
+            atPath: root.appendingPathComponent("link").path,
+            withDestinationPath: "../e\u{301}"
+        )
+        let issues = issuesOf(Data(#"{ "https://h/a": "link/a.txt" }"#.utf8), named: "m.json", in: root)
+        #expect(issues.first?.code == .outsideFolder)
+    }
+
+    @Test("A path or a folder that is nested too deep is an error, on a small stack too")
+    func tooDeep() async throws {
+        let path = String(repeating: "a/", count: 40_000) + "x"
+        #expect(issues("{ \"https://h/a\": \"\(path)\" }").map(\.code) == [.badPath])
+        var descriptor = open(site.path, O_RDONLY)
+        for _ in 0..<1500 {
+            #expect(mkdirat(descriptor, "d", 0o700) == 0)
+            let next = openat(descriptor, "d", O_RDONLY)
+            close(descriptor)
+            descriptor = next
+        }
+        close(descriptor)
+        let site = site
+        let issues = try await onThread(stackSize: 512 * 1024) {
+            issuesOf(Data(#"{ "https://h/": "./" }"#.utf8), named: "m.json", in: site)
+        }
+        #expect(issues.map(\.code) == [.endlessFolder])
+    }
+
+    @Test("A file from beyond the year 2262 is a file")
+    func farFuture() throws {
+        let moment = timespec(tv_sec: 13_569_465_600, tv_nsec: 0)
+        try #require(utimensat(AT_FDCWD, site.appendingPathComponent("real.txt").path, [moment, moment], 0) == 0)
+        #expect(try answer(#"{ "https://h/a": "real.txt" }"#, "https://h/a") == "inside")
+    }
+
+    @Test("2,000 missing files beside 2,000 others are reported in passing")
+    func manyMissing() throws {
+        for number in 0..<2000 { try folder.write("", to: "site/many/abcdefgh\(10_000 + number)") }
+        let entries = (0..<2000).map { "\"https://h/\($0)\": \"many/abcdefgh\(20_000 + $0)\"" }
+        #expect(issues("{" + entries.joined(separator: ",") + "}").count == 2000)
+    }
+
+    @Test("A file whose name is not UTF-8 is an error of the folder that holds it")
+    func notUTF8() throws {
+        let path = (Array(site.path.utf8) + [UInt8(ascii: "/"), 0xFF, 0]).map(CChar.init(bitPattern:))
+        let descriptor = open(path, O_CREAT | O_WRONLY, 0o600)
+        // Apple's file systems refuse such names.
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        let issues = issues(#"{ "https://h/": "./" }"#)
+        #expect(issues.map(\.code) == [.unreadableFile])
+        #expect(issues.first?.message.hasSuffix("cannot be read: its name is not UTF-8") == true)
+    }
+
+    @Test("What is suggested exists, and is no dot file", arguments: ["brokem", "hiden", "BROKEN"])
+    func suggestions(name: String) throws {
+        try link("broken", to: "gone.txt")
+        try folder.write("x", to: "site/.hiden")
+        let issues = issues("{ \"https://h/a\": \"\(name)\" }")
+        #expect(issues.map(\.message) == ["\"\(name)\" does not exist"])
+    }
+
+    @Test("A large text is judged piece by piece, wherever a piece ends", arguments: [0, 1, 2, 3])
+    func largeText(offset: Int) throws {
+        let text = String(repeating: "a", count: offset) + String(repeating: "😀", count: 40_000)
+        try folder.write(text, to: "site/good.txt")
+        try folder.write(Data(text.utf8.dropLast()), to: "site/bad.txt")
+        func isUTF8(_ name: String) throws -> Bool {
+            try OpenedFile(site.appendingPathComponent(name).path).isUTF8()
+        }
+        #expect(try isUTF8("good.txt"))
+        #expect(try !isUTF8("bad.txt"))
+        #expect(try isUTF8("real.txt"))
+    }
+
+    @Test("A manifest of a million brackets, commas or quotation marks is an error, not a crash")
+    func floods() {
+        for character in ["[", "{", ",", "\"", "\\", "{\"a\":", "[[],"] {
+            #expect(!issues(String(repeating: character, count: 1_000_000)).isEmpty)
+        }
+    }
+
+    @Test("Names that fold into each other a million times over stop at a limit")
+    func explosion() throws {
+        // Each level links twice to the next: 2^40 paths, none of which is a cycle.
+        for level in 0..<40 {
+            try FileManager.default.createDirectory(
+                at: site.appendingPathComponent("e/\(level)"),
+                withIntermediateDirectories: true
+            )
+        }
+        for level in 0..<39 {
+            for name in ["x", "y"] { try link("e/\(level)/\(name)", to: "../\(level + 1)") }
+        }
+        #expect(issues(#"{ "https://h/": "e/0/" }"#).map(\.code) == [.endlessFolder])
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+extension InstalledTests {
+    @Suite("Loads that an archive keeps")
+    final class ArchivedLoadTests: InstalledSuite {
+        /// A cache with an archive, and a session that uses both.
+        private func makeArchivingSession(
+            _ manifest: String = "{}",
+            hostsWithCredentials: Set<String> = []
+        ) throws -> (OfflineArchive, URLSession) {
+            let archive = try OfflineArchive(
+                directory: folder.url.appendingPathComponent("archive"),
+                capacity: 10_000_000,
+                hostsWithCredentials: hostsWithCredentials
+            )
+            try folder.cache(manifest).install(archive: archive)
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.useSubstitutions()
+            return (archive, URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil))
+        }
+
+        @Test("Online the network answers, offline the last version of the page, also after a relaunch")
+        func archived() async throws {
+            let version = Counter()
+            let site = try LoopbackServer { _ in
+                version.increment()
+                return .text("version \(version.value)")
+            }
+            let (archive, session) = try makeArchivingSession()
+            let request = URLRequest(url: site.url.appendingPathComponent("page"))
+            for number in 1...3 {
+                let (data, _) = try await session.data(for: request)
+                #expect(String(decoding: data, as: UTF8.self) == "version \(number)")
+            }
+            #expect(archive.copies.map(\.url) == [request.url])
+            site.stop()
+            for kind in [TaskKind.async, .completion, .delegate] {
+                let (head, data) = try await kind.load(request, in: session)
+                #expect(String(decoding: data, as: UTF8.self) == "version 3")
+                #expect(
+                    head.value(forHTTPHeaderField: "Cache-Status")?.contains("fwd=bypass; detail=\"copy of") ?? false
+                )
+            }
+            let other = URLRequest(url: site.url.appendingPathComponent("other"))
+            await #expect(throws: URLError.self) { _ = try await session.data(for: other) }
+            // As the next launch does.
+            let (again, next) = try makeArchivingSession()
+            #expect(try await next.data(for: request).0 == Data("version 3".utf8))
+            again.removeAll()
+            await #expect(throws: URLError.self) { _ = try await next.data(for: request) }
+        }
+
+        @Test("What fails, what is refused and what the manifest names is not kept, and without an archive nothing is")
+        func notArchived() async throws {
+            let site = try LoopbackServer { request in
+                switch request.path {
+                case "/cut": .init(body: Data(count: 1000), transfer: .closing(after: 500))
+                case "/404": .text("none", status: 404)
+                case "/private": .init(headers: ["Cache-Control": "no-store"], body: Data("secret".utf8))
+                default: .text("page")
+                }
+            }
+            defer { site.stop() }
+            let url = site.url.absoluteString
+            let (archive, session) = try makeArchivingSession(
+                "{ \"\(url)/always\": \"a.txt\", \"\(url)/when\": { \"file\": \"a.txt\", \"when\": \"offline\" } }"
+            )
+            for path in ["cut", "404", "private", "always", "when"] {
+                _ = try? await session.data(from: site.url.appendingPathComponent(path))
+            }
+            var post = URLRequest(url: site.url.appendingPathComponent("post"))
+            post.httpMethod = "POST"
+            var optOut = URLRequest(url: site.url.appendingPathComponent("opt-out"))
+            optOut.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
+            var signed = URLRequest(url: site.url.appendingPathComponent("signed"))
+            signed.setValue("Bearer x", forHTTPHeaderField: "Authorization")
+            for request in [post, optOut, signed] { _ = try await session.data(for: request) }
+            #expect(archive.copies.isEmpty)
+            try folder.cache("{}").install()
+            _ = try await session.data(from: site.url.appendingPathComponent("page"))
+            #expect(archive.copies.isEmpty)
+        }
+
+        @Test("Cookies of the session count as credentials, and a host may be allowed them", Platform.measuredOnLinux)
+        func archivedCookies() async throws {
+            let site = try LoopbackServer { _ in .init(headers: ["Set-Cookie": "id=1; Path=/"], body: Data("page".utf8))
+            }
+            let (archive, session) = try makeArchivingSession()
+            let url = site.url.appendingPathComponent("page")
+            _ = try await session.data(from: url)
+            // The first request had none.
+            #expect(archive.copies.count == 1)
+            archive.removeAll()
+            _ = try await session.data(from: url)
+            #expect(site.requests.last?.headers["cookie"] == "id=1")
+            #expect(archive.copies.isEmpty)
+            let (allowing, next) = try makeArchivingSession(hostsWithCredentials: ["127.0.0.1"])
+            for _ in 0..<2 { _ = try await next.data(from: url) }
+            #expect(allowing.copies.count == 1)
+            site.stop()
+            let (data, response) = try await next.data(from: url)
+            #expect(String(decoding: data, as: UTF8.self) == "page")
+            #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Set-Cookie") == nil)
+        }
+
+        @Test("A page that was got with cookies set on the way is not kept", Platform.measuredOnLinux)
+        func archivedCookiesOnTheWay() async throws {
+            let site = try LoopbackServer { request in
+                request.path == "/a"
+                    ? .init(status: 302, headers: ["Location": "/b", "Set-Cookie": "id=1; Path=/"])
+                    : .text("page of \(request.headers["cookie"] ?? "nobody")")
+            }
+            defer { site.stop() }
+            let (archive, delegated) = try makeArchivingSession()
+            // Foundation on Linux adds cookies on the way only where no delegate is asked.
+            let session = URLSession(configuration: delegated.configuration)
+            let (data, _) = try await session.data(from: site.url.appendingPathComponent("a"))
+            #expect(data == Data("page of id=1".utf8))
+            #expect(archive.copies.isEmpty)
+        }
+
+        @Test("A copy is one of the whole way, with the last URL")
+        func archivedRedirect() async throws {
+            let site = try LoopbackServer { request in
+                request.path == "/a" ? .init(status: 302, headers: ["Location": "/b"]) : .text("page")
+            }
+            let (_, session) = try makeArchivingSession()
+            let url = site.url.appendingPathComponent("a")
+            _ = try await session.data(from: url)
+            site.stop()
+            let (data, response) = try await session.data(from: url)
+            #expect(String(decoding: data, as: UTF8.self) == "page")
+            #expect(response.url?.path == "/b")
+        }
+
+        @Test("A copy that came from a URL that the manifest names by now is not replayed")
+        func archivedAndNamed() async throws {
+            let site = try LoopbackServer { request in
+                request.path == "/a" ? .init(status: 302, headers: ["Location": "/b"]) : .text("page")
+            }
+            let (_, session) = try makeArchivingSession()
+            let url = site.url.appendingPathComponent("a")
+            _ = try await session.data(from: url)
+            let (_, next) = try makeArchivingSession("{ \"\(site.url.absoluteString)/b\": \"a.txt\" }")
+            site.stop()
+            await #expect(throws: URLError.self) { _ = try await next.data(from: url) }
+        }
+
+        @Test("What is replaced by another installation may ask for something when it ends")
+        func endingInstallation() throws {
+            final class Asking: Sendable {
+                let request: URLRequest
+                init(_ request: URLRequest) { self.request = request }
+                deinit { _ = SubstitutionProtocol.canInit(with: request) }
+            }
+            func install() throws {
+                let asking = Asking(request)
+                let archive = try OfflineArchive(directory: folder.url, capacity: 1000) { _ in asking.request.url != nil
+                }
+                try folder.cache("{}").install(archive: archive)
+            }
+            try install()
+            try folder.cache("{}").install()
+        }
+
+        @Test("The inner session's loads are kept and replayed, too")
+        func archivedByInnerLoad() async throws {
+            let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 3) })
+            let site = try LoopbackServer { _ in .init(body: body, transfer: .chunked(1000)) }
+            let (archive, _) = try makeArchivingSession()
+            let installation = try #require(Installation.current)
+            let request = URLRequest(url: site.url.appendingPathComponent("page"))
+            for isOnline in [true, false] {
+                if !isOnline { site.stop() }
+                let client = RecordingClient()
+                let owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
+                let load = InnerLoad(for: owner, Fallback(archive, for: request, installation))
+                load.start()
+                while !load.hasFinished {
+                    try await Task.sleep(nanoseconds: 1_000_000)
+                    load.start()
+                }
+                #expect(client.data == body)
+                #expect(client.events.last == .end)
+                #expect(archive.copies.count == 1)
+            }
+        }
+    }
+}

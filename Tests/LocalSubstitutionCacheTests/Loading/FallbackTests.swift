@@ -1,0 +1,171 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+extension InstalledTests {
+    @Suite("Files that answer after the network")
+    final class FallbackTests: InstalledSuite {
+        @Test(
+            "A status that a condition names is replaced by the file",
+            arguments: [401, 403, 404, 410, 429, 500, 503]
+        )
+        func statuses(status: Int) async throws {
+            let site = try Site(folder, when: "[\(status), 418]") { _ in .text("refused", status: status) }
+            defer { site.server.stop() }
+            for kind in TaskKind.receiving {
+                for session in kind == .delegate ? [site.session] : [site.session, site.plain] {
+                    let result = try await kind.load(site.request, in: session)
+                    expectFile(result, "fwd=bypass; fwd-status=\(status); detail=\"a.txt\"")
+                }
+            }
+        }
+
+        @Test(
+            "A request that times out is answered with the file, unless the network has begun to deliver to a delegate"
+        )
+        func timedOut() async throws {
+            let body = Data(repeating: 97, count: 100_000)
+            for count in [nil, 50_000] {
+                let transfer = count.map { LoopbackServer.Transfer.stalling(after: $0) } ?? .silent
+                let site = try Site(folder, when: "\"offline\"") { _ in .init(body: body, transfer: transfer) }
+                defer { site.server.stop() }
+                var request = site.request
+                // Long enough for the head to arrive on a busy machine.
+                request.timeoutInterval = count == nil ? 1 : 8
+                let results = try await withThrowingTaskGroup(of: (TaskKind, HTTPURLResponse, Data).self) { group in
+                    for kind in TaskKind.receiving {
+                        let (load, session) = (request, site.session)
+                        group.addTask {
+                            let (head, data) = try await kind.load(load, in: session)
+                            return (kind, head, data)
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                for (kind, head, data) in results {
+                    if kind == .delegate, count != nil {
+                        // The collector returns what it has got, which is only what the network has sent.
+                        #expect(head.value(forHTTPHeaderField: "Cache-Status") == nil)
+                        #expect(body.starts(with: data))
+                    } else {
+                        expectFile((head, data), "fwd=bypass; detail=\"a.txt (offline)\"")
+                    }
+                }
+            }
+        }
+
+        @Test(
+            "A closed port and a host that does not resolve are no connection",
+            arguments: ["127.0.0.1", "h.invalid"]
+        )
+        func unreachable(host: String) async throws {
+            let site = try Site(folder, when: "\"offline\"") { _ in .text("") }
+            site.server.stop()
+            let url = "http://\(host):\(site.server.url.port ?? 0)/when"
+            try folder.cache("{ \"\(url)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 404] } }").install()
+            let request = URLRequest(url: try #require(URL(string: url)))
+            for kind in TaskKind.receiving {
+                for session in kind == .delegate ? [site.session] : [site.session, site.plain] {
+                    try await expectFile(kind.load(request, in: session), "fwd=bypass; detail=\"a.txt (offline)\"")
+                }
+            }
+        }
+
+        private static let body = Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0 / 11) })
+
+        /// Answers that a server may give, by the last part of the path, and the rest of a redirect.
+        @Sendable private static func answer(to request: LoopbackServer.Request) -> LoopbackServer.Response {
+            typealias Response = LoopbackServer.Response
+            let fields = [
+                "Content-Type": "image/x-test", "ETag": "\"1\"", "Set-Cookie": "seen=\(request.path.dropFirst())",
+            ]
+            switch request.path {
+            case "/whole": return Response(headers: fields, body: body)
+            case "/404": return Response(status: 404, headers: fields, body: body)
+            case "/503": return Response(status: 503, headers: fields)
+            case "/204": return Response(status: 204, headers: fields)
+            case "/chunked": return Response(headers: fields, body: body, transfer: .chunked(1000))
+            case "/gzip":
+                let gzip = Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJBwCGphA2BQAAAA==") ?? Data()
+                return Response(headers: ["Content-Encoding": "gzip"], body: gzip)
+            case "/head": return Response(headers: fields, body: body, transfer: .closingInHead)
+            case "/body": return Response(headers: fields, body: body, transfer: .closing(after: 300))
+            case "/silent": return Response(transfer: .silent)
+            case "/stall": return Response(headers: fields, body: body, transfer: .stalling(after: 300))
+            case "/loop": return Response(status: 302, headers: ["Location": "/loop"])
+            case "/chain": return Response(status: 302, headers: ["Location": "/307"])
+            case "/301", "/302", "/303", "/307", "/308":
+                let status = Int(request.path.dropFirst()) ?? 0
+                return Response(status: status, headers: ["Location": "/whole", "Set-Cookie": "way=1"], body: body)
+            case "/no-location": return Response(status: 302, body: body)
+            default: return .text("\(request.method) \(request.headers["cookie"] ?? "-")", status: 400)
+            }
+        }
+
+        private static let answers = [
+            "whole", "404", "503", "204", "chunked", "gzip", "head", "body", "silent", "stall", "loop", "chain", "301",
+            "302",
+            "303", "307", "308", "no-location",
+        ]
+
+        @Test(
+            "Without a condition that holds the network's answer is delivered as if the library were not there",
+            Platform.measuredOnLinux,
+            arguments: [false, true]
+        )
+        func untouched(dependsOnStatus: Bool) async throws {
+            let server = try LoopbackServer(Self.answer)
+            defer { server.stop() }
+            let entries = Self.answers.map { name in
+                let condition = dependsOnStatus ? "418" : "\"offline\""
+                return "\"\(server.url.absoluteString)/\(name)\": { \"file\": \"a.txt\", \"when\": \(condition) }"
+            }
+            try folder.cache("{ \(entries.joined(separator: ", ")) }").install()
+            let names = Self.answers.filter { dependsOnStatus || !["silent", "stall"].contains($0) }
+            await withTaskGroup(of: Void.self) { group in
+                for name in names {
+                    for kind in TaskKind.receiving {
+                        // A HEAD whose head is cut ends the process on Linux; one that stalls after it has been
+                        // answered.
+                        for method in ["head", "stall"].contains(name) ? ["GET"] : ["GET", "HEAD"] {
+                            var request = URLRequest(url: server.url.appendingPathComponent(name))
+                            request.httpMethod = method
+                            // Long enough for what arrives at all to arrive on a busy machine.
+                            request.timeoutInterval = ["silent": 1, "stall": 8][name] ?? 300
+                            let load = request
+                            group.addTask {
+                                await Self.compare(load, kind, withCookies: !dependsOnStatus || kind != .delegate)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+
+        /// Loads a request without the library and with it.
+        ///
+        /// The inner session keeps no cookies, which the documentation says.
+        private static func compare(_ request: URLRequest, _ kind: TaskKind, withCookies: Bool) async {
+            var traces: [String] = []
+            for usesProtocol in [false, true] {
+                let configuration = URLSessionConfiguration.ephemeral
+                if usesProtocol { configuration.useSubstitutions() }
+                let delegate = kind == .delegate ? Collector() : nil
+                let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+                let trace = await kind.trace(request, in: session)
+                let cookies = configuration.httpCookieStorage?.cookies?.map { "\($0.name)=\($0.value)" }.sorted()
+                traces.append(trace + (withCookies ? "\(cookies ?? [])" : ""))
+                session.invalidateAndCancel()
+            }
+            #expect(traces[0] == traces[1], "\(request.httpMethod ?? "") \(request.url?.path ?? ""), \(kind)")
+        }
+    }
+}

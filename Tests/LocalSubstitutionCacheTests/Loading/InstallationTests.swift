@@ -1,0 +1,116 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+extension InstalledTests {
+    @Suite("Installing")
+    final class InstallationTests: InstalledSuite {
+        @Test("Installing makes the cache the shared one, with the capacities of the one before")
+        func install() throws {
+            #expect(URLCache.shared === cache)
+            #expect(cache.memoryCapacity == sharedBefore.memoryCapacity)
+            #expect(cache.diskCapacity == sharedBefore.diskCapacity)
+            #expect(URLSessionConfiguration.default.urlCache === cache)
+            cache.memoryCapacity = 1_234_567
+            cache.install()
+            #expect(URLCache.shared === cache)
+            #expect(cache.memoryCapacity == 1_234_567)
+            let other = try folder.cache("{}")
+            other.install()
+            #expect(URLCache.shared === other)
+            #expect(other.memoryCapacity == 1_234_567)
+        }
+
+        // On Apple's platforms the shared session asks `URLCache.shared` itself.
+        #if canImport(FoundationNetworking)
+        @Test(
+            "Installing again, another cache, or none writes nothing into the configuration that the shared session reads"
+        )
+        func configurationOfSharedSession() async throws {
+            let configuration = URLSession.shared.configuration
+            let inUse = try #require(configuration.urlCache)
+            let other = try folder.cache("{}")
+            for install in [{ self.cache.install() }, { other.install() }, { other.uninstall() }] {
+                install()
+                #expect(configuration.urlCache === inUse)
+                #expect(configuration.protocolClasses?.filter { $0 == SubstitutionProtocol.self }.count == 1)
+            }
+            #expect(try await answerer(of: request, in: .shared) == "network")
+            let head = try #require(cache.cachedResponse(for: request)).response
+            let stored = CachedURLResponse(response: head, data: Data("stored".utf8))
+            cache.install()
+            let elsewhere = URLRequest(url: server.url.appendingPathComponent("elsewhere"))
+            inUse.storeCachedResponse(stored, for: elsewhere)
+            #expect(inUse.cachedResponse(for: request) === cache.cachedResponse(for: request))
+            #expect(inUse.memoryCapacity == cache.memoryCapacity)
+            #expect(inUse.diskCapacity == cache.diskCapacity)
+            inUse.removeAllCachedResponses()
+            #expect(inUse.cachedResponse(for: elsewhere) == nil)
+        }
+        #endif
+
+        @Test("Replacing the cache changes what the shared session gets, and leaves sessions made meanwhile alone")
+        func replace() async throws {
+            let meanwhile = URLSession(configuration: .default)
+            try folder.cache("{}").install()
+            #expect(try await answerer(of: request, in: .shared) == "network")
+            #expect(try await answerer(of: request, in: meanwhile) == "bundle")
+        }
+
+        @Test(
+            "Uninstalling brings back the shared cache that was there before any of the library's, and its capacities"
+        )
+        func uninstall() async throws {
+            let capacity = sharedBefore.memoryCapacity
+            cache.memoryCapacity = 1_234_567
+            try folder.cache("{}").install()
+            cache.install()
+            cache.install()
+            cache.uninstall()
+            #expect(URLCache.shared === sharedBefore)
+            #expect(sharedBefore.memoryCapacity == capacity)
+            #expect(Installation.current == nil)
+            #expect(try await answerer(of: request, in: .shared) == "network")
+            let configuration = URLSessionConfiguration.default
+            configuration.useSubstitutions()
+            #expect(try await answerer(of: request, in: URLSession(configuration: configuration)) == "network")
+            cache.uninstall()
+            #expect(URLCache.shared === sharedBefore)
+            cache.install()
+            #expect(try await answerer(of: request, in: .shared) == "bundle")
+        }
+
+        @Test("Uninstalling a cache that another has replaced has no effect")
+        func uninstallReplaced() async throws {
+            let other = try folder.cache("{}")
+            other.install()
+            cache.uninstall()
+            #expect(URLCache.shared === other)
+            #expect(Installation.current?.cache === other)
+            other.uninstall()
+            #expect(URLCache.shared === sharedBefore)
+        }
+
+        @Test("Uninstalling leaves alone a shared cache that the app has set since, and sessions that copied this one")
+        func uninstallElsewhere() async throws {
+            let copied = URLSession(configuration: .default)
+            let other = URLCache(memoryCapacity: 1000, diskCapacity: 0, diskPath: nil)
+            URLCache.shared = other
+            defer { URLCache.shared = sharedBefore }
+            cache.uninstall()
+            #expect(URLCache.shared === other)
+            #expect(try await answerer(of: request, in: copied) == "bundle")
+            cache.install()
+            cache.uninstall()
+            #expect(URLCache.shared === other)
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+/// One answer has one source: no byte of the network stands before the file's, whoever the delegates are.
+extension InstalledTests {
+    @Suite("One answer has one source")
+    final class OneSourceTests: InstalledSuite {
+        enum SessionDelegate: String, CaseIterable {
+            case none
+            case data
+            case redirects
+        }
+
+        /// The delegate of the task alone.
+        enum TaskDelegate: String, CaseIterable {
+            case none
+            case plain
+            case redirects
+            case data
+        }
+
+        /// How the app gets the answer.
+        enum Receiver: String, CaseIterable {
+            case handler
+            case delegate
+            /// `data(for:delegate:)`, with the delegate of the task.
+            case async
+        }
+
+        /// What a load meets on the network, and what might then answer.
+        enum Way: String, CaseIterable {
+            case status
+            case redirectToNamed
+            case redirectWhenOffline
+            case redirectWithArchive
+            case broken
+
+            var path: String { self == .status ? "status" : self == .broken ? "broken" : "moved" }
+
+            var conditions: String? {
+                switch self {
+                case .status: "503"
+                case .redirectToNamed: "418"
+                case .redirectWhenOffline, .broken: "\"offline\""
+                case .redirectWithArchive: nil
+                }
+            }
+        }
+
+        private final class Plain: NSObject, URLSessionTaskDelegate {}
+
+        private static let body = Data(String(repeating: "NETWORK", count: 3000).utf8)
+
+        @Sendable private static func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
+            switch request.path {
+            case "/status": .init(status: 503, body: body, transfer: .chunked(100))
+            case "/moved": .init(status: 302, headers: ["Location": "/named"], body: body)
+            case "/broken": .init(body: body, transfer: .stalling(after: 10_000))
+            default: .init(body: body, transfer: .chunked(100))
+            }
+        }
+
+        /// What each part of the app has got of one load: the session's delegate, the task's, and whoever waits for the
+        /// whole.
+        private static func received(
+            _ request: URLRequest,
+            _ receiver: Receiver,
+            _ sessionDelegate: SessionDelegate,
+            _ taskDelegate: TaskDelegate
+        ) async throws -> [Data] {
+            let (recorder, ownRecorder) = (Recorder(), Recorder())
+            let delegate: (any URLSessionDelegate)? =
+                switch sessionDelegate {
+                case .none: nil
+                case .data: recorder
+                case .redirects: RedirectPolicy.follow
+                }
+            let own: (any URLSessionTaskDelegate)? =
+                switch taskDelegate {
+                case .none: nil
+                case .plain: Plain()
+                case .redirects: RedirectPolicy.follow
+                case .data: ownRecorder
+                }
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.useSubstitutions()
+            let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+            var whole = Data()
+            switch receiver {
+            case .async:
+                whole = (try? await session.data(for: request, delegate: own).0) ?? Data()
+            case .handler:
+                whole = await withCheckedContinuation { continuation in
+                    let task = session.dataTask(with: request) { data, _, _ in
+                        continuation.resume(returning: data ?? Data())
+                    }
+                    if let own { task.delegate = own }
+                    task.resume()
+                }
+            case .delegate:
+                let task = session.dataTask(with: request)
+                if let own { task.delegate = own }
+                task.resume()
+                // Nobody else is told the end everywhere.
+                while task.state != .completed { try await Task.sleep(nanoseconds: 1_000_000) }
+            }
+            await session.settle()
+            return [whole, recorder.data, ownRecorder.data]
+        }
+
+        /// Of how many sources some bytes are.
+        private static func source(of data: Data) -> String {
+            if data.isEmpty { return "nothing" }
+            if data == Data(fileText.utf8) { return "file" }
+            return body.starts(with: data) ? "network" : "mixed: \(String(decoding: data.suffix(80), as: UTF8.self))"
+        }
+
+        @Test("Whoever the delegates are, nobody gets bytes of two sources", arguments: Way.allCases)
+        func oneSource(way: Way) async throws {
+            let server = try LoopbackServer(Self.answer)
+            defer { server.stop() }
+            let url = server.url.appendingPathComponent(way.path)
+            let named = "\"\(server.url.absoluteString)/named\": \"a.txt\""
+            let entry = way.conditions.map { ", \"\(url.absoluteString)\": { \"file\": \"a.txt\", \"when\": \($0) }" }
+            let archive = try OfflineArchive(
+                directory: folder.url.appendingPathComponent("archive"),
+                capacity: 1_000_000
+            )
+            try folder.cache("{ \(named)\(entry ?? "") }").install(archive: way == .redirectWithArchive ? archive : nil)
+            var request = URLRequest(url: url)
+            // Long enough for the first bytes of what then stalls.
+            request.timeoutInterval = way == .broken ? 4 : 300
+            let load = request
+            try await withThrowingTaskGroup(of: (String, [Data]).self) { group in
+                for receiver in Receiver.allCases {
+                    for sessionDelegate in SessionDelegate.allCases {
+                        for taskDelegate in TaskDelegate.allCases {
+                            group.addTask {
+                                let title = "\(receiver), session: \(sessionDelegate), task: \(taskDelegate)"
+                                return (title, try await Self.received(load, receiver, sessionDelegate, taskDelegate))
+                            }
+                        }
+                    }
+                }
+                for try await (title, received) in group {
+                    let sources = Set(received.map(Self.source)).subtracting(["nothing"])
+                    #expect(sources.isSubset(of: ["file"]) || sources.isSubset(of: ["network"]), "\(title): \(sources)")
+                }
+            }
+        }
+
+        /// The documentation says it so.
+        @Test("Who answers after a status, by receiver and delegates, on Linux", Platform.measuredOnLinux)
+        func whoAnswersAfterStatus() async throws {
+            let server = try LoopbackServer(Self.answer)
+            defer { server.stop() }
+            let request = URLRequest(url: server.url.appendingPathComponent("status"))
+            try folder.cache("{ \"\(server.url.absoluteString)/status\": { \"file\": \"a.txt\", \"when\": 503 } }")
+                .install()
+            for sessionDelegate in SessionDelegate.allCases {
+                for taskDelegate in TaskDelegate.allCases {
+                    for receiver in Receiver.allCases {
+                        let received = try await Self.received(request, receiver, sessionDelegate, taskDelegate)
+                        let expected =
+                            switch receiver {
+                            case .handler: "file"
+                            case .async: taskDelegate == .none || sessionDelegate == .data ? "file" : "network"
+                            case .delegate:
+                                switch (sessionDelegate, taskDelegate) {
+                                case (.data, .none), (.data, .data): "file"
+                                case (.data, _): "network"
+                                default: "nothing"
+                                }
+                            }
+                        let actual = receiver == .delegate ? received[1] : received[0]
+                        #expect(Self.source(of: actual) == expected, "\(receiver), \(sessionDelegate), \(taskDelegate)")
+                    }
+                }
+            }
+        }
+
+        @Test("Interim responses do not keep the file from answering", arguments: [100, 103])
+        func interim(status: Int) async throws {
+            let site = try Site(folder, when: "503") { _ in
+                .init(status: 503, body: Data("unavailable".utf8), interim: [status])
+            }
+            defer { site.server.stop() }
+            for kind in [TaskKind.async, .completion, .delegate] {
+                #expect(try await kind.load(site.request, in: site.session).1 == Data(Self.fileText.utf8), "\(kind)")
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+/// What happens between two steps of a load, brought about on purpose.
+///
+/// A session asks its cache after `canInit(with:)` and before `startLoading()`: there ``HookCache`` runs what the test
+/// wants. What happens while a body arrives waits at a ``Gate`` of the server.
+extension InstalledTests {
+    @Suite("Orders of events in sessions")
+    final class OrderTests: InstalledSuite {
+        /// A session that uses substitutions and runs `body` between the two steps, once for each task.
+        private func session(between body: @escaping @Sendable (URLSessionDataTask) -> Void) -> URLSession {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.useSubstitutions()
+            configuration.urlCache = HookCache(body)
+            return URLSession(configuration: configuration)
+        }
+
+        private func text(_ request: URLRequest, in session: URLSession) async throws -> String {
+            try await String(decoding: session.data(for: request).0, as: UTF8.self)
+        }
+
+        /// What the manifest says of the request's URL.
+        enum Entry: String {
+            case none
+            case file
+            case conditional
+
+            func manifest(for request: URLRequest) -> Data {
+                let url = request.url?.absoluteString ?? ""
+                return switch self {
+                case .none: Data("{}".utf8)
+                case .file: Data("{ \"\(url)\": \"a.txt\" }".utf8)
+                case .conditional: Data("{ \"\(url)\": { \"file\": \"a.txt\", \"when\": 503 } }".utf8)
+                }
+            }
+        }
+
+        @Test(
+            "Between canInit and startLoading a reload changes the entry: what it says then decides",
+            arguments: [(Entry.file, Entry.none, false), (.file, .conditional, false), (.conditional, .file, true)]
+        )
+        func reloadBetween(before: Entry, after: Entry, isFile: Bool) async throws {
+            let manifest = folder.url.appendingPathComponent("manifest.json")
+            try before.manifest(for: request).write(to: manifest)
+            let cache = try LocalSubstitutionCache(manifest: manifest)
+            cache.install()
+            let changed = after.manifest(for: request)
+            let session = session { _ in
+                try? changed.write(to: manifest)
+                try? cache.reload()
+            }
+            #expect(try await text(request, in: session) == (isFile ? Self.fileText : Self.networkText))
+            #expect(server.requests.count == (isFile ? 0 : 1))
+        }
+
+        @Test(
+            "Between canInit and startLoading another cache is installed, or none: that one decides",
+            arguments: [true, false]
+        )
+        func installedBetween(isOther: Bool) async throws {
+            let other = try folder.cache("{}")
+            let cache = cache
+            let session = session { _ in
+                if isOther { other.install() } else { cache.uninstall() }
+            }
+            #expect(try await text(request, in: session) == Self.networkText)
+        }
+
+        @Test(
+            "Between canInit and startLoading the task is cancelled: it ends once, with that error",
+            arguments: [true, false]
+        )
+        func cancelledBetween(isNamed: Bool) async throws {
+            let session = session { task in DispatchQueue.global().async { task.cancel() } }
+            var load = request
+            if !isNamed {
+                try folder.cache("{ \"\(request.url?.absoluteString ?? "")\": { \"file\": \"a.txt\", \"when\": 503 } }")
+                    .install()
+                load.timeoutInterval = 300
+            }
+            let (data, error) = try await session.result(of: load) { _ in }
+            #expect((error as? URLError)?.code == .cancelled || data != nil)
+        }
+
+        @Test(
+            "Everything is removed from the archive between resume() and the load: its answer is not kept",
+            arguments: [true, false]
+        )
+        func signedOutBetween(removesAll: Bool) async throws {
+            let archive = try OfflineArchive(
+                directory: folder.url.appendingPathComponent("archive"),
+                capacity: 1_000_000
+            )
+            try folder.cache("{}").install(archive: archive)
+            let url = try #require(request.url)
+            let session = session { _ in
+                if removesAll { archive.removeAll() } else { archive.remove(url) }
+            }
+            #expect(try await text(request, in: session) == Self.networkText)
+            #expect(archive.copies.isEmpty)
+            // One that is resumed after it is.
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.useSubstitutions()
+            configuration.urlCache = nil
+            _ = try await text(request, in: URLSession(configuration: configuration))
+            #expect(archive.copies.count == 1)
+        }
+
+        @Test("Two loads of one URL begin in another order than they were resumed in: the one from before is not kept")
+        func signedOutBetweenTwo() async throws {
+            let archive = try OfflineArchive(
+                directory: folder.url.appendingPathComponent("archive"),
+                capacity: 1_000_000
+            )
+            try folder.cache("{}").install(archive: archive)
+            let site = try LoopbackServer { .text($0.headers["x-person"] ?? "") }
+            defer { site.stop() }
+            let holding = HoldingCache { $0.originalRequest?.value(forHTTPHeaderField: "X-Person") == "first" }
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.useSubstitutions()
+            configuration.urlCache = holding
+            let session = URLSession(configuration: configuration)
+            var first = URLRequest(url: site.url.appendingPathComponent("me"))
+            first.setValue("first", forHTTPHeaderField: "X-Person")
+            var second = first
+            second.setValue("second", forHTTPHeaderField: "X-Person")
+            _ = try await session.result(of: first) { _ in
+                archive.removeAll()
+                _ = try await session.data(for: second)
+                holding.letGo()
+            }
+            archive.waitUntilWritten()
+            #expect(archive.answer(to: first)?.data != Data("first".utf8))
+        }
+
+        @Test(
+            "A task that is resumed and never loads keeps no other from being kept",
+            arguments: ["download", "cancelled"]
+        )
+        func announcedInVain(kind: String) async throws {
+            let archive = try OfflineArchive(
+                directory: folder.url.appendingPathComponent("archive"),
+                capacity: 1_000_000
+            )
+            try folder.cache("{}").install(archive: archive)
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.useSubstitutions()
+            let session = URLSession(configuration: configuration)
+            if kind == "download" {
+                _ = try await TaskKind.download.load(request, in: session)
+            } else {
+                _ = try await session.result(of: request) { $0.cancel() }
+            }
+            await session.settle()
+            archive.removeAll()
+            _ = try await session.data(for: request)
+            #expect(archive.copies.count == 1)
+        }
+
+        @Test("Another copy is removed while a load is on its way: its answer is kept")
+        func otherRemovedBetween() async throws {
+            let archive = try OfflineArchive(
+                directory: folder.url.appendingPathComponent("archive"),
+                capacity: 1_000_000
+            )
+            try folder.cache("{}").install(archive: archive)
+            let other = server.url.appendingPathComponent("other")
+            let session = session { _ in archive.remove(other) }
+            _ = try await text(request, in: session)
+            #expect(archive.copies.map(\.url) == [request.url])
+        }
+
+        @Test("A task is cancelled between head and body: what was told is the network's, and the end comes once")
+        func cancelledWhileBodyArrives() async throws {
+            let site = try Site(folder, when: "[\"offline\", 503]") { _ in
+                .init(body: Data(repeating: 97, count: 100_000), transfer: .stalling(after: 50_000))
+            }
+            defer { site.server.stop() }
+            for conditions in ["\"offline\"", "[\"offline\", 503]"] {
+                try folder.cache(
+                    "{ \"\(site.request.url?.absoluteString ?? "")\": { \"file\": \"a.txt\", \"when\": \(conditions) } }"
+                ).install()
+                let recorder = Recorder()
+                let session = URLSession(
+                    configuration: site.session.configuration,
+                    delegate: recorder,
+                    delegateQueue: nil
+                )
+                site.server.forgetRequests()
+                let task = session.dataTask(with: site.request)
+                task.resume()
+                await site.server.waitForRequests(1)
+                if conditions == "\"offline\"" { await recorder.waitForData() }
+                task.cancel()
+                #expect(await recorder.end() == .cancelled)
+                await session.settle()
+                #expect(recorder.heads.count <= 1)
+                #expect(recorder.heads.allSatisfy { $0.value(forHTTPHeaderField: "Cache-Status") == nil })
+                #expect(recorder.data.allSatisfy { $0 == 97 })
+                #expect(recorder.ends == 1)
+            }
+        }
+
+        /// In the app's own task Foundation on Linux may lose or repeat a part of a body there, with or without the
+        /// library.
+        @Test("A task is suspended while the inner session loads, and resumed: its answer is whole")
+        func suspendedWhileBodyArrives() async throws {
+            let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+            let site = try Site(folder, when: "503") { _ in .init(body: body, transfer: .chunked(1000)) }
+            defer { site.server.stop() }
+            for _ in 0..<10 {
+                site.server.forgetRequests()
+                let (data, _) = try await site.session.result(of: site.request) { task in
+                    await site.server.waitForRequests(1)
+                    task.suspend()
+                    await site.session.settle()
+                    if task.state == .suspended { task.resume() }
+                }
+                #expect(data == body)
+            }
+        }
+    }
+}
+
+/// A delegate that keeps everything that one task tells it.
+// What changes is only touched inside the lock.
+final class Recorder: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    private let lock = NSLock()
+    private var state = (heads: [HTTPURLResponse](), data: Data(), ends: 0, error: URLError.Code?.none)
+
+    var heads: [HTTPURLResponse] { lock.withLock { state.heads } }
+    var data: Data { lock.withLock { state.data } }
+    var ends: Int { lock.withLock { state.ends } }
+
+    func waitForData() async {
+        while data.isEmpty { try? await Task.sleep(nanoseconds: 1_000_000) }
+    }
+
+    /// Waits for the end, and returns its error.
+    func end() async -> URLError.Code? {
+        while ends == 0 { try? await Task.sleep(nanoseconds: 1_000_000) }
+        return lock.withLock { state.error }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        lock.withLock { if let head = response as? HTTPURLResponse { state.heads.append(head) } }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        lock.withLock { state.data += data }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.cancelAuthenticationChallenge, nil)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        lock.withLock {
+            state.ends += 1
+            state.error = (error as? URLError)?.code
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+extension InstalledTests {
+    @Suite("The protocol")
+    final class ProtocolTests: InstalledSuite {
+        /// What sessions get that ask the protocol and no cache.
+        private func makeEphemeralSession() -> URLSession {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.useSubstitutions()
+            return URLSession(configuration: configuration)
+        }
+
+        @Test(
+            "The protocol gives the bytes and the head that the cache gives",
+            arguments: [
+                ("GET", [:]), ("HEAD", [:]), ("GET", ["Range": "bytes=5-7"]), ("GET", ["Range": "bytes=99999-"]),
+                ("HEAD", ["Range": "bytes=5-7"]), ("GET", ["Accept": "text/plain"]),
+            ]
+        )
+        func sameAsCache(method: String, headers: [String: String]) async throws {
+            var request = request
+            request.httpMethod = method
+            for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+            let expected = try #require(cache.cachedResponse(for: request))
+            let (data, response) = try await makeEphemeralSession().data(for: request)
+            let (head, expectedHead) = try (
+                #require(response as? HTTPURLResponse), #require(expected.response as? HTTPURLResponse)
+            )
+            #expect(data == expected.data)
+            #expect(head.statusCode == expectedHead.statusCode)
+            #expect(head.url == expectedHead.url)
+            #expect(head.allHeaderFields as? [String: String] == expectedHead.allHeaderFields as? [String: String])
+            #expect(server.requests.isEmpty)
+        }
+
+        @Test("A configuration may use substitutions before a cache is installed, and more than once")
+        func usedBefore() async throws {
+            let session = makeEphemeralSession()
+            try folder.cache("{}").install()
+            #expect(try await answerer(of: request, in: session) == "network")
+            cache.install()
+            #expect(try await answerer(of: request, in: session) == "bundle")
+            let configuration = URLSessionConfiguration.default
+            let count = configuration.protocolClasses?.count ?? 0
+            for _ in 0..<3 { configuration.useSubstitutions() }
+            #expect(configuration.protocolClasses?.first == SubstitutionProtocol.self)
+            #expect(configuration.protocolClasses?.count ?? 0 <= count + 1)
+        }
+
+        @Test("A task that is suspended and resumed is answered once")
+        func suspended() async throws {
+            let session = makeEphemeralSession()
+            for _ in 0..<10 {
+                let (data, _) = try await session.result(of: request) { task in
+                    task.suspend()
+                    // A task that is resumed at the moment in which it ends ends the process on Linux, whatever
+                    // answered it.
+                    await session.settle()
+                    task.resume()
+                }
+                #expect(data == Data(Self.fileText.utf8))
+            }
+        }
+
+        @Test("Cancelling at once ends a task with the usual error, or with its answer")
+        func cancelled() async throws {
+            let (session, request) = (makeEphemeralSession(), request)
+            try await onThread {
+                for round in 0..<2000 {
+                    let end = DispatchSemaphore(value: 0)
+                    let task = session.dataTask(with: request) { _, _, error in
+                        if let error { #expect((error as? URLError)?.code == .cancelled) }
+                        end.signal()
+                    }
+                    task.resume()
+                    usleep(UInt32(round % 100))
+                    task.cancel()
+                    end.wait()
+                }
+            }
+        }
+
+        @Test("A large file arrives in one piece, without a copy")
+        func large() async throws {
+            let bytes = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+            try folder.write(bytes, to: "large.bin")
+            let url = server.url.appendingPathComponent("large.bin")
+            let cache = try folder.cache("{ \"\(url.absoluteString)\": \"large.bin\" }")
+            cache.install()
+            let (data, _) = try await makeEphemeralSession().data(from: url)
+            #expect(data == bytes)
+            let prepared = try #require(cache.cachedResponse(for: URLRequest(url: url)))
+            let starts = [data, prepared.data].map { $0.withUnsafeBytes { $0.baseAddress } }
+            #expect(starts[0] == starts[1])
+        }
+
+        @Test("While an entry comes and goes, each load gets the file or the network, and never an error")
+        func comingAndGoing() async throws {
+            let manifest = folder.url.appendingPathComponent("manifest.json")
+            let url = server.url.appendingPathComponent("a.txt").absoluteString
+            let manifests = ["{ \"\(url)\": \"a.txt\" }", "{}"].map { Data($0.utf8) }
+            try manifests[0].write(to: manifest)
+            let cache = try LocalSubstitutionCache(manifest: manifest)
+            cache.install()
+            let session = makeEphemeralSession()
+            let isDone = Flag()
+            let reloads = Thread {
+                var round = 0
+                while !isDone.isSet {
+                    round += 1
+                    try? manifests[round % 2].write(to: manifest, options: .atomic)
+                    try? cache.reload()
+                }
+            }
+            reloads.start()
+            var seen: Set<Data> = []
+            for _ in 0..<2000 { seen.insert(try await session.data(for: request).0) }
+            isDone.set()
+            #expect(seen.isSubset(of: [Data(Self.fileText.utf8), Data(Self.networkText.utf8)]))
+        }
+
+        @Test("Installing other caches while tasks start hangs nobody")
+        func installedMeanwhile() async throws {
+            let request = request
+            let manifest = "{ \"\(request.url?.absoluteString ?? "")\": \"a.txt\" }"
+            let caches = try (0..<2).map { _ in try folder.cache(manifest) }
+            let isDone = Flag()
+            async let installs: Void = onThread {
+                var round = 0
+                while !isDone.isSet {
+                    caches[round % 2].install()
+                    round += 1
+                }
+            }
+            let session = makeEphemeralSession()
+            try await withThrowingTaskGroup(of: Data?.self) { group in
+                for _ in 0..<1000 {
+                    group.addTask {
+                        await withCheckedContinuation { continuation in
+                            let task = session.dataTask(with: request) { data, _, _ in
+                                continuation.resume(returning: data)
+                            }
+                            task.resume()
+                        }
+                    }
+                }
+                for try await data in group { #expect(data == Data(Self.fileText.utf8)) }
+            }
+            isDone.set()
+            try await installs
+        }
+
+        @Test("200 loads at once through the protocol, and as many downloads of the same URL, all end")
+        func manyThroughTheProtocol() async throws {
+            let session = makeEphemeralSession()
+            let request = request
+            let results = try await withThrowingTaskGroup(of: Data.self) { group in
+                for number in 0..<400 {
+                    group.addTask {
+                        try await (number % 2 == 0 ? TaskKind.async : .download).load(request, in: session).1
+                    }
+                }
+                return try await group.reduce(into: [Data: Int]()) { $0[$1, default: 0] += 1 }
+            }
+            #expect(results[Data(Self.fileText.utf8), default: 0] >= 200)
+            #expect(results.values.reduce(0, +) == 400)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LocalSubstitutionCache
+
+/// What the README and the guide show is what works.
+@Suite("Documentation")
+struct DocumentationTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private static let catalog = "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc"
+
+    static let pages = [
+        "README.md", "\(catalog)/LocalSubstitutionCache.md", "\(catalog)/GuideForDesigners.md",
+        "\(catalog)/WhenTheCacheIsAsked.md", "\(catalog)/Platforms.md",
+    ]
+
+    /// The blocks of code of one language.
+    private func blocks(of language: String, in page: String) throws -> [String] {
+        let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
+        return text.components(separatedBy: "\n```\(language)\n").dropFirst().compactMap { rest in
+            rest.range(of: "\n```").map { String(rest[..<$0.lowerBound]) }
+        }
+    }
+
+    private func trimmed(_ code: String) -> String {
+        code.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+    }
+
+    @Test("All Swift code is part of a snippet, which every build compiles", arguments: pages)
+    func snippets(page: String) throws {
+        let folder = Self.root.appendingPathComponent("Snippets")
+        let snippets = try FileManager.default.contentsOfDirectory(atPath: folder.path).map { name in
+            trimmed(try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8))
+        }
+        // A snippet has no Package.swift, and no resources.
+        let code = try blocks(of: "swift", in: page).filter {
+            !$0.contains("// Package.swift") && !$0.contains(".module")
+        }
+        #expect(!code.isEmpty || page.hasSuffix("Designers.md"))
+        for block in code {
+            #expect(snippets.contains { $0.contains(trimmed(block)) }, "not in a snippet: \(block)")
+        }
+    }
+
+    @Test("All manifests shown are right but for the files, which are not there", arguments: pages)
+    func manifests(page: String) throws {
+        let folder = try TemporaryFolder()
+        let manifests = try blocks(of: "json", in: page)
+        #expect(!manifests.isEmpty || ["Cache.md", "Asked.md", "Platforms.md"].contains(where: page.hasSuffix))
+        for manifest in manifests {
+            #expect(folder.issues(manifest).filter { $0.code != .missingFile } == [])
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+@testable import LocalSubstitutionCache
+
+@Suite("The JSON parser")
+struct JSONParserTests {
+    /// The value in a form that can be compared with what Foundation reads.
+    private func plain(_ value: JSONValue) -> NSObject {
+        switch value.kind {
+        case .null: NSNull()
+        case .bool(let value): NSNumber(value: value)
+        case .number(let digits): NSNumber(value: Double(digits) ?? .nan)
+        case .string(let text): text as NSString
+        case .array(let elements): elements.map(plain) as NSArray
+        case .object(let members):
+            Dictionary(members.map { ($0.name, plain($0.value)) }, uniquingKeysWith: { $1 }) as NSDictionary
+        }
+    }
+
+    @Test(
+        "What RFC 8259 allows is read as Foundation reads it",
+        arguments: [
+            "{}", "[]", " \t\r\n[ ] ", "0", "-0", "1.5", "-1.25e3", "1E+2", "12e-1", "true", "false", "null", "\"\"",
+            #""\"\\\/\b\f\n\r\t\u0041\u00e9\u20AC""#, #""\ud83d\ude00""#, "\"é€😀\"", #"{"a":{"b":[1,{"c":null}]}}"#,
+            "[1,[2,[3,[]]],{}]", #"{"":""}"#, "\"\u{7F}\u{2028}\"", #""é\u00e9""#,
+        ]
+    )
+    func accepted(text: String) throws {
+        let expected = try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
+        #expect(plain(try JSONParser.parse(Array(text.utf8))) == expected as? NSObject)
+    }
+
+    @Test(
+        "What RFC 8259 does not allow is refused",
+        arguments: [
+            "", " ", "{", "}", "[", "]", "[1,]", "[,1]", "[1,,2]", "{\"a\":1,}", "{,}", "{\"a\"}", "{\"a\":}", "{a:1}",
+            "{\"a\" 1}", "{1:2}", "[1 2]", "[1}", "{\"a\":1]", "01", "-", "+1", "1.", ".5", "1e", "1e+", "0x1", "1a",
+            "1.2.3",
+            "--1", "NaN", "Infinity", "-Infinity", "True", "nul", "truee", "'a'", "\"", "\"a", "\"\\", "\"\\\"",
+            "\"\\x\"",
+            "\"\\u12\"", "\"\\u12G4\"", "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\u0041\"", "\"\\ud800x\"", "\"\t\"",
+            "\"\n\"",
+            "\"\0\"", "1 2", "{} {}", "//", "/**/1", "1//", "#", "\u{FEFF}\u{FEFF}1", "\u{A0}1", "\u{B}1", "[1;2]",
+            "\"\\u 041\"",
+            "\"\\u+041\"",
+        ]
+    )
+    func refused(text: String) {
+        #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(Array(text.utf8)) }
+    }
+
+    @Test(
+        "Invalid UTF-8 is refused where it stands",
+        arguments: [
+            [0x22, 0x80, 0x22], [0x22, 0xC0, 0xAF, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22],
+            [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22],
+            [0x22, 0xC3, 0x22], [0x22, 0xE2, 0x82, 0x22], [0x22, 0xFF, 0x22],
+        ] as [[UInt8]]
+    )
+    func invalidUTF8(bytes: [UInt8]) throws {
+        let error = try #require(throws: JSONSyntaxError.self) { try JSONParser.parse(bytes) }
+        #expect(error.kind == .encoding)
+        #expect(error.offset == 1)
+    }
+
+    @Test("Every value knows where it begins, in lines and in bytes")
+    func places() throws {
+        let text = "{\n  \"é\": [1,\r\n\ttrue],\n\"b\" : {\"c\":\"d\"}}"
+        let value = try JSONParser.parse(Array(text.utf8))
+        let source = SourceText(name: "m", bytes: Data(text.utf8))
+        guard case .object(let members) = value.kind, members.count == 2, case .array(let list) = members[0].value.kind,
+            case .object(let inner) = members[1].value.kind
+        else {
+            Issue.record("the value was read wrongly")
+            return
+        }
+        let offsets = [
+            value.offset, members[0].nameOffset, members[0].value.offset, list[0].offset, list[1].offset,
+            members[1].nameOffset, members[1].value.offset, inner[0].nameOffset, inner[0].value.offset,
+        ]
+        let places = offsets.map { source.place(of: $0) }.map { [$0.line, $0.column] }
+        #expect(places == [[1, 1], [2, 3], [2, 9], [2, 10], [3, 2], [4, 1], [4, 7], [4, 8], [4, 12]])
+    }
+
+    @Test("Nesting up to the limit is read, and one more is refused")
+    func nesting() throws {
+        let limit = JSONParser.maximumDepth
+        let deepest = String(repeating: "[", count: limit) + String(repeating: "]", count: limit)
+        #expect(throws: Never.self) { try JSONParser.parse(Array(deepest.utf8)) }
+        #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(Array("[\(deepest)]".utf8)) }
+        for character in ["[", "{\"a\":"] {
+            let bytes = Array(String(repeating: character, count: 100_000).utf8)
+            let error = try #require(throws: JSONSyntaxError.self) { try JSONParser.parse(bytes) }
+            #expect(error.kind == .nesting)
+        }
+    }
+
+    @Test("Every beginning of a manifest is refused in its place, and none crashes")
+    func truncated() throws {
+        let url = Fixtures.folder.appendingPathComponent("Valid/every-field.json")
+        let bytes = [UInt8](try Data(contentsOf: url))
+        let end = try #require(bytes.lastIndex(of: UInt8(ascii: "}")))
+        for count in 0...end {
+            let error = try #require(throws: JSONSyntaxError.self) { try JSONParser.parse(bytes.prefix(count)) }
+            #expect((0...count).contains(error.offset))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LocalSubstitutionCache
+
+/// The files that tests read.
+enum Fixtures {
+    static let folder = resources.appendingPathComponent("Fixtures")
+
+    /// Where the tests' resources lie: on macOS not always at the top of their bundle.
+    static let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
+
+    /// A few well-formed files that manifests of tests may name.
+    static let files = folder.appendingPathComponent("Files")
+
+    /// The names, without extension, of the `.json` files in a folder of fixtures.
+    static func names(in subfolder: String) -> [String] {
+        let files =
+            (try? FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(subfolder).path))
+        return (files ?? []).filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }.sorted()
+    }
+}
+
+extension TemporaryFolder {
+    /// A cache of the manifest in `text`, which is not written to disk.
+    func cache(_ text: String, reading: ReadingMode = .mapped) throws -> LocalSubstitutionCache {
+        try LocalSubstitutionCache(manifest: Data(text.utf8), folder: url, reading: reading)
+    }
+
+    /// Everything that is wrong with the manifest in `text`.
+    func issues(_ text: String, on date: Date = Date()) -> [ManifestIssue] {
+        issuesOf(Data(text.utf8), named: "manifest.json", in: url, on: date)
+    }
+}
+
+/// Everything that is wrong with a manifest, also when it is not JSON.
+func issuesOf(_ data: Data, named name: String, in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
+    do {
+        return try SubstitutionManifest(data, name: name).issues(in: folder, on: date)
+    } catch {
+        return error.issues
+    }
+}
+
+/// Compares `text` with a checked-in file, or writes it anew when `UPDATE_GOLDEN_FILES` is set in the environment.
+func compare(_ text: String, withFixture path: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil {
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        try Data(text.utf8).write(to: source.appendingPathComponent("Fixtures/\(path)"))
+        return
+    }
+    let url = Fixtures.folder.appendingPathComponent(path)
+    let expected = try? String(contentsOf: url, encoding: .utf8)
+    #expect(text == expected, "\(path) differs", sourceLocation: sourceLocation)
+}

@@ -1,0 +1,62 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+/// Suites with an installed cache, of which a process has one: so one test of all of them runs at a time.
+@Suite("With an installed cache", .serialized, .timeLimit(.minutes(20)))
+enum InstalledTests {}
+
+/// A folder, a server, and a cache that is installed for one test, with an entry for one file.
+class InstalledSuite {
+    static let fileText = "from the bundle, and long enough for a range\n"
+    static let networkText = "from the network\n"
+
+    let folder: TemporaryFolder
+    let server: LoopbackServer
+    let cache: LocalSubstitutionCache
+    let sharedBefore = URLCache.shared
+    let request: URLRequest
+
+    init() throws {
+        try #require(Installation.current == nil, "an earlier test has left a cache")
+        try #require(!(sharedBefore is LocalSubstitutionCache), "an earlier test has left a shared cache")
+        folder = try TemporaryFolder()
+        try folder.write(Self.fileText, to: "a.txt")
+        server = try LoopbackServer { _ in .text(InstalledSuite.networkText) }
+        let url = server.url.appendingPathComponent("a.txt")
+        request = URLRequest(url: url)
+        cache = try folder.cache("{ \"\(url.absoluteString)\": \"a.txt\" }")
+        cache.install()
+    }
+
+    deinit {
+        server.stop()
+        Installation.current?.cache.uninstall()
+    }
+
+    /// Who answered a load, by the server's count and by the bytes, with the status.
+    func answer(to request: URLRequest, _ kind: TaskKind = .async, in session: URLSession) async throws -> String {
+        server.forgetRequests()
+        let (response, data) = try await kind.load(request, in: session)
+        let isBundle = server.requests.isEmpty
+        var expected = Data((isBundle ? Self.fileText : Self.networkText).utf8)
+        if response.statusCode == 206 { expected = expected[5...7] }
+        if request.httpMethod == "HEAD" { expected = Data() }
+        #expect(data == expected)
+        #expect((response.value(forHTTPHeaderField: "Cache-Status") != nil) == isBundle)
+        return "\(isBundle ? "bundle" : "network") \(response.statusCode)"
+    }
+
+    /// Who answered a load: `bundle` or `network`.
+    func answerer(of request: URLRequest, in session: URLSession) async throws -> String {
+        try await String(answer(to: request, in: session).prefix { $0 != " " })
+    }
+}

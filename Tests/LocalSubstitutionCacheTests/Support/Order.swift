@@ -1,0 +1,98 @@
+import Foundation
+import LoopbackServer
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+extension URLSession {
+    /// Loads with a completion handler while the test does something to the task, and waits for the end.
+    func result(
+        of request: URLRequest,
+        while body: (URLSessionDataTask) async throws -> Void
+    ) async throws -> (data: Data?, error: (any Error)?) {
+        let (ends, end) = AsyncStream.makeStream(of: (Data?, (any Error)?).self)
+        let task = dataTask(with: request) { data, _, error in
+            end.yield((data, error))
+            end.finish()
+        }
+        task.resume()
+        try await body(task)
+        for await (data, error) in ends { return (data, error) }
+        throw CancellationError()
+    }
+
+    /// Returns when everything has been done that was to be done before, on the session's queue and on its delegate's.
+    func settle() async {
+        for _ in 0..<3 { await withCheckedContinuation { done in getAllTasks { _ in done.resume() } } }
+    }
+}
+
+extension LoopbackServer {
+    /// Returns when so many requests have arrived since the last ``forgetRequests()``.
+    func waitForRequests(_ count: Int) async {
+        while requests.count < count { try? await Task.sleep(nanoseconds: 1_000_000) }
+    }
+}
+
+/// Holds up threads until a test opens it; for those of a server, which are nobody else's.
+final class Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func wait() {
+        semaphore.wait()
+        // For the next one.
+        semaphore.signal()
+    }
+
+    func open() { semaphore.signal() }
+}
+
+/// A cache that keeps some tasks waiting.
+// What changes is only touched inside the lock.
+final class HoldingCache: URLCache, @unchecked Sendable {
+    private let isHeld: @Sendable (URLSessionDataTask) -> Bool
+    private let lock = NSLock()
+    private var held: [@Sendable () -> Void] = []
+
+    init(_ isHeld: @escaping @Sendable (URLSessionDataTask) -> Bool) {
+        self.isHeld = isHeld
+        super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
+    }
+
+    /// Answers those that wait.
+    func letGo() {
+        let held = lock.withLock { self.held }
+        for answer in held { answer() }
+    }
+
+    override func getCachedResponse(
+        for dataTask: URLSessionDataTask,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard isHeld(dataTask) else { return completionHandler(nil) }
+        lock.withLock { held.append { completionHandler(nil) } }
+    }
+}
+
+/// Runs something at the moment in which a session asks its cache: after `canInit(with:)`, and before `startLoading()`.
+// The closure is set once.
+final class HookCache: URLCache, @unchecked Sendable {
+    private let hook: @Sendable (URLSessionDataTask) -> Void
+
+    init(_ hook: @escaping @Sendable (URLSessionDataTask) -> Void) {
+        self.hook = hook
+        super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
+    }
+
+    override func getCachedResponse(
+        for dataTask: URLSessionDataTask,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        hook(dataTask)
+        completionHandler(nil)
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+import LocalSubstitutionCache
+
+/// A server whose URL `/when` has a file when a condition holds, and `/always` always; its manifest is installed.
+struct Site {
+    let server: LoopbackServer
+    let request: URLRequest
+    let session: URLSession
+
+    init(
+        _ folder: TemporaryFolder,
+        when conditions: String,
+        ephemeral: Bool = true,
+        _ respond: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
+    ) throws {
+        server = try LoopbackServer(respond)
+        let url = server.url.appendingPathComponent("when")
+        var request = URLRequest(url: url)
+        request.timeoutInterval = 300
+        self.request = request
+        try folder.cache(
+            """
+            { "\(url.absoluteString)": { "file": "a.txt", "when": \(conditions) },
+              "\(server.url.absoluteString)/always": "a.txt" }
+            """
+        ).install()
+        let configuration = ephemeral ? URLSessionConfiguration.ephemeral : .default
+        configuration.useSubstitutions()
+        session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+    }
+
+    /// Without a delegate.
+    var plain: URLSession { URLSession(configuration: session.configuration) }
+}
+
+extension InstalledSuite {
+    /// A site where `/when` redirects with 302 to `target`.
+    func redirecting(to target: String, when conditions: String = "[418, \"offline\"]") throws -> Site {
+        try Site(folder, when: conditions) { request in
+            switch request.path {
+            case "/when": .init(status: 302, headers: ["Location": target], body: Data("moved".utf8))
+            case "/503": .text("unavailable", status: 503)
+            default: .text(Self.networkText)
+            }
+        }
+    }
+
+    /// Whether the file answered, and says so.
+    func expectFile(
+        _ result: (HTTPURLResponse, Data),
+        _ status: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let (head, data) = result
+        #expect(head.statusCode == 200, sourceLocation: sourceLocation)
+        #expect(data == Data(Self.fileText.utf8), sourceLocation: sourceLocation)
+        #expect(
+            head.value(forHTTPHeaderField: "Cache-Status") == "LocalSubstitutionCache; \(status)",
+            sourceLocation: sourceLocation
+        )
+        #expect(head.value(forHTTPHeaderField: "Content-Type") == "text/plain; charset=utf-8")
+        #expect(head.value(forHTTPHeaderField: "Content-Length") == String(Self.fileText.utf8.count))
+        #expect(head.value(forHTTPHeaderField: "Cache-Control") == "no-store")
+    }
+}
