@@ -58,7 +58,7 @@ struct Demo {
         case refusing(Int)
     }
 
-    /// Makes the cache of the sample manifest, with the site's address in the place of `http://localhost:0`.
+    /// Makes the cache of the sample manifest, with the site's address instead of `http://localhost:0`.
     private static func makeCache(for site: Site) throws -> LocalSubstitutionCache {
         let file = Site.substitutions.appendingPathComponent("manifest.json")
         let manifest = try String(contentsOf: file, encoding: .utf8)

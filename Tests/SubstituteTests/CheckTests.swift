@@ -147,7 +147,7 @@ struct CheckTests {
         #expect(result.status == 1)
     }
 
-    @Test("5,000 issues are printed in passing, one to a line or all on one line", arguments: ["\n", ""])
+    @Test("5,000 issues are printed in time, one to a line or all on one line", arguments: ["\n", ""])
     func manyIssues(separator: String) async throws {
         let folder = try TemporaryFolder()
         let entries = (0..<5000).map { "\"https://h/\($0)\": \"missing\"" }

@@ -69,7 +69,7 @@ struct ExplainTests {
         #expect(objects.map { $0["url"] as? String } == urls)
     }
 
-    @Test("URLs are read from standard input, 20,000 of them in passing")
+    @Test("URLs are read from standard input, 20,000 of them in time")
     func standardInput() async throws {
         let urls = (0..<20_000).map { "https://example.com/\($0 % 2 == 0 ? "site.css" : "Site.css")?\($0)\n" }
         let result = try await explain(["--json", "-"], input: urls.joined())

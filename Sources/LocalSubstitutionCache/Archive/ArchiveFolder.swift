@@ -44,7 +44,7 @@ struct ArchiveFolder {
         } catch {
             switch error {
             case .isLink, .notRegular: break
-            // Such as a file that cannot be read just now, or a folder that is none of ours.
+            // It cannot be read just now, or it is a folder with the name of a copy.
             default: return nil
             }
         }

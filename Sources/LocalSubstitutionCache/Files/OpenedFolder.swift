@@ -5,7 +5,7 @@ import Foundation
 ///
 /// A path alone proves nothing: between two looks at it, somebody may exchange one of its directories for a link. What
 /// is opened here lies below the folder, whatever is exchanged meanwhile.
-// Not Sendable: whoever loads a manifest has one.
+// Not Sendable: each load of a manifest opens its own.
 final class OpenedFolder {
     /// Absolute, without symbolic links.
     let realPath: FilePath

@@ -1,4 +1,4 @@
-/// The sentences for what people write in the place of JSON.
+/// The sentences for what people write instead of JSON.
 extension JSONParser {
     func error(_ message: String, at offset: Int? = nil, kind: JSONSyntaxError.Kind = .syntax) -> JSONSyntaxError {
         JSONSyntaxError(offset: offset ?? position, kind: kind, message: message)

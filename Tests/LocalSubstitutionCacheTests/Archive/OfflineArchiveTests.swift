@@ -387,7 +387,7 @@ struct OfflineArchiveTests {
         #expect(try text(of: request("b")) == "b")
     }
 
-    @Test("A FIFO, a link and a folder in the place of a copy hang nobody and lead nowhere")
+    @Test("A FIFO, a link or a folder with the name of a copy hangs nothing and leads nowhere")
     func hostileFiles() throws {
         try keep("a", for: request("a"))
         #expect(archive.copies.count == 1)
@@ -403,7 +403,7 @@ struct OfflineArchiveTests {
         try keep("again", for: request("a"))
         #expect(archive.copies.count == 1)
         #expect(try text(of: request("a")) == "again")
-        // A folder with such a name is none of the archive's.
+        // The archive leaves a folder with such a name alone.
         try FileManager.default.removeItem(at: file)
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
         #expect(try text(of: request("a")) == nil)

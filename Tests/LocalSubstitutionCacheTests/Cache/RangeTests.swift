@@ -76,7 +76,7 @@ final class RangeTests: CacheSuite {
             for range in ["bytes=1000-1999", "bytes=1000-400000"] { _ = try large(range, from: cache) }
         }
         let path = folder.url.resolvingSymlinksInPath().appendingPathComponent("large.bin").path
-        // Foundation takes the length of such a file for nothing.
+        // Such a file says that it is empty, so Foundation would read nothing.
         let maps = try #require(FileHandle(forReadingAtPath: "/proc/self/maps")).readToEnd() ?? Data()
         #expect(String(decoding: maps, as: UTF8.self).split(separator: "\n").count { $0.contains(path) } == 1)
     }

@@ -221,17 +221,21 @@ struct HostileFolderTests {
     // MARK: - What takes long to read
 
     /// Quadratic steps would take hours here.
-    @Test("A list of 100,000 names in ignoreQuery, and requests with as many parameters", .timeLimit(.minutes(20)))
+    @Test(
+        "A list of many thousand names in ignoreQuery, and requests with as many parameters",
+        .timeLimit(.minutes(20))
+    )
     func longLists() throws {
-        let names = (0..<100_000).map { "\"p\($0)\"" }.joined(separator: ",")
+        let count = Program.isLongRun ? 100_000 : 20_000
+        let names = (0..<count).map { "\"p\($0)\"" }.joined(separator: ",")
         let manifest = """
             { "https://h/a": { "file": "real.txt", "ignoreQuery": [\(names), "utm_*"] },
               "https://h/b?x=1": { "file": "real.txt", "ignoreQuery": ["q*"] }, "https://h/c": "real.txt" }
             """
         #expect(issues(manifest).isEmpty)
         let cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: site)
-        let ignored = (0..<100_000).map { "p\($0)=\($0)" }.joined(separator: "&")
-        let others = (0..<100_000).map { "z\($0)=\($0)" }.joined(separator: "&")
+        let ignored = (0..<count).map { "p\($0)=\($0)" }.joined(separator: "&")
+        let others = (0..<count).map { "z\($0)=\($0)" }.joined(separator: "&")
         for (query, isAnswered) in [(ignored, true), (others, false)] {
             let request = URLRequest(url: try #require(URL(string: "https://h/a?\(query)")))
             #expect((cache.cachedResponse(for: request) != nil) == isAnswered)
@@ -403,7 +407,7 @@ struct HostileFolderTests {
         #expect(try answer(#"{ "https://h/a": "real.txt" }"#, "https://h/a") == "inside")
     }
 
-    @Test("2,000 missing files beside 2,000 others are reported in passing")
+    @Test("2,000 missing files beside 2,000 others are reported in time")
     func manyMissing() throws {
         for number in 0..<2000 { try folder.write("", to: "site/many/abcdefgh\(10_000 + number)") }
         let entries = (0..<2000).map { "\"https://h/\($0)\": \"many/abcdefgh\(20_000 + $0)\"" }

@@ -154,18 +154,20 @@ extension InstalledTests {
         ///
         /// The inner session keeps no cookies, which the documentation says.
         private static func compare(_ request: URLRequest, _ kind: TaskKind, withCookies: Bool) async {
-            var traces: [String] = []
-            for usesProtocol in [false, true] {
+            @Sendable func trace(usingSubstitutions: Bool) async -> String {
                 let configuration = URLSessionConfiguration.ephemeral
-                if usesProtocol { configuration.useSubstitutions() }
+                if usingSubstitutions { configuration.useSubstitutions() }
                 let delegate = kind == .delegate ? Collector() : nil
                 let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+                defer { session.invalidateAndCancel() }
                 let trace = await kind.trace(request, in: session)
                 let cookies = configuration.httpCookieStorage?.cookies?.map { "\($0.name)=\($0.value)" }.sorted()
-                traces.append(trace + (withCookies ? "\(cookies ?? [])" : ""))
-                session.invalidateAndCancel()
+                return trace + (withCookies ? "\(cookies ?? [])" : "")
             }
-            #expect(traces[0] == traces[1], "\(request.httpMethod ?? "") \(request.url?.path ?? ""), \(kind)")
+            async let without = trace(usingSubstitutions: false)
+            async let with = trace(usingSubstitutions: true)
+            let (expected, seen) = await (without, with)
+            #expect(seen == expected, "\(request.httpMethod ?? "") \(request.url?.path ?? ""), \(kind)")
         }
     }
 }

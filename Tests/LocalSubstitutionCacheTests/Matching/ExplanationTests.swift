@@ -162,7 +162,7 @@ struct ExplanationTests {
         #expect(try folder.cache(Self.manifest).explain(request).description == row.sentence)
     }
 
-    @Test("20,000 misses beside 20,000 entries are explained in passing")
+    @Test("20,000 misses beside 20,000 entries are explained in time")
     func scale() throws {
         let folder = try TemporaryFolder()
         try folder.write("a", to: "a.css")

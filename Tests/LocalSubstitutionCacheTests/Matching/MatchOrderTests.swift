@@ -58,7 +58,7 @@ struct MatchOrderTests {
         }
     }
 
-    @Test("20,000 entries that ignore parameters of one URL load and answer in passing")
+    @Test("20,000 entries that ignore parameters of one URL load and answer in time")
     func manyRules() throws {
         let entries = (0..<20_000).map { "\"https://h/x?id=\($0)\": { \"file\": \"a\", \"ignoreQuery\": [\"v\"] }" }
         let cache = try folder.cache("{" + entries.joined(separator: ",") + "}")

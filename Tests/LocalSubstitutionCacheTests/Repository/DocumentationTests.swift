@@ -14,7 +14,8 @@ struct DocumentationTests {
 
     static let pages = [
         "README.md", "\(catalog)/LocalSubstitutionCache.md", "\(catalog)/GuideForDesigners.md",
-        "\(catalog)/WhenTheCacheIsAsked.md", "\(catalog)/Platforms.md",
+        "\(catalog)/WhenTheCacheIsAsked.md", "\(catalog)/Platforms.md", "\(catalog)/ManifestReference.md",
+        "\(catalog)/QuestionsAndAnswers.md", "\(catalog)/TestingYourApp.md",
     ]
 
     /// The blocks of code of one language.
@@ -39,7 +40,7 @@ struct DocumentationTests {
         let code = try blocks(of: "swift", in: page).filter {
             !$0.contains("// Package.swift") && !$0.contains(".module")
         }
-        #expect(!code.isEmpty || page.hasSuffix("Designers.md"))
+        #expect(!code.isEmpty || ["Designers.md", "Reference.md"].contains(where: page.hasSuffix))
         for block in code {
             #expect(snippets.contains { $0.contains(trimmed(block)) }, "not in a snippet: \(block)")
         }
@@ -49,9 +50,26 @@ struct DocumentationTests {
     func manifests(page: String) throws {
         let folder = try TemporaryFolder()
         let manifests = try blocks(of: "json", in: page)
-        #expect(!manifests.isEmpty || ["Cache.md", "Asked.md", "Platforms.md"].contains(where: page.hasSuffix))
+        #expect(
+            !manifests.isEmpty
+                || ["Cache.md", "Asked.md", "Platforms.md", "Answers.md", "App.md"].contains(where: page.hasSuffix)
+        )
         for manifest in manifests {
             #expect(folder.issues(manifest).filter { $0.code != .missingFile } == [])
+        }
+    }
+
+    @Test("The README is short, and each of its links leads to a file")
+    func readme() throws {
+        let text = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
+        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 181)
+        let links = text.matches(of: /\]\(([^)#]+)\)|(?m)^\[\w+\]: (\S+)$/).compactMap { $0.output.1 ?? $0.output.2 }
+        #expect(links.count > 15)
+        for link in links {
+            #expect(
+                FileManager.default.fileExists(atPath: Self.root.appendingPathComponent(String(link)).path),
+                "\(link)"
+            )
         }
     }
 }

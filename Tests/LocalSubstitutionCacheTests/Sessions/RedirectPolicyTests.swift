@@ -114,7 +114,7 @@ final class RedirectPolicyTests {
         #expect(elsewhere.requests.last?.headers["authorization"] == nil)
     }
 
-    @Test("Nor does a policy of one's own that leads to another origin take credentials there, but its own")
+    @Test("A custom policy that leads to another origin takes no credentials there but those it sets")
     func ownElsewhere() async throws {
         let mirror = elsewhere.url.appendingPathComponent("mirror")
         for ownCookie in [nil, "own=1"] {
@@ -144,7 +144,7 @@ final class RedirectPolicyTests {
         #expect(try await load(location: "/page2", policy).status == 302)
     }
 
-    @Test("A policy of one's own may change the request, or take the answer")
+    @Test("A custom policy may change the request, or take the answer")
     func own() async throws {
         let policy = RedirectPolicy { request, response in
             guard response.statusCode != 301 else { return nil }

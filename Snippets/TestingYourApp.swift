@@ -1,0 +1,39 @@
+// Asks in a test whether the manifest is right, whether a file answered, and whether the server still has it.
+
+// snippet.hide
+import Foundation
+import LocalSubstitutionCache
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+// snippet.show
+func warnings(in folder: URL) throws -> [ManifestIssue] {
+    try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json")).issues(in: folder)
+}
+
+func isFromTheBundle(_ url: URL) async throws -> Bool {
+    let cache = try LocalSubstitutionCache(bundle: .main)
+    cache.install()
+    defer { cache.uninstall() }
+    let (_, response) = try await URLSession.shared.data(from: url)
+    let status = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Cache-Status")
+    return status?.hasPrefix("LocalSubstitutionCache; hit") ?? false
+}
+
+func isNamed(_ request: URLRequest, by cache: LocalSubstitutionCache) -> Bool {
+    cache.explain(request).answer == .cacheAndProtocol
+}
+
+func isUpToDate(_ url: URL) async throws -> Bool {
+    var request = URLRequest(url: url)
+    let (shipped, _) = try await URLSession.shared.data(for: request)
+    request.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
+    let (served, _) = try await URLSession.shared.data(for: request)
+    return shipped == served
+}
+// snippet.hide
+
+_ = (warnings, isFromTheBundle, isNamed, isUpToDate)
