@@ -62,10 +62,10 @@ struct Arguments {
     }
 
     /// Whether an option was given.
-    func has(_ name: String) -> Bool { values[name] != nil }
+    func has(_ option: Option) -> Bool { values[option.name] != nil }
 
     /// The values of an option, in their order.
-    func values(_ name: String) -> [String] { values[name, default: []] }
+    func values(_ option: Option) -> [String] { values[option.name, default: []] }
 
     private mutating func readLong(
         _ word: Substring,

@@ -1,17 +1,13 @@
 import Foundation
 import LocalSubstitutionCache
 
-extension Command {
-    static let check = Command(
+/// Prints the issues of manifests.
+struct CheckCommand {
+    static let command = Command(
         name: "check",
         summary: "Tells everything that is wrong with a manifest, and where.",
         operands: "[OPTIONS] [MANIFEST…]",
-        options: [
-            Option("strict", short: "s", "Treat warnings as errors."),
-            Option("json", "Print one JSON object for each issue, and nothing else."),
-            Option("folder", short: "f", value: "folder", "Where the files lie, for a manifest from standard input."),
-            Option("stamp", value: "file", "Write a file when there is no error, for build systems."),
-        ],
+        options: [strict, json, folder, stamp],
         discussion: """
             Without a MANIFEST it looks for Resources/Substitutions/manifest.json, Substitutions/manifest.json and
             manifest.json, and takes the first. With - it reads the manifest from standard input; its files lie in the
@@ -20,19 +16,28 @@ extension Command {
             Exits with 0 when there is no error, 1 when there is one, and 2 when it is used wrongly.
             """,
         example: "  substitute check --strict Substitutions/manifest.json",
-        run: Check.run
+        run: run
     )
-}
 
-/// Prints the issues of manifests.
-private struct Check {
-    static let defaults = ["Resources/Substitutions/manifest.json", "Substitutions/manifest.json", "manifest.json"]
+    private static let strict = Option("strict", short: "s", "Treat warnings as errors.")
+    private static let json = Option("json", "Print one JSON object for each issue, and nothing else.")
+    private static let folder = Option(
+        "folder",
+        short: "f",
+        value: "folder",
+        "Where the files lie, for a manifest from standard input."
+    )
+    private static let stamp = Option("stamp", value: "file", "Write a file when there is no error, for build systems.")
 
-    let isStrict: Bool
-    let console: Console
+    private static let defaults = [
+        "Resources/Substitutions/manifest.json", "Substitutions/manifest.json", "manifest.json",
+    ]
 
-    static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
-        let check = Check(isStrict: arguments.has("strict"), console: console)
+    private let isStrict: Bool
+    private let console: Console
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+        let check = CheckCommand(isStrict: arguments.has(strict), console: console)
         var paths = arguments.operands
         if paths.isEmpty {
             guard let found = defaults.first(where: FileManager.default.fileExists) else {
@@ -42,25 +47,25 @@ private struct Check {
             }
             paths = [found]
         }
-        if arguments.has("folder"), !paths.contains("-") {
+        if arguments.has(folder), !paths.contains("-") {
             throw UsageError("--folder is for a manifest from standard input; the files of any other lie beside it")
         }
         let checks = paths.map { path in
-            let folder = URL(fileURLWithPath: arguments.values("folder").last ?? ".")
+            let files = URL(fileURLWithPath: arguments.values(folder).last ?? ".")
             return path == "-"
-                ? ManifestCheck(console.readAll(), name: "<stdin>", folder: folder)
+                ? ManifestCheck(console.readAll(), name: "<stdin>", folder: files)
                 : ManifestCheck(URL(fileURLWithPath: path), name: path)
         }
         for manifest in checks {
             let excerpts = Excerpts(manifest.text)
             for issue in manifest.issues.map(check.judged) {
-                if arguments.has("json") { try check.printJSON(issue) } else { check.printText(issue, excerpts) }
+                if arguments.has(json) { try check.printJSON(issue) } else { check.printText(issue, excerpts) }
             }
         }
         let issues = checks.flatMap(\.issues).map(check.judged)
-        if !arguments.has("json") { check.printSummary(checks, issues) }
+        if !arguments.has(json) { check.printSummary(checks, issues) }
         if issues.contains(where: { $0.severity == .error }) { return 1 }
-        for stamp in arguments.values("stamp") { try Console.write("// The manifest has no errors.\n", to: stamp) }
+        for file in arguments.values(stamp) { try Console.write("// The manifest has no errors.\n", to: file) }
         return 0
     }
 

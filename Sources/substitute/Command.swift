@@ -12,7 +12,7 @@ struct Command: Sendable {
     /// Runs the command and returns the status to exit with.
     let run: @Sendable (Arguments, Console) throws -> Int32
 
-    static let all = [check, explain, preview]
+    static let all = [CheckCommand.command, ExplainCommand.command, PreviewCommand.command]
 
     /// The help of this command.
     var help: String {

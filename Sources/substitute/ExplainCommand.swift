@@ -6,21 +6,13 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-extension Command {
-    static let explain = Command(
+/// Prints what happens to requests.
+struct ExplainCommand {
+    static let command = Command(
         name: "explain",
         summary: "Tells for each URL what answers it, or why nothing does.",
         operands: "[OPTIONS] MANIFEST URL…",
-        options: [
-            Option("method", short: "m", value: "method", "The method of the request; without it GET."),
-            Option(
-                "header",
-                short: "H",
-                value: "header",
-                "A header of the request, as 'Name: value'. May be repeated."
-            ),
-            Option("json", "Print one JSON object for each URL, and nothing else."),
-        ],
+        options: [method, header, json],
         discussion: """
             Prints the entry and the file that answer a URL, and the head of the response as a client gets it; or the
             reason why the URL is left to the network, and the nearest entry. With - it reads URLs from standard input,
@@ -29,23 +21,34 @@ extension Command {
             Exits with 0 when the manifest could be read, 1 when it has errors, and 2 when it is used wrongly.
             """,
         example: "  substitute explain Substitutions/manifest.json https://example.com/css/site.css",
-        run: Explain.run
+        run: run
     )
-}
 
-/// Prints what happens to requests.
-private struct Explain {
-    let table: SubstitutionTable
-    let path: String
-    let method: String
-    let headers: [(name: String, value: String)]
-    let console: Console
+    private static let method = Option(
+        "method",
+        short: "m",
+        value: "method",
+        "The method of the request; without it GET."
+    )
+    private static let header = Option(
+        "header",
+        short: "H",
+        value: "header",
+        "A header of the request, as 'Name: value'. May be repeated."
+    )
+    private static let json = Option("json", "Print one JSON object for each URL, and nothing else.")
 
-    static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+    private let table: SubstitutionTable
+    private let path: String
+    private let method: String
+    private let headers: [(name: String, value: String)]
+    private let console: Console
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
         guard let path = arguments.operands.first else { throw UsageError("name a manifest and a URL") }
         let urls = arguments.operands.dropFirst()
         guard !urls.isEmpty else { throw UsageError("name a URL after the manifest, or - to read URLs") }
-        let headers = try arguments.values("header").map { header throws(UsageError) in
+        let headers = try arguments.values(header).map { header throws(UsageError) in
             guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else {
                 throw UsageError("\(quoted(header)) is not a header; write it as 'Name: value'")
             }
@@ -62,10 +65,10 @@ private struct Explain {
             console.complain("\(error)")
             return 1
         }
-        let explain = Explain(
+        let explain = ExplainCommand(
             table: table,
             path: path,
-            method: arguments.values("method").last ?? "GET",
+            method: arguments.values(method).last ?? "GET",
             headers: headers,
             console: console
         )
@@ -73,7 +76,7 @@ private struct Explain {
             let lines = url == "-" ? console.readAll().split(separator: UInt8(ascii: "\n")) : [Data(url.utf8)]
             for line in lines {
                 let url = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-                if arguments.has("json") { try explain.printJSON(url) } else { explain.printText(url) }
+                if arguments.has(json) { try explain.printJSON(url) } else { explain.printText(url) }
             }
         }
         return 0

@@ -39,7 +39,7 @@ enum Main {
         }
         do {
             let arguments = try Arguments(words.dropFirst(), command.options + [.help])
-            if arguments.has("help") {
+            if arguments.has(.help) {
                 console.print(command.help)
                 return 0
             }

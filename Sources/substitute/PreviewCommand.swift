@@ -1,15 +1,13 @@
 import Foundation
 import LocalSubstitutionCache
 
-extension Command {
-    static let preview = Command(
+/// Writes a page that shows what ships.
+enum PreviewCommand {
+    static let command = Command(
         name: "preview",
         summary: "Writes a page that shows what ships.",
         operands: "[OPTIONS] MANIFEST",
-        options: [
-            Option("output", short: "o", value: "file", "Where the page is written; without it to standard output."),
-            Option("open", "Open the page in the browser."),
-        ],
+        options: [output, opens],
         discussion: """
             The page shows a thumbnail, specimen, player or first lines of each file, with its URL, media type, size and
             conditions, and what is wrong with the manifest on top. It is one file; it refers to the files of the manifest
@@ -19,35 +17,45 @@ extension Command {
             is used wrongly.
             """,
         example: "  substitute preview Substitutions/manifest.json -o preview.html --open",
-        run: { arguments, console in
-            guard let path = arguments.operands.first, arguments.operands.count == 1 else {
-                throw UsageError("name one manifest")
-            }
-            let output = arguments.values("output").last.flatMap { $0 == "-" ? nil : $0 }
-            if output == nil, arguments.has("open") { throw UsageError("--open needs --output") }
-            let manifest = URL(fileURLWithPath: path)
-            let check = ManifestCheck(manifest, name: path)
-            if let issue = check.issues.first, issue.code == .unreadableManifest { throw ToolError(issue.message) }
-            let page = URL(fileURLWithPath: output ?? "preview.html")
-            let preview = PreviewPage(
-                check,
-                folder: manifest.deletingLastPathComponent(),
-                from: page.deletingLastPathComponent()
-            )
-            guard let output else {
-                console.print(preview.html)
-                return 0
-            }
-            let written = page.resolvingSymlinksInPath().path
-            let sources = [manifest.resolvingSymlinksInPath().path] + check.substitutions.map(\.realPath)
-            if sources.contains(written) {
-                throw UsageError("\(quoted(output)) is what is to be shown; name another file")
-            }
-            try Console.write(preview.html, to: output)
-            if arguments.has("open") { try open(page.resolvingSymlinksInPath()) }
+        run: run
+    )
+
+    private static let output = Option(
+        "output",
+        short: "o",
+        value: "file",
+        "Where the page is written; without it to standard output."
+    )
+    private static let opens = Option("open", "Open the page in the browser.")
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+        guard let path = arguments.operands.first, arguments.operands.count == 1 else {
+            throw UsageError("name one manifest")
+        }
+        let output = arguments.values(output).last.flatMap { $0 == "-" ? nil : $0 }
+        if output == nil, arguments.has(opens) { throw UsageError("--open needs --output") }
+        let manifest = URL(fileURLWithPath: path)
+        let check = ManifestCheck(manifest, name: path)
+        if let issue = check.issues.first, issue.code == .unreadableManifest { throw ToolError(issue.message) }
+        let page = URL(fileURLWithPath: output ?? "preview.html")
+        let preview = PreviewPage(
+            check,
+            folder: manifest.deletingLastPathComponent(),
+            from: page.deletingLastPathComponent()
+        )
+        guard let output else {
+            console.print(preview.html)
             return 0
         }
-    )
+        let written = page.resolvingSymlinksInPath().path
+        let sources = [manifest.resolvingSymlinksInPath().path] + check.substitutions.map(\.realPath)
+        if sources.contains(written) {
+            throw UsageError("\(quoted(output)) is what is to be shown; name another file")
+        }
+        try Console.write(preview.html, to: output)
+        if arguments.has(opens) { try open(page.resolvingSymlinksInPath()) }
+        return 0
+    }
 
     private static func open(_ page: URL) throws {
         // The desktop's own command for "open with whatever opens this". iOS and its relatives start no processes.
