@@ -173,29 +173,16 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
 
     // MARK: - URLCache
 
-    private enum Answer {
-        /// This, or nothing.
-        case own(CachedURLResponse?)
-        /// What `URLCache` has stored.
-        case stored
-    }
-
-    private func answer(to request: URLRequest) -> Answer {
-        switch verdict(on: request) {
-        case .answered(let match): .own(match.response(to: request))
-        case .answeredByProtocol: .own(nil)
-        case .afterNetwork, .leftAlone, .unnamed: request.cachePolicy.allowsCache ? .stored : .own(nil)
-        }
-    }
-
     /// The file that stands in for the request's URL, or what `URLCache` has stored.
     ///
     /// - Parameter request: The request that is about to be loaded.
     /// - Returns: The same instance for each GET spelled as in the manifest; nil when the network is to be asked.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        switch answer(to: request) {
-        case .own(let response): response
-        case .stored: super.cachedResponse(for: request)
+        switch verdict(on: request) {
+        case .answered(let match): match.response(to: request)
+        case .answeredByProtocol: nil
+        case .afterNetwork, .leftAlone, .unnamed:
+            request.cachePolicy.allowsCache ? super.cachedResponse(for: request) : nil
         }
     }
 
@@ -208,10 +195,15 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         for dataTask: URLSessionDataTask,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        // Without a request there is nothing to be asked about.
-        switch dataTask.currentRequest.map(answer) ?? .stored {
-        case .own(let response): completionHandler(response)
-        case .stored: super.getCachedResponse(for: dataTask, completionHandler: completionHandler)
+        guard let request = dataTask.currentRequest else {
+            return super.getCachedResponse(for: dataTask, completionHandler: completionHandler)
+        }
+        switch verdict(on: request) {
+        case .answered(let match): completionHandler(match.response(to: request))
+        case .answeredByProtocol: completionHandler(nil)
+        case .afterNetwork, .leftAlone, .unnamed:
+            guard request.cachePolicy.allowsCache else { return completionHandler(nil) }
+            super.getCachedResponse(for: dataTask, completionHandler: completionHandler)
         }
     }
 

@@ -4,7 +4,7 @@ import LocalSubstitutionCache
 /// The designers' tool.
 @main
 enum Main {
-    static let version = "1.0.0"
+    static let version = "unreleased"
 
     static func main() {
         let console = Console()

@@ -63,7 +63,7 @@ public final class OfflineArchive: @unchecked Sendable {
     }
 
     private let folder: ArchiveFolder
-    private let removals: Removals
+    private let removals: RemovalLog
     private let hosts: Set<String>?
     private let hostsWithCredentials: Set<String>
     private let isIncluded: @Sendable (URLRequest) -> Bool

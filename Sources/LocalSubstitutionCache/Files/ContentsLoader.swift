@@ -13,7 +13,7 @@ struct ContentsLoader {
         self.reading = reading
     }
 
-    mutating func contents(of reference: FileReference) throws(FileProblem) -> FileContents {
+    mutating func contents(of reference: FoundFile) throws(FileProblem) -> FileContents {
         let path = reference.realPath
         if let contents = known[path] { return contents }
         let contents = try FileContents(

@@ -20,7 +20,7 @@ final class ManifestFolder {
     /// By the path as it was asked for, empty or with "/" at its end.
     private var known: [FilePath: Directory] = [:]
     /// By the path as it was asked for: many URLs may name one file.
-    private var knownFiles: [FilePath: FileReference] = [:]
+    private var knownFiles: [FilePath: FoundFile] = [:]
     /// Each suggestion compares a name with all names of a directory, which a person needs only a few times.
     private var suggestionsLeft = 20
 
@@ -32,7 +32,7 @@ final class ManifestFolder {
     // MARK: - One file
 
     /// The regular file at `path`, `/`-separated and below the folder.
-    func file(_ path: String) throws(FileProblem) -> FileReference {
+    func file(_ path: String) throws(FileProblem) -> FoundFile {
         if let known = knownFiles[FilePath(path)] { return known }
         let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex
         let name = String(path[start...])
@@ -111,15 +111,15 @@ final class ManifestFolder {
         return folder
     }
 
-    private func file(named name: String, in directory: Directory) throws(FileProblem) -> FileReference {
+    private func file(named name: String, in directory: Directory) throws(FileProblem) -> FoundFile {
         do {
-            return try FileReference(directory.path + name, .inFolder(directory.realPath), in: opened)
+            return try FoundFile(directory.path + name, .inFolder(directory.realPath), in: opened)
         } catch {
             guard error == .isLink else { throw error }
         }
         let realPath = try OpenedFolder.realPath(of: directory.realPath.text + "/" + name)
         guard realPath.isInside(root.realPath) else { throw .outside }
-        return try FileReference(directory.path + name, .elsewhere(realPath), in: opened)
+        return try FoundFile(directory.path + name, .elsewhere(realPath), in: opened)
     }
 
     // MARK: - A whole folder
@@ -130,7 +130,7 @@ final class ManifestFolder {
     func files(
         below path: String,
         except excluded: FilePath?
-    ) throws(FileProblem) -> (files: [(name: String, file: FileReference)], problems: [(String, FileProblem)]) {
+    ) throws(FileProblem) -> (files: [(name: String, file: FoundFile)], problems: [(String, FileProblem)]) {
         var walk = Walk(excluded: excluded)
         try self.walk(directory(path == "./" ? "" : path), prefix: "", depth: 1, &walk)
         return (walk.files, walk.problems)
@@ -139,7 +139,7 @@ final class ManifestFolder {
     /// What has been seen below one folder.
     private struct Walk {
         let excluded: FilePath?
-        var files: [(name: String, file: FileReference)] = []
+        var files: [(name: String, file: FoundFile)] = []
         var problems: [(String, FileProblem)] = []
         var seen: Set<FilePath> = []
         var repeats = 0
@@ -177,7 +177,7 @@ final class ManifestFolder {
     private func fileUnlessFolder(
         named name: String,
         in directory: Directory
-    ) throws(FileProblem) -> FileReference? {
+    ) throws(FileProblem) -> FoundFile? {
         do {
             return try file(named: name, in: directory)
         } catch {

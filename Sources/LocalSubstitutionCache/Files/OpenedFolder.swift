@@ -75,7 +75,7 @@ final class OpenedFolder {
     }
 
     /// Opens a file that was found before.
-    func file(_ file: FileReference) throws(FileProblem) -> OpenedFile {
+    func file(_ file: FoundFile) throws(FileProblem) -> OpenedFile {
         let (directory, name) = file.place
         do {
             return try OpenedFile(name, in: descriptor(of: directory))

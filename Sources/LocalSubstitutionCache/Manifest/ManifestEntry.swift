@@ -12,6 +12,9 @@ struct ManifestEntry: Sendable {
     var conditions: [Substitution.Condition] = []
     var until: Located<CalendarDay>?
 
+    /// Whether `file` names a folder, by the "/" at its end.
+    var namesFolder: Bool { file?.value.utf8.last == UInt8(ascii: "/") }
+
     init(key: Located<String>) {
         self.key = key
     }

@@ -47,7 +47,7 @@ extension ManifestReader {
         if !hasFile {
             error(.missingField, offset, "this entry has no \"file\"; name the file that answers")
         }
-        if entry.type != nil, entry.file?.value.hasSuffix("/") == true {
+        if entry.type != nil, entry.namesFolder {
             error(
                 .badType,
                 typeOffset,

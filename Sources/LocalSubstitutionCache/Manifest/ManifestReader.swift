@@ -96,7 +96,7 @@ struct ManifestReader {
 
     /// What only folders may not, or must.
     private mutating func checkFolder(_ entry: ManifestEntry) {
-        guard let file = entry.file, file.value.hasSuffix("/"), let pattern = entry.pattern else { return }
+        guard entry.namesFolder, let file = entry.file, let pattern = entry.pattern else { return }
         if pattern.query != nil {
             error(.badURL, entry.key.offset, "a folder's URL has no query; remove the \"?\" and what follows")
         } else if !pattern.isFolder {

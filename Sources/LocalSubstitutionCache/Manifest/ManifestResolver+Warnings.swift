@@ -51,7 +51,7 @@ extension ManifestResolver {
         }
     }
 
-    private func isUTF8(_ file: FileReference) -> Bool {
+    private func isUTF8(_ file: FoundFile) -> Bool {
         (try? files?.opened.file(file).isUTF8()) ?? true
     }
 

@@ -47,7 +47,7 @@ struct ManifestResolver {
         for entry in manifest.entries {
             guard let file = entry.file else { continue }
             do {
-                if file.value.hasSuffix("/") {
+                if entry.namesFolder {
                     try expand(entry, file, in: files)
                 } else if let pattern = entry.pattern {
                     add(entry, pattern, try files.file(file.value), folderLength: nil)
@@ -95,7 +95,7 @@ struct ManifestResolver {
     private mutating func add(
         _ entry: ManifestEntry,
         _ pattern: URLPattern,
-        _ file: FileReference,
+        _ file: FoundFile,
         folderLength: Int?
     ) {
         let place = manifest.source.place(of: entry.key.offset)

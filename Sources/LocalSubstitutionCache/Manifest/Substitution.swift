@@ -6,7 +6,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     let entry: ManifestEntry
     /// The entry's URL, or that of one file of its folder.
     let pattern: URLPattern
-    let reference: FileReference
+    let reference: FoundFile
     /// The length of the path in the URL of the folder's entry, in bytes; nil for an entry of its own.
     let folderLength: Int?
 
@@ -20,7 +20,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     init(
         _ entry: ManifestEntry,
         _ pattern: URLPattern,
-        _ reference: FileReference,
+        _ reference: FoundFile,
         folderLength: Int?,
         at place: (line: Int, column: Int)
     ) {

@@ -83,7 +83,7 @@ public struct SubstitutionManifest: Sendable {
     func resolved(in folder: URL, on date: Date = Date()) throws(ManifestError) -> ResolvedManifest {
         var resolver = ManifestResolver(self, folder: folder)
         resolver.resolve()
-        let errors = source.issues(findings + resolver.findings)
+        let errors = source.issues(findings + resolver.findings).filter { $0.severity == .error }
         guard errors.isEmpty, let files = resolver.files else { throw ManifestError(errors) }
         return ResolvedManifest(source, resolver.substitutions, in: files.opened, on: CalendarDay(date))
     }

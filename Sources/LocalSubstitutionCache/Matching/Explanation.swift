@@ -139,7 +139,8 @@ extension Explanation {
             case .answered(let match): (.cacheAndProtocol, match)
             case .answeredByProtocol(let match, let bypass): (.protocolOnly(because: bypass), match)
             case .afterNetwork(let match): (.networkUnless(match.row.substitution.conditions), match)
-            case .leftAlone(let match, let reason): (.network(because: reason), match)
+            case .leftAlone(let match, because: .method): (.network(because: .method(request.httpMethod ?? "")), match)
+            case .leftAlone(let match, because: .optOut): (.network(because: .optOut), match)
             case .unnamed: (.network(because: unnamed.reason(for: request, table)), nil)
             }
         self.init(

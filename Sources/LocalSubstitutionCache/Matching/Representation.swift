@@ -44,7 +44,7 @@ struct Representation {
 
     private func range(of request: URLRequest) -> Range<Int>? {
         guard let header = request.value(forHTTPHeaderField: "Range") else { return nil }
-        // §13.1.5: strong comparison. A date cannot match, because no Last-Modified is ever sent.
+        // §13.1.5: strong comparison. A date cannot match, because no response has Last-Modified.
         if let condition = request.value(forHTTPHeaderField: "If-Range"), condition != contents.entityTag { return nil }
         return ByteRange.requested(by: header, length: contents.data.count)
     }
@@ -63,6 +63,7 @@ struct Representation {
         fields["Access-Control-Allow-Origin"] = "*"
         fields["Content-Length"] = String(contents.data.count)
         fields["Content-Type"] = substitution.mediaType.description
+        // No Last-Modified: a client would send the date of the app's build to the real server.
         if substitution.conditions.isEmpty {
             fields["Accept-Ranges"] = "bytes"
             // Without it a response may be revalidated; a year is the longest that RFC 2616 §14.21 recommended.

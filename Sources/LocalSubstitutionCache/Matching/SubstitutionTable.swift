@@ -22,15 +22,15 @@ package final class SubstitutionTable: @unchecked Sendable {
         let file: String
         /// When the file answers instead of the network; empty when it always does.
         let conditions: [Substitution.Condition]
+        /// Whether the network is asked first.
+        let isConditional: Bool
 
         init(_ representation: Representation, _ prepared: CachedURLResponse) {
             self.representation = representation
             self.prepared = prepared
             (file, conditions) = (representation.substitution.file, representation.substitution.conditions)
+            isConditional = !conditions.isEmpty
         }
-
-        /// Whether the network is asked first.
-        var isConditional: Bool { !conditions.isEmpty }
 
         var substitution: Substitution { representation.substitution }
     }

@@ -16,9 +16,17 @@ enum Verdict {
     /// `SubstitutionProtocol` asks the network, and the file answers when a condition of its entry holds.
     case afterNetwork(SubstitutionTable.Match)
     /// An entry names the URL, and the request is left to the network.
-    case leftAlone(SubstitutionTable.Match, because: Explanation.Reason)
+    case leftAlone(SubstitutionTable.Match, because: Refusal)
     /// No entry names the URL.
     case unnamed
+
+    /// Why a request is left alone whose URL an entry names.
+    enum Refusal {
+        /// Only GET and HEAD are answered.
+        case method
+        /// Its policy switches the library off.
+        case optOut
+    }
 
     /// Whether a file, without a condition, stands in for the URL of this GET or HEAD, whatever its policy is.
     var isSubstituted: Bool {
@@ -37,24 +45,17 @@ extension SubstitutionTable {
     func verdict(on request: URLRequest) -> Verdict {
         // The question that most requests end at comes first.
         guard let url = request.url, var match = match(url) else { return .unnamed }
-        guard let method = request.fileMethod else {
-            return .leftAlone(match, because: .method(request.httpMethod ?? ""))
-        }
+        guard let method = request.fileMethod else { return .leftAlone(match, because: .method) }
         match.isHead = method == .head
-        if request.cachePolicy == .optOut { return .leftAlone(match, because: .optOut) }
+        let policy = request.cachePolicy
+        if policy == .optOut { return .leftAlone(match, because: .optOut) }
         if match.row.isConditional { return .afterNetwork(match) }
         let fields = request.decisiveFields
         match.hasRange = fields.hasRange
-        if !request.cachePolicy.allowsCache { return .answeredByProtocol(match, because: .cachePolicy) }
+        if !policy.allowsCache { return .answeredByProtocol(match, because: .cachePolicy) }
         if fields.isAuthorized { return .answeredByProtocol(match, because: .authorization) }
         return .answered(match)
     }
-}
-
-/// A method that a file can answer.
-enum FileMethod {
-    case get
-    case head
 }
 
 extension URLRequest {

@@ -199,7 +199,7 @@ struct OfflineArchiveTests {
 
     @Test("A load that was announced began then, and the next one begins when it begins")
     func announced() throws {
-        let removals = Removals()
+        let removals = RemovalLog()
         removals.announce("a")
         removals.announce("a")
         removals.removeAll()
@@ -214,7 +214,7 @@ struct OfflineArchiveTests {
 
     @Test("Loads that are announced and never begin, and removals without end, take no memory without end")
     func bounded() throws {
-        let removals = Removals()
+        let removals = RemovalLog()
         let early = removals.moment
         for number in 0..<25_000 {
             removals.announce("\(number)")

@@ -5,7 +5,7 @@ import Foundation
 /// A load that began before a copy was removed must not bring it back. Moments are counted, not timed. All archives of
 /// one directory share one of these.
 // What changes is only touched inside the lock.
-final class Removals: @unchecked Sendable {
+final class RemovalLog: @unchecked Sendable {
     private let lock = NSLock()
     private var now = 0
     /// When everything was removed last.
@@ -21,10 +21,10 @@ final class Removals: @unchecked Sendable {
     private static let maximumCount = 10_000
 
     /// Those of one directory, which exists, by whatever path.
-    static func of(_ directory: URL) -> Removals {
+    static func of(_ directory: URL) -> RemovalLog {
         registryLock.withLock {
             let path = (try? OpenedFolder.realPath(of: directory.path).text) ?? directory.standardizedFileURL.path
-            let removals = registry[path] ?? Removals()
+            let removals = registry[path] ?? RemovalLog()
             registry[path] = removals
             return removals
         }
@@ -32,7 +32,7 @@ final class Removals: @unchecked Sendable {
 
     private static let registryLock = NSLock()
     // Only touched inside the lock.
-    private nonisolated(unsafe) static var registry: [String: Removals] = [:]
+    private nonisolated(unsafe) static var registry: [String: RemovalLog] = [:]
 
     /// The moment, for a load that begins.
     var moment: Int { lock.withLock { now } }

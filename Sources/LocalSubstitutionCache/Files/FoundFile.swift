@@ -1,5 +1,5 @@
 /// One file of the folder.
-struct FileReference: Sendable {
+struct FoundFile: Sendable {
     enum Location {
         /// By its own name in a folder, whose path many files share.
         case inFolder(FilePath)
