@@ -35,7 +35,7 @@ struct Showcase {
 }
 
 /// Loads resources of the remote site with one session.
-// What changes is only touched inside the lock.
+// Mutable state is only accessed inside the lock.
 private final class Gateway: @unchecked Sendable {
     private let site: Site
     private let session: URLSession

@@ -5,7 +5,7 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// URLCache is a class of Foundation's that is safe to share; what this subclass adds is a `let`, or inside the lock.
+// Foundation's URLCache is safe to share; each property that this subclass adds is a `let`, or guarded by the lock.
 
 /// A `URLCache` that answers requests for the URLs of a manifest with files of the app.
 ///
@@ -26,7 +26,7 @@ public import FoundationNetworking
 ///   substitution.
 ///
 /// Every request spelled as in the manifest gets the same `CachedURLResponse`, made when the manifest was loaded.
-/// Look-ups take one dictionary look-up for such a request, and whatever `URLCache` takes for one that no entry names.
+/// Such a request costs one dictionary look-up; a request that no entry names costs whatever `URLCache` takes.
 ///
 /// What is not substituted is stored where the system's own cache stores it: the folder of a `URLCache` whose disk path
 /// is nil. So what the app had cached before is still there, and several instances share it, each with capacities of
@@ -94,7 +94,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
 
     /// The designated initialiser of every platform.
     ///
-    /// With `directory:` Apple's `URLCache` has a convenience initialiser, which ends the process when a subclass calls
+    /// Apple's `URLCache` has a convenience initialiser with `directory:`, which ends the process when a subclass calls
     /// it as `super.init`.
     private init(_ load: @escaping @Sendable () -> Result<SubstitutionTable, ManifestError>) throws(ManifestError) {
         table = try load().get()
@@ -137,7 +137,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// - Throws: ``ManifestError``; what was there before stays.
     public func reload() throws(ManifestError) {
-        // One at a time: of two, the one that read last is the one that stays.
+        // One reload at a time, so that the table that was read last is the one that stays.
         reloading.lock()
         defer { reloading.unlock() }
         let table = try load().get()
@@ -168,7 +168,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// What becomes of a request.
     func verdict(on request: URLRequest) -> Verdict { currentTable.verdict(on: request) }
 
-    /// Whether a response was made by what answers now.
+    /// Whether the current table made a response.
     func hasMade(_ response: CachedURLResponse) -> Bool { currentTable.hasMade(response) }
 
     // MARK: - URLCache

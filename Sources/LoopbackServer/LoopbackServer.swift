@@ -10,7 +10,7 @@ package import Foundation
 /// defer { server.stop() }
 /// let (data, _) = try await URLSession.shared.data(from: server.url)
 /// ```
-// What changes is only touched inside the lock.
+// Mutable state is only accessed inside the lock.
 package final class LoopbackServer: @unchecked Sendable {
     /// Where it listens: `http://127.0.0.1:port`.
     package let url: URL

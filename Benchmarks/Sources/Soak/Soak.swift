@@ -172,7 +172,7 @@ struct Soak {
 }
 
 /// What came of the loads.
-// What changes is only touched inside the lock.
+// Mutable state is only accessed inside the lock.
 private final class Counts: @unchecked Sendable {
     private let lock = NSLock()
     private var wrong = 0

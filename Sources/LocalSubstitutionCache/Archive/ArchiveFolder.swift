@@ -11,7 +11,7 @@ struct ArchiveFolder {
     /// Makes the folder, if it is missing.
     func make() throws {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        // There are no backups to be excluded from elsewhere.
+        // Other systems have no backups from which a folder could be excluded.
         #if canImport(Darwin)
         var url = url
         var values = URLResourceValues()
@@ -21,7 +21,7 @@ struct ArchiveFolder {
     }
 
     private static let suffix = ".offlinecopy"
-    /// What a process that ended while it wrote has left.
+    /// The suffix of files that are being written; a process that ends while it writes leaves one behind.
     private static let unfinishedSuffix = ".offlinepart"
 
     /// Where the copy of a URL lies.
@@ -54,8 +54,8 @@ struct ArchiveFolder {
 
     /// Writes a file aside, and puts it in its place at once; on a full disk nothing changes.
     ///
-    /// What is written can be read by nobody else from its first byte on. It is locked as long as it is written, so
-    /// that others can tell it from what a process left that ended meanwhile.
+    /// No other user can read the file, from its first byte on. The file is locked as long as it is written, so
+    /// that others can tell it from a file that an ended process left behind.
     func write(_ data: Data, to file: URL) {
         let unfinished = url.appendingPathComponent(UUID().uuidString + Self.unfinishedSuffix)
         var descriptor = Self.create(unfinished)
@@ -113,7 +113,7 @@ struct ArchiveFolder {
         for file in files() { unlink(file.url.path) }
     }
 
-    /// Makes room, beginning with what was used least recently; what is left takes so many bytes.
+    /// Makes room, beginning with the least recently used copies, and returns how many bytes the rest takes.
     func trim() -> Int {
         let files = files()
         var total = files.reduce(unfinishedSize()) { $0 + $1.size }

@@ -53,7 +53,7 @@ struct ArchivedCopy {
         }
         // Indices of their own, which begin at 0.
         let (head, body) = (Data(rest.prefix(headLength)), Data(rest.dropFirst(headLength)))
-        // Whatever else is damaged makes another line.
+        // Any other damage would give a different first line.
         guard Self.firstLine(head, body) == data.prefix(lineEnd + 1),
             let decoded = try? JSONDecoder().decode(Head.self, from: head)
         else { return nil }

@@ -5,7 +5,8 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// What changes is only touched inside the lock; the files, on the queue.
+// `pending` and `waiting` are only accessed inside the lock, `total` and `writes` only on the queue, which also writes
+// all files. Any thread may read a file: it is renamed into place whole.
 
 /// Keeps the last good copy of what the network answered, and replays it when there is no connection.
 ///
@@ -35,7 +36,8 @@ public import FoundationNetworking
 /// - `Set-Cookie` fields;
 /// - on Linux the bodies of tasks that deliver to a data delegate, and of downloads.
 ///
-/// A copy stays until another 200 takes its place, also when the page is gone meanwhile, or leads to a login.
+/// A copy stays until another 200 replaces it. A page that is gone leaves its copy; a redirect to a login page that
+/// answers with 200 replaces it.
 ///
 /// On Apple's platforms (where it has not been run) every request that the archive accepts is loaded in a session of
 /// the library's own, and does not have the cookies, the credentials, the cache and the configuration of the app's
@@ -142,8 +144,8 @@ public final class OfflineArchive: @unchecked Sendable {
     /// that have already begun.
     ///
     /// To be called when a person signs out. A load has begun when its task was resumed; on Apple's platforms it is not
-    /// known when exactly after that, so cancel the tasks of that person before. What other processes are loading they
-    /// still keep.
+    /// known how soon after that, so cancel the tasks of that person first. Other processes still keep what they are
+    /// loading.
     public func removeAll() {
         removals.removeAll()
         lock.withLock { pending = [:] }
@@ -217,7 +219,7 @@ public final class OfflineArchive: @unchecked Sendable {
         let file = folder.file(for: identity)
         lock.lock()
         defer { lock.unlock() }
-        // Where the disk is slower than the network the rest is not kept, rather than memory filled.
+        // Where the disk is slower than the network, the archive drops the rest, so that it does not fill the memory.
         guard removals.allows(file.lastPathComponent, since: moment),
             waiting + body.count <= max(Self.maximumWaiting, body.count)
         else { return }
@@ -234,11 +236,11 @@ public final class OfflineArchive: @unchecked Sendable {
     /// How many bytes of bodies may wait for the disk.
     static let maximumWaiting = 32 * 1024 * 1024
 
-    /// How many do.
+    /// How many bytes of bodies wait for the disk now.
     var bytesWaiting: Int { lock.withLock { waiting } }
 
     private func write(_ copy: ArchivedCopy, to file: URL, since moment: Int) {
-        // Until then what is replayed comes from memory; a newer one may have taken its place.
+        // Until the file is written the copy is replayed from memory; a newer copy may have taken its place.
         defer {
             lock.withLock {
                 waiting -= copy.body.count

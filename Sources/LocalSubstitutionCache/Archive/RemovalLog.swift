@@ -4,7 +4,7 @@ import Foundation
 ///
 /// A load that began before a copy was removed must not bring it back. Moments are counted, not timed. All archives of
 /// one directory share one of these.
-// What changes is only touched inside the lock.
+// Mutable state is only accessed inside the lock.
 final class RemovalLog: @unchecked Sendable {
     private let lock = NSLock()
     private var now = 0
@@ -16,11 +16,11 @@ final class RemovalLog: @unchecked Sendable {
     private var announced: [String: [Int]] = [:]
     private var announcedCount = 0
 
-    /// What is remembered of single files and of announced loads cannot fill the memory: beyond this everything counts
-    /// as removed, so that a copy may be missing, and none comes back.
+    /// A limit, so that single files and announced loads cannot fill the memory: beyond it every copy counts
+    /// as removed, so that a copy may be missing, but no removed copy comes back.
     private static let maximumCount = 10_000
 
-    /// Those of one directory, which exists, by whatever path.
+    /// The removals of one existing directory, the same for every path that leads to it.
     static func of(_ directory: URL) -> RemovalLog {
         registryLock.withLock {
             let path = (try? OpenedFolder.realPath(of: directory.path).text) ?? directory.standardizedFileURL.path
@@ -57,12 +57,12 @@ final class RemovalLog: @unchecked Sendable {
         single = [:]
     }
 
-    /// Whether nothing was removed since `moment` that a load of `file`, which began then, would bring back.
+    /// Whether a load of `file` that began at `moment` would bring back nothing that was removed since.
     func allows(_ file: String, since moment: Int) -> Bool {
         lock.withLock { all <= moment && single[file, default: 0] <= moment }
     }
 
-    /// Remembers that a load of `file` will begin, which began for the app just now.
+    /// Remembers that a load of `file` will begin, whose task the app is resuming now.
     func announce(_ file: String) {
         lock.withLock {
             if announcedCount == Self.maximumCount {

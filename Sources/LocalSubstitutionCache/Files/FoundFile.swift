@@ -13,7 +13,7 @@ struct FoundFile: Sendable {
     /// In bytes, when it was looked at.
     let size: Int
 
-    /// Finds that a regular file, which is no link, can be read there; it is proved again when it is opened.
+    /// Checks that a readable regular file, not a link, lies there; opening it checks this again.
     init(_ path: String, _ location: Location, in folder: OpenedFolder) throws(FileProblem) {
         self.path = path
         self.location = location

@@ -14,7 +14,7 @@ final class ManifestFolder {
     /// A link to a folder that it lies in does so for ever, and others can make 2ⁿ paths of n folders.
     static let maximumRepeats = 100
 
-    /// Opens what lies in it.
+    /// The open folder, through which the files in it are opened.
     let opened: OpenedFolder
     private let root: Directory
     /// By the path as it was asked for, empty or with "/" at its end.
@@ -66,7 +66,7 @@ final class ManifestFolder {
         return directory
     }
 
-    /// A problem with the beginning of a path, as one with the whole of it.
+    /// Turns a problem with the beginning of a path into one with the whole path.
     private func completed(_ problem: FileProblem, with rest: String) -> FileProblem {
         switch problem {
         case .missing(let start?):
@@ -80,7 +80,7 @@ final class ManifestFolder {
         }
     }
 
-    /// `path` as it is on disk, if it is there but for the case of its letters.
+    /// `path` as it is on disk, if it exists there in any letter case.
     private func existing(_ path: String) -> String? {
         do {
             if path.hasSuffix("/") { _ = try directory(path) } else { _ = try file(path) }

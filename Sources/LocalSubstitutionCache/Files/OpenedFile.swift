@@ -66,7 +66,7 @@ struct OpenedFile: ~Copyable {
 
     /// The size of a file that seems to be one that can be opened without following a link, in bytes.
     ///
-    /// Costs less than opening it, which tells for sure.
+    /// Cheaper than opening the file, which is the only sure test.
     ///
     /// - Parameters:
     ///   - name: The file's name.

@@ -45,7 +45,7 @@ final class OpenedFolder {
         let names = directory.text.utf8.dropFirst(realPath.text.utf8.count)
             .split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         leave(keeping: zip(way, names).prefix { $0.name.utf8.elementsEqual($1.utf8) }.count)
-        // Not at any directory, until this is at the one asked for.
+        // No directory is current until the loop below has reached the one asked for.
         current = nil
         for name in names[way.count...] {
             let descriptor = openat(

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What answers one load instead of the network, which is asked first.
+/// The file or archived copy that may answer one load instead of the network, which is asked first.
 struct Fallback {
     private enum Source {
         /// The file of an entry with conditions.
@@ -66,7 +66,7 @@ struct Fallback {
         switch installation.service(for: next) {
         case .file(let match): return match.response(to: next)
         case .networkThenFile(let match): self = Fallback(match, for: next, installation)
-        // A copy is one of the whole way.
+        // An archived copy stands for the whole chain of redirects, not for one step of it.
         case .networkThenCopy, nil: break
         }
         return nil
@@ -94,8 +94,8 @@ extension Fallback {
 
         /// No connection, if that is what the error means; nil for every other error.
         ///
-        /// A load that was cancelled, a certificate that is not trusted and an answer that cannot be read are none:
-        /// there the server, or the app, has decided.
+        /// A cancelled load, an untrusted certificate and an unreadable answer do not mean that there is no connection:
+        /// in these cases the server, or the app, has decided.
         init?(_ error: any Error) {
             guard let error = error as? URLError, Self.offlineCodes.contains(error.code) else { return nil }
             self = .offline

@@ -1,4 +1,4 @@
-// What follows is how Apple's systems load, by their documentation; InnerLoad+Linux.swift has Linux. It was not run.
+// How Apple's systems load, written from their documentation and not run. InnerLoad+Linux.swift is for Linux.
 #if !canImport(FoundationNetworking)
 import Foundation
 
@@ -20,9 +20,9 @@ struct CallingThread {
     }
 }
 
-/// A load is told as it comes. A redirect is told to the client; where the app follows it, URL loading begins another
-/// load and stops this one. Where the app refuses it, nothing follows, and the app would wait until its time-out. So
-/// what is not stopped within half a second gets the 3xx as its answer.
+/// The client is told each part as it arrives, and each redirect. Where the app follows one, URL loading begins another
+/// load and stops this one. Where the app refuses it, nothing follows, and the app would wait for its time-out. So
+/// a load that is not stopped within half a second delivers the 3xx as its answer.
 extension InnerLoad {
     static let deliversParts = true
     static let endsWithChallenge = false
@@ -36,7 +36,7 @@ extension InnerLoad {
         thread.async { [weak self] in self?.deliver() }
     }
 
-    /// What answers the URL that a redirect leads to; the 3xx is kept when the network is to be asked there.
+    /// The answer for the URL that a redirect leads to; nil when the network must be asked, and then the 3xx is kept.
     func answer(redirectedTo request: URLRequest, _ response: HTTPURLResponse) -> CachedURLResponse? {
         withState { state in
             let answer = state.fallback.answer(redirectedTo: request)

@@ -1,4 +1,4 @@
-// What follows is how Foundation on Linux loads; InnerLoad+Apple.swift has the other systems.
+// How Foundation on Linux loads. InnerLoad+Apple.swift is for Apple's systems.
 #if canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
@@ -9,9 +9,9 @@ struct CallingThread {
     func async(_ body: @escaping @Sendable () -> Void) { LoadingQueue.shared.async(body) }
 }
 
-/// A load is told in one piece at its end, because a task with a completion handler keeps only the last piece of a
-/// body. A challenge is answered with a load of its own. A client that is told of a redirect ends the process; so the
-/// app's own task begins anew, and decides about redirects itself.
+/// The client is told everything at the end, because a task with a completion handler keeps only the last piece of a
+/// body. An answer to a challenge starts the task anew, in a protocol object of the system's. A client that is told of
+/// a redirect ends the process; so the app's own task begins anew, and decides about redirects itself.
 extension InnerLoad {
     static let deliversParts = false
     static let endsWithChallenge = true
@@ -24,7 +24,7 @@ extension InnerLoad {
     func haveDelivered(_ phase: Phase) {
         guard phase == .complete, owner?.task != nil else { return }
         thread.async { [self] in
-            // One that is suspended is told when it is resumed, and one that was cancelled not at all.
+            // A suspended task gets its answer when it is resumed, and a cancelled task gets none.
             if owner?.task?.state == .running { deliver() }
         }
     }

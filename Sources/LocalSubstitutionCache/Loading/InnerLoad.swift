@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One load in the ``InnerSession``, where nothing reaches the app before this has seen it.
+/// One load in the ``InnerSession``; nothing of it reaches the app before this object has seen it.
 ///
 ///     URL loading's thread                 queues of the inner session
 ///
@@ -14,13 +14,13 @@ import FoundationNetworking
 ///     deliver() ◀──── CallingThread ────── something is pending
 ///     stop() ──────── command ───────────▶ the task is cancelled
 ///
-/// What changes lies in `state`, behind one lock, and is written down before anything is called. The task belongs to
+/// Mutable state lies in `state`, behind one lock, and is updated before anything is called. The task belongs to
 /// the inner session's commands.
 ///
-/// The app's delegate is never called from here: nothing public tells on which queue it expects that. A redirect, about
-/// which it may want to decide, therefore ends this load before anything of it was told. What follows differs between
-/// systems, as does when something is told: see the files for Linux and for Apple's systems.
-// What changes is only touched inside the lock, but for the task.
+/// This never calls the app's delegate: no public API tells on which queue it expects that. A redirect, about
+/// which it may want to decide, so ends this load before the client is told anything. What follows differs between
+/// systems, and so does the moment at which the client is told: see the files for Linux and for Apple's systems.
+// Mutable state is only accessed inside the lock, except for the task.
 final class InnerLoad: NetworkLoad, @unchecked Sendable {
     enum Phase {
         /// Not begun.
@@ -149,7 +149,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     // MARK: - Called by the inner session
 
-    /// Puts what has happened to what is pending, unless nothing more is to be told, and has it delivered.
+    /// Adds an event to `pending`, unless the client is to be told nothing more, and has it delivered.
     func add(_ change: (inout Pending) -> Void) {
         let phase = withState { state -> Phase? in
             guard state.phase == .waiting || state.phase == .answering else { return nil }
@@ -198,7 +198,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         add { $0.body.append(data) }
     }
 
-    /// On Linux the head of a 3xx that leads nowhere is in the task only.
+    /// Records the end; on Linux only the task has the head of a 3xx that leads nowhere.
     func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
         let (fallback, isUndecided) = withState { state in
             state.redirect?.last = .end(error)

@@ -9,11 +9,11 @@ import FoundationNetworking
 ///
 /// It has no cookies, credentials or cache, so that nothing of one session of the app reaches another, and does not
 /// list `SubstitutionProtocol`, so that it never asks itself.
-// What changes is only touched inside the lock.
+// Mutable state is only accessed inside the lock.
 final class InnerSession: NSObject, @unchecked Sendable {
     static let shared = InnerSession()
 
-    /// Whether the tasks are started; where a test tells loads what happens, they are not.
+    /// Whether the session starts its tasks; false in tests that tell the loads themselves what happens.
     private let runsTasks: Bool
 
     private let lock = NSLock()
@@ -37,7 +37,7 @@ final class InnerSession: NSObject, @unchecked Sendable {
 
     /// Runs what starts and cancels tasks, in order.
     ///
-    /// Linux has one queue for all sessions, on which it calls protocols, and waits for it in both.
+    /// Foundation on Linux calls the protocols of all sessions on one queue; starting and cancelling both wait for it.
     func command(_ body: @escaping @Sendable () -> Void) {
         commands.async(execute: body)
     }

@@ -5,8 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What `SubstitutionProtocol` serves from: whatever was installed last.
-// A class, so that whoever asks retains one reference. URLCache is safe to share, which Linux's Foundation does not
+/// The cache and archive that `SubstitutionProtocol` answers from: those that were installed last.
+// A class, so that each caller retains one reference. URLCache is safe to share, which Linux's Foundation does not
 // declare.
 final class Installation: @unchecked Sendable {
     let cache: LocalSubstitutionCache
@@ -28,7 +28,7 @@ final class Installation: @unchecked Sendable {
         case networkThenCopy(OfflineArchive)
     }
 
-    /// What there is to be done for `request`; nil when it is left alone.
+    /// What `SubstitutionProtocol` does with `request`; nil when it leaves the request alone.
     func service(for request: URLRequest) -> Service? {
         switch cache.verdict(on: request) {
         case .answered(let match), .answeredByProtocol(let match, _): return .file(match)
@@ -44,7 +44,7 @@ final class Installation: @unchecked Sendable {
     static var current: Installation? {
         get { lock.withLock { installed } }
         set {
-            // What it replaces may end here, and ask something then.
+            // Releasing the previous installation may ask for `current`, so the release happens outside the lock.
             let previous = lock.withLock {
                 let previous = installed
                 installed = newValue
@@ -59,7 +59,7 @@ final class Installation: @unchecked Sendable {
     // Only touched inside the lock.
     private nonisolated(unsafe) static var installed: Installation?
 
-    /// Held while one is installed or uninstalled; taken by nothing that URL loading calls.
+    /// Held while a cache is installed or uninstalled; code that URL loading calls never takes it.
     fileprivate static let changing = NSLock()
 }
 
@@ -68,9 +68,9 @@ extension LocalSubstitutionCache {
     ///
     /// Takes over the capacities of the cache it replaces, and registers ``SubstitutionProtocol``. Call it at launch,
     /// before other code makes sessions: a session keeps the cache that was shared when its configuration was made. (On
-    /// Linux the first call tells `URLSession.shared` as well, so for it the order does not matter; but it must not be
-    /// loading at that moment, because Foundation reads its configuration without a lock.) Called again it has no
-    /// effect except for the archive; called on another instance it replaces the first. These may come at any time.
+    /// Linux the first call also reaches `URLSession.shared`, so there the order is free; but that session must not be
+    /// loading at that moment, because Foundation reads its configuration without a lock.) A second call has no
+    /// effect except for the archive; a call on another instance replaces the first. Later calls may come at any time.
     ///
     /// - Parameter archive: Keeps copies of what the network answers, and replays them when there is no connection;
     ///   none without it.
@@ -83,7 +83,7 @@ extension LocalSubstitutionCache {
             diskCapacity = shared.diskCapacity
         }
         // Foundation on Linux gives the shared session a cache once, and asks no registered class before its own.
-        // First, so that the session has the cache that was there before when nothing is installed any more.
+        // This comes first, so that after `uninstall()` the session asks the cache that it had before.
         #if canImport(FoundationNetworking)
         SharedSessionCache.install()
         #endif

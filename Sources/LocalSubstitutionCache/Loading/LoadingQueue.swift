@@ -5,10 +5,10 @@ import FoundationNetworking
 
 /// The serial queue on which Foundation on Linux calls the protocols of all sessions.
 ///
-/// Nothing public hands it out. But Foundation calls the protocol of a session of our own there, too, and while it does
+/// No public API returns it. But Foundation also calls the protocol of our own session on it, and while it does
 /// so no other task starts, stops or ends. Suspending and resuming the app's task would get there as well, but ends the
 /// process when the app resumes that task at the same moment.
-// What changes is only touched inside the lock.
+// Mutable state is only accessed inside the lock.
 final class LoadingQueue: @unchecked Sendable {
     static let shared = LoadingQueue()
 

@@ -8,7 +8,7 @@ import FoundationNetworking
 ///
 /// That session reads its configuration without a lock whenever a load begins. So the configuration is written once, by
 /// the first ``LocalSubstitutionCache/install(archive:)``, and what is installed later is looked up here.
-// What Foundation declares in URLCache is safe to share, and this adds a `let`.
+// Foundation's URLCache is safe to share, and this subclass only adds a `let`.
 final class SharedSessionCache: URLCache, @unchecked Sendable {
     /// What the session had before; nil for none.
     private let previous: URLCache?

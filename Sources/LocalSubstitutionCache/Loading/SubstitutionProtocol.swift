@@ -6,7 +6,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Answers requests that no cache is asked about with the files of the installed ``LocalSubstitutionCache``.
+/// Answers requests for which URL loading asks no cache, with the files of the installed ``LocalSubstitutionCache``.
 ///
 /// In each session that lists it first, it answers whatever an entry names without `when`: requests with policies that
 /// reload or with `Authorization`, and sessions with another cache or with none, such as ephemeral ones. Bytes and head
@@ -25,15 +25,15 @@ public import Foundation
 /// these `URLError`s: `notConnectedToInternet`, `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`,
 /// `networkConnectionLost`, `timedOut`, `internationalRoamingOff`, `callIsActive` and `dataNotAllowed`. One answer has
 /// one source: where a delegate may have got bytes of the network, the network's answer stands.
-/// <doc:WhenTheCacheIsAsked> says for which tasks that is so, how it is loaded, and what of a session it then does not
-/// have.
+/// <doc:WhenTheCacheIsAsked> says for which tasks that is so, how they are loaded, and which parts of the app's session
+/// they lack.
 ///
 /// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData` is left alone, and so is every method other than
 /// GET and HEAD. On Linux a download task is loaded from the network: URL loading cannot finish one from a protocol.
 ///
 /// The app makes no instances of it. Cost: for each request of such a session one look-up, as the cache makes.
 public final class SubstitutionProtocol: URLProtocol {
-    /// The load on the network, which goes on with what it has begun, so that one answer has one source.
+    /// The load from the network; a second start continues it, so that one answer has one source.
     private var load: (any NetworkLoad)?
     private var hasFinished = false
     private var isWithdrawn = false
@@ -97,8 +97,8 @@ public final class SubstitutionProtocol: URLProtocol {
 
     /// Whether the task still waits for an answer.
     ///
-    /// Linux starts loads of tasks that were suspended, cancelled or even finished meanwhile, the last with another
-    /// object, and ends the process when such a task is answered. A suspended one is started again when it is resumed.
+    /// Linux starts loads of tasks that were suspended, cancelled or even finished meanwhile (the last with another
+    /// instance), and ends the process when such a task is answered. A suspended load starts again on resume.
     private var isWanted: Bool {
         // Nothing is known of this on Apple's systems.
         #if canImport(FoundationNetworking)
@@ -112,11 +112,11 @@ public final class SubstitutionProtocol: URLProtocol {
     /// Stops; nothing is delivered after it.
     public override func stopLoading() {
         let wasFinished = hasFinished || load?.hasFinished ?? false
-        // One that was suspended may still begin.
+        // The load of a suspended task may still begin.
         if let task, task.state == .canceling || task.state == .completed { withdraw() }
         load?.stop()
-        // When a task is cancelled at the moment in which it has finished, Linux tells the client that it failed, finds
-        // it gone, and ends the process (its own class does so under load, with a response from any cache).
+        // When a task is cancelled at the moment it finishes, Linux tells the client that the load failed, finds
+        // the task gone, and ends the process (its own class causes this under load, with a response from any cache).
         #if canImport(FoundationNetworking)
         if wasFinished { client = nil }
         #endif

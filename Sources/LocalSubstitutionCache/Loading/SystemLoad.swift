@@ -3,16 +3,16 @@
 import Foundation
 import FoundationNetworking
 
-/// One load by the system's own protocol class, in the app's task, of which this sees the outcome first.
+/// One load by the system's own protocol class, in the app's task; this object sees the outcome before the app does.
 ///
 /// Headers, cookies, credentials and delegate of the app's session are therefore what they would be without this
 /// library.
 ///
 /// It cannot see two things. The first is the body of a task that has a delegate: the system's class tells the head
-/// early, and then gives the body to a data delegate directly, past its client. Which of the session's delegate, the
-/// task's own and the argument of `data(for:delegate:)` that is, nothing public tells; so once the head was told, the
+/// early, and then gives the body to a data delegate directly, past its client. No public API tells whether that is the
+/// session's delegate, the task's own or the argument of `data(for:delegate:)`; so once the head was told, the
 /// network's answer stands. For a task with a completion handler and no delegate of its own the head comes with the
-/// end, when nobody has seen anything. The second is redirects before they are followed: where they have led is looked
+/// end, before the app has seen anything. The second is a redirect before it is followed: its target is looked
 /// up afterwards.
 // URL loading calls all of it on the queue of the task.
 final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
@@ -32,11 +32,11 @@ final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
     private var stage = Stage.waiting
     /// What answers instead of the network.
     private var answer: CachedURLResponse?
-    /// What the network has sent, where this sees it: then it is the whole.
+    /// The body from the network, if it passes through this object; then it is the whole body.
     private var body: Data?
     private var hasStarted = false
     private var isWhole = true
-    /// Whether the end that was told is no end for Foundation on Linux: it asks for a password then, and the task goes
+    /// Whether Foundation on Linux treats this end as a challenge: it then asks for a password, and the task goes
     /// on.
     private var isChallenge = false
 
@@ -76,17 +76,17 @@ final class SystemLoad: NSObject, NetworkLoad, @unchecked Sendable {
     func stop() {
         guard let system else { return }
         switch task.state {
-        // It was suspended, and has been resumed before this was called: Foundation would take it for cancelled.
+        // The task was suspended, and resumed before this call: the system's class would take it for cancelled.
         case .running: break
         case .suspended: system.stopLoading()
         default:
-            // Nothing that the system's class still tells counts after this.
+            // From here on this object ignores whatever the system's class still reports.
             finish()
             system.stopLoading()
         }
     }
 
-    /// Ends the circle of references, too.
+    /// Marks the load as finished, and breaks the reference cycle.
     private func finish() {
         stage = .finished
         system = nil

@@ -1,6 +1,6 @@
 /// One key of a manifest and its value, before any file has been looked at.
 ///
-/// What could not be read is nil and has its finding.
+/// A field that could not be read is nil, and a finding reports it.
 struct ManifestEntry: Sendable {
     let key: Located<String>
     var pattern: URLPattern?

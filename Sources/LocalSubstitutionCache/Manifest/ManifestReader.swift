@@ -94,7 +94,7 @@ struct ManifestReader {
         return entry
     }
 
-    /// What only folders may not, or must.
+    /// Checks the rules that apply only to folders.
     private mutating func checkFolder(_ entry: ManifestEntry) {
         guard entry.namesFolder, let file = entry.file, let pattern = entry.pattern else { return }
         if pattern.query != nil {

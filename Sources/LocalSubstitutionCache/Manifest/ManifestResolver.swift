@@ -13,7 +13,7 @@ struct ManifestResolver {
     init(_ manifest: SubstitutionManifest, folder: URL) {
         self.manifest = manifest
         self.folder = folder
-        // A manifest that came from memory is taken for the one that lies where manifests do.
+        // A manifest from memory is treated as if it were the folder's own `manifest.json`.
         let url = manifest.url ?? folder.appendingPathComponent("manifest.json")
         manifestPath = try? OpenedFolder.realPath(of: url.path)
     }

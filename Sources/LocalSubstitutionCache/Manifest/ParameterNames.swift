@@ -25,8 +25,8 @@ struct ParameterNames: Hashable, Sendable {
 
     /// In the order of their bytes.
     ///
-    /// What lies between a prefix and a name that begins with it begins with it, too, and is left out: so of all names
-    /// only the last one up to a given one can cover that.
+    /// A name between a prefix and another name with that prefix has it, too, and is left out. So of the names
+    /// kept here, only the last that does not sort after a given name can cover that name.
     let sorted: [Name]
     /// The bytes of their texts.
     private let keys: [[UInt8]]

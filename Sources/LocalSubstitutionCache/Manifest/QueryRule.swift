@@ -6,7 +6,7 @@ enum QueryRule: Hashable, Sendable {
     case exact
     /// Parameters of these names are left out of both; what remains must be equal.
     case ignoring(ParameterNames)
-    /// Any query matches, and so does none.
+    /// Any query matches, and so does a URL without a query.
     case any
 
     /// Whether a request with the query `query` is answered by a key with the query `key`.

@@ -14,7 +14,7 @@ struct ResolvedManifest {
         self.folder = folder
         let isExpired = { (substitution: Substitution) in substitution.entry.until.map { $0.value < today } ?? false }
         expired = substitutions.filter(isExpired)
-        // Mostly none is, and then the array need not be copied.
+        // Usually no substitution has expired, and then the array need not be copied.
         self.substitutions = expired.isEmpty ? substitutions : substitutions.filter { !isExpired($0) }
     }
 

@@ -45,7 +45,7 @@ struct URLPattern: Sendable {
     /// Whether the URL ends in "/" as it is written: what lies in the folder is written behind it.
     var isFolder: Bool { spelling.utf8.last == UInt8(ascii: "/") }
 
-    /// The same key in words that do not depend on its spelling, to find two that are the same.
+    /// A form of the key that does not depend on its spelling, to find two keys that are the same.
     var identityKey: String {
         targets.map(\.identity.description).joined(separator: " ")
     }

@@ -20,7 +20,7 @@ struct MatchOrder: Sendable {
     /// URL without query → the rules that entries for it have, other than an exact query.
     private let rules: [String: [NumberedRule]]
 
-    /// A rule and its number, which stands for it where a long list would have to be hashed for each request.
+    /// A rule and its number; each request hashes the number instead of what may be a long list.
     private struct NumberedRule {
         let rule: QueryRule
         let number: Int
@@ -100,7 +100,7 @@ struct MatchOrder: Sendable {
         return (leniently + [exactly].compactMap(\.self)).min()
     }
 
-    /// For each substitution that is never used, one that comes before it wherever it could be.
+    /// The substitutions that never answer, each with one that answers before it.
     ///
     /// - Parameter counts: Whether a substitution, by its index, may take the place of others.
     /// - Returns: Index → index.

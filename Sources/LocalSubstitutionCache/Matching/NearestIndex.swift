@@ -58,7 +58,7 @@ struct NearestIndex: Sendable {
 
         var folded: String { (Self.withoutWWW(host) + Self.withoutSlash(path)).lowercased() }
 
-        /// In what the URLs differ but for their queries.
+        /// How the URLs differ, apart from their queries.
         func differences(from other: Parts) -> [URLDifference] {
             var differences: [URLDifference] = []
             if scheme != other.scheme { differences.append(.scheme) }

@@ -13,7 +13,7 @@ struct Representation {
     /// What tells whose a response is.
     private let userInfo: [AnyHashable: Any]
 
-    /// That of one of `substitutions`, of which it keeps no copy.
+    /// Represents one of `substitutions`, without a copy of it.
     init(_ substitutions: [Substitution], _ index: Int, _ contents: FileContents, userInfo: [AnyHashable: Any]) {
         (self.substitutions, self.index, self.contents, self.userInfo) = (substitutions, index, contents, userInfo)
     }

@@ -30,7 +30,7 @@ extension SubstitutionTable {
         Explanation(request, self)
     }
 
-    /// What a client gets that is answered with a file without the network being asked.
+    /// The response to a request that a file answers without asking the network; nil for every other request.
     package func response(to request: URLRequest) -> HTTPURLResponse? {
         switch verdict(on: request) {
         case .answered(let match), .answeredByProtocol(let match, _):

@@ -8,15 +8,15 @@ import FoundationNetworking
 /// Everything a manifest substitutes, ready to be delivered: URL identity → prepared response. Immutable.
 ///
 /// A request can only pick a row of this table; it never becomes a path.
-// CachedURLResponse is immutable and never changes after it was made, which Linux's Foundation does not declare.
+// CachedURLResponse is immutable, but Foundation on Linux does not declare it Sendable.
 package final class SubstitutionTable: @unchecked Sendable {
     /// One URL and what answers it.
     ///
     /// A class, so that a look-up retains one reference and not every string of a substitution.
     final class Row {
         let representation: Representation
-        /// What a GET spelled as in the manifest is answered with; where the network is asked first, without the field
-        /// that tells what it answered.
+        /// The answer to a GET spelled as in the manifest; where the network is asked first, it lacks the field
+        /// that tells what the network answered.
         let prepared: CachedURLResponse
         /// The file's path below the manifest's folder.
         let file: String
@@ -144,7 +144,7 @@ package final class SubstitutionTable: @unchecked Sendable {
         return Array(unsafeUninitializedCapacity: candidates.count) { buffer, count in
             buffer.initialize(repeating: nil)
             count = candidates.count
-            // Each part of the one is touched by one thread, and the other is only read.
+            // Each element of `buffer` is touched by one thread only, and `representations` is only read.
             nonisolated(unsafe) let (buffer, representations) = (buffer, representations)
             DispatchQueue.concurrentPerform(iterations: (candidates.count + chunk - 1) / chunk) { number in
                 for index in number * chunk..<min((number + 1) * chunk, candidates.count) {

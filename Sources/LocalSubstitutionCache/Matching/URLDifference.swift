@@ -10,6 +10,6 @@ public enum URLDifference: Hashable, Sendable {
     case letterCase
     /// One path ends in `/` and the other does not.
     case trailingSlash
-    /// The queries differ; were parameters of these names ignored, they would not. Empty when that would not help.
+    /// The queries differ, but not if parameters of these names were ignored; empty when that would not help.
     case query(ignoring: [String])
 }

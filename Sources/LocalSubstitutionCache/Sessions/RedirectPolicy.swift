@@ -21,7 +21,7 @@ public import Foundation
 /// loading changes them, and a chain without end ends with its usual error. (On Linux it sends no body again after a
 /// 307 or 308.)
 ///
-/// A redirect that is refused is the answer: the 3xx with its head. On Linux its body is empty but in a session with a
+/// A refused redirect is the answer: the 3xx with its head. On Linux its body is empty except in a session with a
 /// data delegate. On Linux `data(for:delegate:)` never asks its delegate; give the policy to the session, or to the
 /// task.
 public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
@@ -98,7 +98,7 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
         var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
         // RFC 9110 §10.2.2: without a fragment of its own the target inherits that of the source.
         if components?.fragment == nil { components?.percentEncodedFragment = source.fragment(percentEncoded: true) }
-        // What a server writes there would be sent to another as credentials.
+        // A user name and password that one server writes would be sent to the other as credentials.
         if !isSameOrigin(source, target) {
             components?.user = nil
             components?.password = nil

@@ -9,7 +9,7 @@ enum CacheStatus {
         "\(cache); hit; detail=\(string(detail))"
     }
 
-    /// The network was asked first, because the library is told to be bypassed (§2.2), and this answered instead.
+    /// The network was asked first, because the library is configured to be bypassed (§2.2); `detail` answered instead.
     ///
     /// - Parameters:
     ///   - status: What the network answered; nil when there was no connection, for which §2.3 has no word.

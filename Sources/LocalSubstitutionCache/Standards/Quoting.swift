@@ -55,7 +55,7 @@ package func suggestion(for name: String, among candidates: some Sequence<String
     return best?.name
 }
 
-/// How many letters one has that the other has not, wherever they stand: never more than the distance.
+/// How many letters one text has and the other lacks, in any position; never more than the edit distance.
 private func differingLetters(_ first: [UInt8], _ second: [UInt8]) -> Int {
     var counts = [Int](repeating: 0, count: 256)
     for letter in first { counts[Int(letter)] += 1 }

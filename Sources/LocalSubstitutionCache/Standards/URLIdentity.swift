@@ -48,7 +48,7 @@ struct URLIdentity: Hashable, Sendable {
         self.query = query
     }
 
-    /// The identity of a text that nothing has to be changed in, as in most requests; nil for all that needs a closer
+    /// The identity of a text that is already normal, as in most requests; nil for every text that needs a closer
     /// look.
     private static func alreadyNormal(_ text: String) -> URLIdentity? {
         let identity = text.utf8.withContiguousStorageIfAvailable { bytes -> URLIdentity? in
@@ -96,7 +96,7 @@ struct URLIdentity: Hashable, Sendable {
             bytes[..<colon].allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) })
         else { throw .notAbsolute }
         let rest = bytes[(colon + 1)...]
-        // A host and its port is what people mean who write example.com:8080.
+        // People who write example.com:8080 mean a host and its port, not a scheme.
         if rest.first?.isASCIIDigit == true { throw .notAbsolute }
         let scheme = bytes[..<colon].lazy.map(\.asciiLowercased)
         let isSecure = scheme.elementsEqual("https".utf8)

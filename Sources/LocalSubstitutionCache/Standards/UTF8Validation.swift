@@ -1,7 +1,7 @@
 extension RandomAccessCollection<UInt8> where Index == Int {
-    /// The offset of the first byte that is not UTF-8; nil when all is.
+    /// The offset of the first byte that is not UTF-8; nil when every byte is.
     ///
-    /// Decodes with the standard library. `String(validating:)` tells only whether, not where, and is not on every
+    /// Decodes with the standard library. `String(validating:)` tells only whether one exists, and is not on every
     /// system.
     func firstInvalidUTF8() -> Int? {
         var parser = Unicode.UTF8.ForwardParser()

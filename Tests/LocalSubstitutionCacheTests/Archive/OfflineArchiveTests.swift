@@ -302,7 +302,7 @@ struct OfflineArchiveTests {
     }
 
     /// The modes of files that were seen.
-    // What changes is only touched inside the lock.
+    // Mutable state is only accessed inside the lock.
     private final class Modes: @unchecked Sendable {
         private let lock = NSLock()
         private var seen: Set<mode_t> = []

@@ -233,7 +233,7 @@ extension InstalledTests {
 }
 
 /// A delegate that keeps everything that one task tells it.
-// What changes is only touched inside the lock.
+// Mutable state is only accessed inside the lock.
 final class Recorder: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let lock = NSLock()
     private var state = (heads: [HTTPURLResponse](), data: Data(), ends: 0, error: URLError.Code?.none)

@@ -67,7 +67,7 @@ extension InstalledTests.WhoAnswersTests {
 }
 
 /// Answers everything, and remembers that it was asked.
-// What changes is only touched inside the lock.
+// Mutable state is only accessed inside the lock.
 private final class AskingCache: URLCache, @unchecked Sendable {
     static let body = Data("from the asking cache".utf8)
 

@@ -52,7 +52,7 @@ final class Gate: Sendable {
 }
 
 /// A cache that keeps some tasks waiting.
-// What changes is only touched inside the lock.
+// Mutable state is only accessed inside the lock.
 final class HoldingCache: URLCache, @unchecked Sendable {
     private let isHeld: @Sendable (URLSessionDataTask) -> Bool
     private let lock = NSLock()

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 /// Keeps what a protocol tells, in order.
-// What changes is only touched inside the lock.
+// Mutable state is only accessed inside the lock.
 final class RecordingClient: NSObject, URLProtocolClient, @unchecked Sendable {
     enum Event: Equatable {
         case head(Int)

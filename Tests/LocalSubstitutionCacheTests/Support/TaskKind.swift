@@ -79,7 +79,7 @@ enum TaskKind: String, CaseIterable, Sendable {
 }
 
 /// A session delegate that collects what its tasks deliver piece by piece.
-// What changes is only touched inside the lock.
+// Mutable state is only accessed inside the lock.
 final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     typealias Completion = @Sendable (Result<(Data, URLResponse), any Error>) -> Void
 
