@@ -43,6 +43,26 @@ extension InstalledTests {
             #expect(server.requests.isEmpty)
         }
 
+        @Test("What a session's cache hands over is delivered only if the installed table made it")
+        func handedOver() async throws {
+            let manifest = folder.url.appendingPathComponent("manifest.json")
+            try folder.write("{ \"\(request.url?.absoluteString ?? "")\": \"a.txt\" }", to: "manifest.json")
+            let cache = try LocalSubstitutionCache(manifest: manifest)
+            cache.install()
+            let old = try #require(cache.cachedResponse(for: request))
+            let foreign = CachedURLResponse(response: old.response, data: Data("foreign".utf8))
+            try folder.write("newer", to: "a.txt")
+            try cache.reload()
+            let current = try #require(cache.cachedResponse(for: request))
+            for handedOver in [old, foreign, current] {
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.urlCache = AnsweringCache(handedOver)
+                configuration.useSubstitutions()
+                let (data, _) = try await URLSession(configuration: configuration).data(for: request)
+                #expect(String(decoding: data, as: UTF8.self) == "newer")
+            }
+        }
+
         @Test("A configuration may use substitutions before a cache is installed, and more than once")
         func usedBefore() async throws {
             let session = makeEphemeralSession()

@@ -96,3 +96,21 @@ final class HookCache: URLCache, @unchecked Sendable {
         completionHandler(nil)
     }
 }
+
+/// A cache that answers every task with the same response.
+// The response is never changed.
+final class AnsweringCache: URLCache, @unchecked Sendable {
+    private let answer: CachedURLResponse
+
+    init(_ answer: CachedURLResponse) {
+        self.answer = answer
+        super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
+    }
+
+    override func getCachedResponse(
+        for dataTask: URLSessionDataTask,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        completionHandler(answer)
+    }
+}
