@@ -42,6 +42,8 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     private let reloading = NSLock()
     private let lock = NSLock()
     private var table: SubstitutionTable
+    /// The cache that was shared when this one was made, and that is none of this library's.
+    let predecessor: URLCache
 
     // MARK: - Making one
 
@@ -99,8 +101,9 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     private init(_ load: @escaping @Sendable () -> Result<SubstitutionTable, ManifestError>) throws(ManifestError) {
         table = try load().get()
         self.load = load
-        let stock = URLCache.shared
-        super.init(memoryCapacity: stock.memoryCapacity, diskCapacity: stock.diskCapacity, diskPath: nil)
+        let shared = URLCache.shared
+        predecessor = (shared as? LocalSubstitutionCache)?.predecessor ?? shared
+        super.init(memoryCapacity: shared.memoryCapacity, diskCapacity: shared.diskCapacity, diskPath: nil)
     }
 
     private static func manifest(in bundle: Bundle) throws(ManifestError) -> URL {
@@ -167,9 +170,6 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
 
     /// What becomes of a request.
     func verdict(on request: URLRequest) -> Verdict { currentTable.verdict(on: request) }
-
-    /// Whether the current table made a response.
-    func hasMade(_ response: CachedURLResponse) -> Bool { currentTable.hasMade(response) }
 
     // MARK: - URLCache
 

@@ -163,6 +163,9 @@ public final class OfflineArchive: @unchecked Sendable {
         removals.announce(file.lastPathComponent)
     }
 
+    /// Forgets which loads were announced, because nobody can withdraw them any more.
+    func orphanAnnounced() { removals.orphanAnnounced() }
+
     /// Forgets one of those whose load will never begin.
     func withdraw(_ request: URLRequest) {
         guard let file = file(for: request) else { return }

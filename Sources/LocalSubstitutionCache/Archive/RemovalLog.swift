@@ -15,6 +15,8 @@ final class RemovalLog: @unchecked Sendable {
     /// When loads were announced that have not begun, by the name of the file, in order.
     private var announced: [String: [Int]] = [:]
     private var announcedCount = 0
+    /// How many announced loads of a file may still begin, of which nobody will say when they never do.
+    private var orphaned: [String: Int] = [:]
 
     /// A limit, so that single files and announced loads cannot fill the memory: beyond it every copy counts
     /// as removed, so that a copy may be missing, but no removed copy comes back.
@@ -82,9 +84,23 @@ final class RemovalLog: @unchecked Sendable {
     /// the earliest moment that is left, and the latest is forgotten.
     func begin(_ file: String) -> Int {
         lock.withLock {
+            if let count = orphaned[file] {
+                orphaned[file] = count > 1 ? count - 1 : nil
+                return -1
+            }
             let first = announced[file]?.first ?? now
             forgetAnnouncement(of: file)
             return first
+        }
+    }
+
+    /// Gives up on all announcements: as many loads of each file are taken for those, and not kept.
+    func orphanAnnounced() {
+        lock.withLock {
+            for (file, moments) in announced { orphaned[file, default: 0] += moments.count }
+            (announced, announcedCount) = ([:], 0)
+            // As everything else that is remembered here.
+            if orphaned.count > Self.maximumCount { orphaned = [:] }
         }
     }
 

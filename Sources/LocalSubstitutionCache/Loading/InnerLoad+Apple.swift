@@ -39,7 +39,7 @@ extension InnerLoad {
     /// The answer for the URL that a redirect leads to; nil when the network must be asked, and then the 3xx is kept.
     func answer(redirectedTo request: URLRequest, _ response: HTTPURLResponse) -> CachedURLResponse? {
         withState { state in
-            let answer = state.fallback.answer(redirectedTo: request)
+            let answer = state.fallback?.answer(redirectedTo: request)
             if answer == nil { state.redirect = Pending(head: response) }
             return answer
         }

@@ -49,11 +49,21 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         var head: URLResponse?
         var body = Data()
         var last: Last?
+
+        init(head: URLResponse? = nil, body: Data = Data(), last: Last? = nil) {
+            (self.head, self.body, self.last) = (head, body, last)
+        }
+
+        /// A whole answer.
+        init(_ answer: CachedURLResponse) {
+            self.init(head: answer.response, body: answer.data, last: .end(nil))
+        }
     }
 
     struct State {
         var phase = Phase.idle
-        var fallback: Fallback
+        /// What may answer instead of the network; nil when nothing does.
+        var fallback: Fallback?
         var pending = Pending()
         /// The head and body of the network, for the archive; no body when it is too long.
         var head: URLResponse?
@@ -66,7 +76,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     let client: (any URLProtocolClient)?
     let thread = CallingThread()
     /// Goes on after a redirect, where the client cannot be told of one.
-    let onRedirect: (Fallback) -> Void
+    let onRedirect: (Fallback?) -> Void
     private let session: InnerSession
     private let lock = NSLock()
     private var state: State
@@ -76,9 +86,9 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     init(
         for owner: URLProtocol,
-        _ fallback: Fallback,
+        _ fallback: Fallback?,
         in session: InnerSession = .shared,
-        onRedirect: @escaping (Fallback) -> Void = { _ in }
+        onRedirect: @escaping (Fallback?) -> Void = { _ in }
     ) {
         self.owner = owner
         self.session = session
@@ -166,10 +176,8 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     }
 
     /// Answers instead of the network, and ends its load.
-    func answer(_ answer: CachedURLResponse) {
-        add { pending in
-            pending = Pending(head: answer.response, body: answer.data, last: .end(nil))
-        }
+    private func answer(_ answer: CachedURLResponse) {
+        add { $0 = Pending(answer) }
         cancel()
     }
 
@@ -178,7 +186,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         // An interim response, such as 103, is not the answer (RFC 9110 §15.2).
         if let status, (100..<200).contains(status) { return }
         let fallback = withState { $0.fallback }
-        if let answer = status.flatMap({ fallback.answer(after: .status($0)) }) {
+        if let answer = status.flatMap({ fallback?.answer(after: .status($0)) }) {
             self.answer(answer)
         } else {
             withState { $0.head = response }
@@ -189,7 +197,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     func didReceive(_ data: Data) {
         withState { state in
             state.redirect?.body.append(data)
-            if let count = state.body?.count, data.count <= state.fallback.collectedLength - count {
+            if let count = state.body?.count, data.count <= (state.fallback?.collectedLength ?? 0) - count {
                 state.body?.append(data)
             } else {
                 state.body = nil
@@ -205,14 +213,14 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
             return (state.fallback, state.phase == .waiting)
         }
         if isUndecided, let outcome = error.flatMap({ Fallback.Outcome($0) }),
-            let answer = fallback.answer(after: outcome)
+            let answer = fallback?.answer(after: outcome)
         {
             self.answer(answer)
             return
         }
         if isUndecided, error == nil, let response = task.response { didReceive(response) }
         let (head, body) = withState { ($0.head, $0.body) }
-        if error == nil, let head, let body { fallback.keep(head, body, after: task.currentRequest) }
+        if error == nil, let head, let body { fallback?.keep(head, body, after: task.currentRequest) }
         add { $0.last = .end(error) }
     }
 
@@ -230,15 +238,15 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         _ request: URLRequest,
         _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        if let answer = answer(redirectedTo: request, response) {
-            self.answer(answer)
-        } else {
-            add { $0.last = .redirect(request, response) }
+        let answer = answer(redirectedTo: request, response)
+        add { pending in
+            if let answer { pending = Pending(answer) } else { pending.last = .redirect(request, response) }
         }
         // Linux ends the process when a task that was cancelled is told where a redirect leads.
         session.command { [self] in
             if !isCancelled { completionHandler(nil) }
         }
+        if answer != nil { cancel() }
     }
 }
 

@@ -60,7 +60,14 @@ final class Installation: @unchecked Sendable {
     private nonisolated(unsafe) static var installed: Installation?
 
     /// Held while a cache is installed or uninstalled; code that URL loading calls never takes it.
+    ///
+    /// What is replaced is let go after it, because the app's own objects may end with it, and call `uninstall()`.
     fileprivate static let changing = NSLock()
+
+    /// Tells the archive that it is no longer the installed one, unless it still is.
+    fileprivate func end(before next: OfflineArchive?) {
+        if archive !== next { archive?.orphanAnnounced() }
+    }
 }
 
 extension LocalSubstitutionCache {
@@ -75,39 +82,44 @@ extension LocalSubstitutionCache {
     /// - Parameter archive: Keeps copies of what the network answers, and replays them when there is no connection;
     ///   none without it.
     public func install(archive: OfflineArchive? = nil) {
-        Installation.changing.lock()
-        defer { Installation.changing.unlock() }
-        let shared = URLCache.shared
-        if shared !== self {
-            memoryCapacity = shared.memoryCapacity
-            diskCapacity = shared.diskCapacity
+        let previous = Installation.changing.withLock { () -> Installation? in
+            let (current, shared) = (Installation.current, URLCache.shared)
+            if shared !== self {
+                memoryCapacity = shared.memoryCapacity
+                diskCapacity = shared.diskCapacity
+            }
+            // Foundation on Linux gives the shared session a cache once, and asks no registered class before its own.
+            // This comes first, so that after `uninstall()` the session asks the cache that it had before.
+            #if canImport(FoundationNetworking)
+            SharedSessionCache.install()
+            #endif
+            let replaced =
+                shared === current?.cache
+                ? current?.replaced : (shared as? LocalSubstitutionCache)?.predecessor
+            Installation.current = Installation(cache: self, archive: archive, insteadOf: replaced ?? shared)
+            URLCache.shared = self
+            _ = URLProtocol.registerClass(SubstitutionProtocol.self)
+            return current
         }
-        // Foundation on Linux gives the shared session a cache once, and asks no registered class before its own.
-        // This comes first, so that after `uninstall()` the session asks the cache that it had before.
-        #if canImport(FoundationNetworking)
-        SharedSessionCache.install()
-        #endif
-        let current = Installation.current
-        let replaced = current.flatMap { shared === $0.cache ? $0.replaced : nil } ?? shared
-        Installation.current = Installation(cache: self, archive: archive, insteadOf: replaced)
-        URLCache.shared = self
-        _ = URLProtocol.registerClass(SubstitutionProtocol.self)
+        previous?.end(before: archive)
     }
 
     /// Ends what ``install(archive:)`` began: the shared cache is again the one that was there before any of this
     /// library's.
     ///
-    /// From then on ``SubstitutionProtocol`` answers nothing, in whichever session. Has no effect unless this instance
-    /// is the one that is installed, and leaves a shared cache alone that the app has set since. It cannot reach
-    /// sessions and configurations that copied this cache while it was shared: they go on asking it. (On Linux
-    /// `URLSession.shared` asks the cache that it had before.) What the app stored meanwhile stays in the folder of the
-    /// shared cache.
+    /// From then on ``SubstitutionProtocol`` takes no request, in whichever session; loads that have begun end as they
+    /// began. Has no effect unless this instance is the one that is installed, and leaves a shared cache alone that the
+    /// app has set since. It cannot reach sessions and configurations that copied this cache while it was shared: they
+    /// go on asking it. (On Linux `URLSession.shared` asks the cache that it had before.) What the app stored meanwhile
+    /// stays in the folder of the shared cache.
     public func uninstall() {
-        Installation.changing.lock()
-        defer { Installation.changing.unlock() }
-        guard let current = Installation.current, current.cache === self else { return }
-        Installation.current = nil
-        if URLCache.shared === self { URLCache.shared = current.replaced }
-        URLProtocol.unregisterClass(SubstitutionProtocol.self)
+        let previous = Installation.changing.withLock { () -> Installation? in
+            guard let current = Installation.current, current.cache === self else { return nil }
+            Installation.current = nil
+            if URLCache.shared === self { URLCache.shared = current.replaced }
+            URLProtocol.unregisterClass(SubstitutionProtocol.self)
+            return current
+        }
+        previous?.end(before: nil)
     }
 }

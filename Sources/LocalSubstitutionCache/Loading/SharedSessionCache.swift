@@ -24,7 +24,9 @@ final class SharedSessionCache: URLCache, @unchecked Sendable {
     static func install() {
         let configuration = URLSession.shared.configuration
         if !(configuration.urlCache is SharedSessionCache) {
-            configuration.urlCache = SharedSessionCache(insteadOf: configuration.urlCache)
+            let previous = configuration.urlCache
+            let stock = (previous as? LocalSubstitutionCache)?.predecessor ?? previous
+            configuration.urlCache = SharedSessionCache(insteadOf: stock)
         }
         if configuration.protocolClasses?.first != SubstitutionProtocol.self { configuration.useSubstitutions() }
     }

@@ -77,7 +77,7 @@ public final class SubstitutionProtocol: URLProtocol {
         }
         // The cache may have been replaced since it was asked.
         guard let installation = Installation.current else { return loadFromNetwork(nil) }
-        if let cachedResponse, installation.cache.hasMade(cachedResponse) { return deliver(cachedResponse) }
+        // What URL loading hands over may be another cache's, or the answer to another request; only a look-up proves it.
         switch installation.service(for: request) {
         case .file(let match):
             if let response = match.response(to: request) { deliver(response) } else { loadFromNetwork(nil) }
@@ -149,7 +149,7 @@ public final class SubstitutionProtocol: URLProtocol {
             begin(SystemLoad(for: self, fallback))
         }
         #else
-        begin(fallback.map { InnerLoad(for: self, $0) })
+        begin(InnerLoad(for: self, fallback))
         #endif
     }
 

@@ -10,12 +10,10 @@ struct Representation {
     private let substitutions: [Substitution]
     private let index: Int
     private let contents: FileContents
-    /// What tells whose a response is.
-    private let userInfo: [AnyHashable: Any]
 
     /// Represents one of `substitutions`, without a copy of it.
-    init(_ substitutions: [Substitution], _ index: Int, _ contents: FileContents, userInfo: [AnyHashable: Any]) {
-        (self.substitutions, self.index, self.contents, self.userInfo) = (substitutions, index, contents, userInfo)
+    init(_ substitutions: [Substitution], _ index: Int, _ contents: FileContents) {
+        (self.substitutions, self.index, self.contents) = (substitutions, index, contents)
     }
 
     var substitution: Substitution { substitutions[index] }
@@ -51,7 +49,7 @@ struct Representation {
 
     private func response(_ url: URL, status: Int, fields: [String: String], data: Data) -> CachedURLResponse? {
         HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields).map {
-            CachedURLResponse(response: $0, data: data, userInfo: userInfo, storagePolicy: .allowed)
+            CachedURLResponse(response: $0, data: data)
         }
     }
 

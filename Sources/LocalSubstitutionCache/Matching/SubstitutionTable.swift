@@ -78,8 +78,6 @@ package final class SubstitutionTable: @unchecked Sendable {
     /// Spelling → row, only where that row answers that spelling.
     private let spellings: [String: Row]
     private let hosts: HostFilter
-    /// On every response of this table.
-    private let mark = Mark()
     private let nearestLock = NSLock()
     /// Made when the first explanation asks for it; an app may never do so.
     private var nearestIndex: NearestIndex?
@@ -97,14 +95,8 @@ package final class SubstitutionTable: @unchecked Sendable {
         expired = manifest.expired
         manifestName = manifest.source.name
         order = MatchOrder(substitutions)
-        let userInfo: [AnyHashable: Any] = [Mark.key: mark]
-        let representations = order.candidates.map { [substitutions, userInfo] candidate in
-            Representation(
-                substitutions,
-                candidate.substitution,
-                contents[candidate.substitution],
-                userInfo: userInfo
-            )
+        let representations = order.candidates.map { [substitutions] candidate in
+            Representation(substitutions, candidate.substitution, contents[candidate.substitution])
         }
         let prepared = Self.prepared(order.candidates, representations)
         var rows: [Row] = []
@@ -144,8 +136,8 @@ package final class SubstitutionTable: @unchecked Sendable {
         return Array(unsafeUninitializedCapacity: candidates.count) { buffer, count in
             buffer.initialize(repeating: nil)
             count = candidates.count
-            // Each element of `buffer` is touched by one thread only, and `representations` is only read.
-            nonisolated(unsafe) let (buffer, representations) = (buffer, representations)
+            // Each element is touched by one thread only.
+            nonisolated(unsafe) let buffer = buffer
             DispatchQueue.concurrentPerform(iterations: (candidates.count + chunk - 1) / chunk) { number in
                 for index in number * chunk..<min((number + 1) * chunk, candidates.count) {
                     guard let url = URL(string: candidates[index].target.spelling),
@@ -168,15 +160,6 @@ package final class SubstitutionTable: @unchecked Sendable {
             let index = order.first(matching: identity)
         else { return nil }
         return Match(row: rows[index], isExact: false)
-    }
-
-    private final class Mark: Sendable {
-        static let key = "LocalSubstitutionCache"
-    }
-
-    /// Whether a response is one of this table's.
-    func hasMade(_ response: CachedURLResponse) -> Bool {
-        (response.userInfo?[Mark.key] as? Mark) === mark
     }
 
     /// What would answer `identity` if its day had not passed.

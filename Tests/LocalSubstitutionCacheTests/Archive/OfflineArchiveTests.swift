@@ -212,6 +212,19 @@ struct OfflineArchiveTests {
         #expect(removals.allows("a", since: removals.begin("a")))
     }
 
+    @Test("Announcements that nobody can withdraw cost as many loads of their file, and no more")
+    func orphaned() {
+        let removals = RemovalLog()
+        removals.announce("a")
+        removals.announce("a")
+        removals.orphanAnnounced()
+        removals.removeAll()
+        #expect(!removals.allows("a", since: removals.begin("a")))
+        #expect(removals.allows("b", since: removals.begin("b")))
+        #expect(!removals.allows("a", since: removals.begin("a")))
+        #expect(removals.allows("a", since: removals.begin("a")))
+    }
+
     @Test("Loads that are announced and never begin, and removals without end, take no memory without end")
     func bounded() throws {
         let removals = RemovalLog()

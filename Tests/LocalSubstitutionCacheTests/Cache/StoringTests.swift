@@ -63,14 +63,35 @@ final class StoringTests: CacheSuite {
     func notStored() throws {
         let cache = try cache()
         let before = cache.currentMemoryUsage
-        cache.storeCachedResponse(try stored("https://example.com/site.css"), for: try request())
-        #expect(cache.currentMemoryUsage == before)
+        // Whatever its policy is, and with credentials.
+        let policies: [URLRequest.CachePolicy] = [
+            .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
+        ]
+        for policy in policies {
+            for headers in [[:], ["Authorization": "Basic eDp5"]] {
+                let request = try request("https://example.com/site.css", "GET", headers, policy: policy)
+                cache.storeCachedResponse(try stored("https://example.com/site.css"), for: request)
+                #expect(cache.currentMemoryUsage == before)
+            }
+        }
         // On Linux URLCache does not look at the query, so this would be removed with the other.
         let neighbour = try request("https://example.com/site.css?other")
         cache.storeCachedResponse(try stored("https://example.com/site.css?other"), for: neighbour)
         cache.removeCachedResponse(for: try request())
         #expect(cache.cachedResponse(for: neighbour)?.data == Data("stored".utf8))
         cache.removeCachedResponse(for: neighbour)
+    }
+
+    @Test("An answer may be stored in another cache, also on disk")
+    func storedElsewhere() throws {
+        let answer = try #require(cache().cachedResponse(for: request()))
+        // What it carries beyond head and body would have to be archived with it.
+        #expect(answer.userInfo == nil)
+        let disk = folder.url.appendingPathComponent("disk").path
+        let other = URLCache(memoryCapacity: 1_000_000, diskCapacity: 1_000_000, diskPath: disk)
+        let elsewhere = try request("https://example.com/elsewhere")
+        other.storeCachedResponse(answer, for: elsewhere)
+        #expect(other.cachedResponse(for: elsewhere)?.data == answer.data)
     }
 
     private func stored(_ url: String) throws -> CachedURLResponse {

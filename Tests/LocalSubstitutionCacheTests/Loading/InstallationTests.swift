@@ -112,5 +112,37 @@ extension InstalledTests {
             cache.uninstall()
             #expect(URLCache.shared === other)
         }
+
+        @Test("Uninstalling brings back the cache before, also when the app had made this one the shared one by hand")
+        func uninstallSetByHand() throws {
+            cache.uninstall()
+            for isOther in [false, true] {
+                URLCache.shared = cache
+                let installed = isOther ? try folder.cache("{}") : cache
+                installed.install()
+                installed.uninstall()
+                #expect(URLCache.shared === sharedBefore)
+            }
+        }
+
+        @Test("An object of the app's that ends with the replaced archive may uninstall a cache")
+        func uninstallAtTheEnd() throws {
+            final class Fixture: Sendable {
+                let cache: LocalSubstitutionCache
+                init(_ cache: LocalSubstitutionCache) { self.cache = cache }
+                deinit { cache.uninstall() }
+            }
+            func install() throws {
+                let fixture = Fixture(cache)
+                let archive = try OfflineArchive(directory: folder.url, capacity: 1000) { _ in
+                    withExtendedLifetime(fixture) { true }
+                }
+                cache.install(archive: archive)
+            }
+            for other in [try folder.cache("{}"), cache] {
+                try install()
+                other.install()
+            }
+        }
     }
 }

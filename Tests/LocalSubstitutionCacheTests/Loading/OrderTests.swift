@@ -167,6 +167,28 @@ extension InstalledTests {
             #expect(archive.copies.count == 1)
         }
 
+        @Test("Between canInit and startLoading the cache is uninstalled, and installed again after a sign-out")
+        func uninstalledBetween() async throws {
+            let archive = try OfflineArchive(
+                directory: folder.url.appendingPathComponent("archive"),
+                capacity: 1_000_000
+            )
+            let cache = try folder.cache("{}")
+            cache.install(archive: archive)
+            let isFirst = Flag()
+            let session = session { _ in
+                guard !isFirst.isSet else { return }
+                isFirst.set()
+                cache.uninstall()
+            }
+            #expect(try await text(request, in: session) == Self.networkText)
+            archive.removeAll()
+            cache.install(archive: archive)
+            for _ in 0..<3 { _ = try await text(request, in: session) }
+            archive.waitUntilWritten()
+            #expect(archive.copies.count == 1)
+        }
+
         @Test("Another copy is removed while a load is on its way: its answer is kept")
         func otherRemovedBetween() async throws {
             let archive = try OfflineArchive(

@@ -43,7 +43,7 @@ extension InstalledTests {
             #expect(server.requests.isEmpty)
         }
 
-        @Test("What a session's cache hands over is delivered only if the installed table made it")
+        @Test("What a session's cache hands over does not count: the table and the request decide")
         func handedOver() async throws {
             let manifest = folder.url.appendingPathComponent("manifest.json")
             try folder.write("{ \"\(request.url?.absoluteString ?? "")\": \"a.txt\" }", to: "manifest.json")
@@ -58,8 +58,15 @@ extension InstalledTests {
                 let configuration = URLSessionConfiguration.ephemeral
                 configuration.urlCache = AnsweringCache(handedOver)
                 configuration.useSubstitutions()
-                let (data, _) = try await URLSession(configuration: configuration).data(for: request)
+                let session = URLSession(configuration: configuration)
+                let (data, _) = try await session.data(for: request)
                 #expect(String(decoding: data, as: UTF8.self) == "newer")
+                var part = request
+                part.setValue("bytes=1-2", forHTTPHeaderField: "Range")
+                #expect(try await session.data(for: part).0 == Data("ew".utf8))
+                var head = request
+                head.httpMethod = "HEAD"
+                #expect(try await session.data(for: head).0.isEmpty)
             }
         }
 
