@@ -77,7 +77,8 @@ public final class SubstitutionProtocol: URLProtocol {
         }
         // The cache may have been replaced since it was asked.
         guard let installation = Installation.current else { return loadFromNetwork(nil) }
-        // What URL loading hands over may be another cache's, or the answer to another request; only a look-up proves it.
+        // What URL loading hands over may be another cache's, or the answer to another request; only a look-up proves
+        // it.
         switch installation.service(for: request) {
         case .file(let match):
             if let response = match.response(to: request) { deliver(response) } else { loadFromNetwork(nil) }
