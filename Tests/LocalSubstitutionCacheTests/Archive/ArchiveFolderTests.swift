@@ -1,0 +1,260 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+@Suite("Files of an archive")
+final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
+    @Test("Nobody else can read a copy, at any moment")
+    func privacy() async throws {
+        let before = umask(0)
+        defer { umask(before) }
+        let (modes, isDone, path) = (Modes(), Flag(), folder.url.path)
+        async let watching: Void = onThread {
+            while !isDone.isSet {
+                for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+                    var status = stat()
+                    if lstat(path + "/" + name, &status) == 0 { modes.insert(status.st_mode & 0o777) }
+                }
+            }
+        }
+        let big = try OfflineArchive(directory: folder.url, capacity: 100_000_000)
+        var number = 0
+        while number < 10 || modes.all.isEmpty {
+            try keep(String(repeating: "x", count: 2_000_000), for: request("\(number % 20)"), in: big)
+            number += 1
+        }
+        isDone.set()
+        _ = try await watching
+        #expect(modes.all == [0o600])
+    }
+
+    /// The modes of files that were seen.
+    // Mutable state is only accessed inside the lock.
+    private final class Modes: @unchecked Sendable {
+        private let lock = NSLock()
+        private var seen: Set<mode_t> = []
+
+        func insert(_ mode: mode_t) { lock.withLock { _ = seen.insert(mode) } }
+
+        var all: Set<mode_t> { lock.withLock { seen } }
+    }
+
+    @Test("What an ended process left is removed, and what is being written stays and counts")
+    func unfinished() throws {
+        let left = folder.url.appendingPathComponent("left.offlinepart")
+        let written = folder.url.appendingPathComponent("written.offlinepart")
+        try Data(count: 150_000).write(to: left)
+        try Data(count: 900_000).write(to: written)
+        let writer = try #require(FileHandle(forWritingAtPath: written.path))
+        #expect(flock(writer.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
+        // The first copy makes room; with what is being written there is none for it.
+        try keep(String(repeating: "x", count: 200_000), for: request("a"))
+        #expect(files.map(\.lastPathComponent) == ["written.offlinepart"])
+        try Data(count: 10).write(to: left)
+        archive.removeAll()
+        #expect(files.isEmpty)
+        try writer.close()
+    }
+
+    @Test("What was used least recently makes room")
+    func capacity() throws {
+        let archive = try OfflineArchive(directory: folder.url, capacity: 10_000)
+        let body = String(repeating: "x", count: 3000)
+        for (age, path) in ["a", "b", "c"].enumerated() {
+            try keep(body, for: request(path), in: archive)
+            #expect(archive.copies.count == age + 1)
+            // As if some time had passed.
+            for file in files {
+                let date = try #require(
+                    FileManager.default.attributesOfItem(atPath: file.path)[.modificationDate] as? Date
+                )
+                let older = date.addingTimeInterval(-100)
+                try FileManager.default.setAttributes([.modificationDate: older], ofItemAtPath: file.path)
+            }
+        }
+        #expect(try text(of: request("a"), in: archive) == body)
+        try keep(body, for: request("d"), in: archive)
+        #expect(Set(archive.copies.map(\.url.path)) == ["/a", "/c", "/d"])
+        try keep(String(repeating: "x", count: 20_000), for: request("e"), in: archive)
+        #expect(Set(archive.copies.map(\.url.path)) == ["/a", "/c", "/d"])
+    }
+
+    @Test("Whatever byte of a file is flipped or missing, the copy is removed and never replayed")
+    func damage() throws {
+        try keep("hello, this is the body", for: request("a"), ["Content-Type": "text/plain"])
+        #expect(try text(of: request("a")) != nil)
+        let file = try #require(files.first)
+        let intact = try Data(contentsOf: file)
+        var damaged: [Data] = (0..<intact.count).map { index in
+            var data = intact
+            data[index] ^= 1 << UInt8.random(in: 0...7)
+            return data
+        }
+        damaged += (0..<intact.count).map { intact.prefix($0) }
+        damaged += [intact + Data([0]), Data(repeating: 0, count: 4096), Data("\n".utf8)]
+        for data in damaged {
+            try data.write(to: file)
+            #expect(try text(of: request("a")) == nil)
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+        }
+        try intact.write(to: file)
+        #expect(try text(of: request("a")) == "hello, this is the body")
+    }
+
+    @Test("The copy of another URL is not replayed, also when it has the file's name")
+    func foreign() throws {
+        try keep("a", for: request("a"))
+        #expect(archive.copies.count == 1)
+        let first = try #require(files.first)
+        try keep("b", for: request("b"))
+        #expect(archive.copies.count == 2)
+        let second = try #require(files.first { $0 != first })
+        try Data(contentsOf: second).write(to: first)
+        #expect(try text(of: request("a")) == nil)
+        #expect(try text(of: request("b")) == "b")
+    }
+
+    @Test("A FIFO, a link or a folder with the name of a copy hangs nothing and leads nowhere")
+    func hostileFiles() throws {
+        try keep("a", for: request("a"))
+        #expect(archive.copies.count == 1)
+        let file = try #require(files.first)
+        let outside = try TemporaryFolder()
+        let target = outside.url.appendingPathComponent("target")
+        try FileManager.default.moveItem(at: file, to: target)
+        #expect(mkfifo(file.path, 0o600) == 0)
+        #expect(try text(of: request("a")) == nil)
+        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
+        #expect(try text(of: request("a")) == nil)
+        #expect(FileManager.default.fileExists(atPath: target.path))
+        try keep("again", for: request("a"))
+        #expect(archive.copies.count == 1)
+        #expect(try text(of: request("a")) == "again")
+        // The archive leaves a folder with such a name alone.
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
+        #expect(try text(of: request("a")) == nil)
+        archive.removeAll()
+        #expect(FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test("Other files in the directory are left alone, and the directory may go away")
+    func directory() throws {
+        let other = folder.url.appendingPathComponent("notes.txt")
+        try Data("mine".utf8).write(to: other)
+        try keep("a", for: request("a"))
+        archive.removeAll()
+        #expect(try String(contentsOf: other, encoding: .utf8) == "mine")
+        try FileManager.default.removeItem(at: folder.url)
+        #expect(try text(of: request("a")) == nil)
+        try keep("a", for: request("a"))
+        #expect(try text(of: request("a")) == "a")
+    }
+
+    // Only Linux tells a program's own file, and iOS and its relatives start no processes.
+    #if os(Linux)
+    /// The other processes run only this, with a variable that tells them so.
+    @Test("Processes that write, read and make room in one directory serve only whole copies")
+    func processes() async throws {
+        let variable = "ARCHIVE_OF_ANOTHER_PROCESS"
+        if let path = ProcessInfo.processInfo.environment[variable] {
+            let shared = try OfflineArchive(directory: URL(fileURLWithPath: path), capacity: 60_000)
+            try use(shared)
+            return
+        }
+        let path = folder.url.path
+        async let workers = withThrowingTaskGroup(of: Int32.self) { group in
+            for _ in 0..<2 { group.addTask { try await Self.worker([variable: path]).runToEnd() } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        let shared = try OfflineArchive(directory: folder.url, capacity: 60_000)
+        try await onThread { [self] in try use(shared) }
+        #expect(try await workers == [0, 0])
+        #expect(archive.copies.count > 1)
+        #expect(archive.copies.reduce(0) { $0 + $1.byteCount } <= 70_000)
+        #expect(files.allSatisfy { $0.pathExtension == "offlinecopy" })
+    }
+
+    /// A process that runs ``processes()`` with a variable that tells it so.
+    private static func worker(_ environment: [String: String]) -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = ["--testing-library", "swift-testing", "--filter", "ArchiveFolderTests/processes"]
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardOutput = FileHandle.nullDevice
+        return process
+    }
+
+    private func use(_ archive: OfflineArchive) throws {
+        for round in 0..<300 {
+            let path = "page\(round % 12)"
+            let body = String(repeating: "\(path) \(ProcessInfo.processInfo.processIdentifier);", count: 500)
+            try keep(body, for: request(path), in: archive)
+            if let text = try text(of: request(path), in: archive) {
+                let pieces = Set(text.split(separator: ";"))
+                #expect(pieces.count == 1 && text.hasPrefix("\(path) "))
+            }
+        }
+    }
+
+    @Test(
+        "A full disk loses nothing but the copy",
+        .enabled(if: SmallDisk.isAllowed, "only root may mount a small disk")
+    )
+    func fullDisk() async throws {
+        try await onThread { [self] in
+            let disk = try SmallDisk(kilobytes: 64, at: folder.url)
+            defer { disk.unmount() }
+            try fillDisk()
+        }
+    }
+
+    private func fillDisk() throws {
+        try keep("small", for: request("a"))
+        #expect(try text(of: request("a")) == "small")
+        try keep(String(repeating: "x", count: 200_000), for: request("b"))
+        try keep(String(repeating: "x", count: 200_000), for: request("a"))
+        #expect(try text(of: request("b")) == nil)
+        #expect(try text(of: request("a")) == "small")
+        #expect(files.count == 1)
+        try keep("then", for: request("c"))
+        #expect(try text(of: request("c")) == "then")
+    }
+    #endif
+}
+
+// Mounting one takes a process, and a kind of file system that only Linux has.
+#if os(Linux)
+/// A file system in memory that is soon full.
+private struct SmallDisk {
+    /// Mounting is for root.
+    static var isAllowed: Bool { geteuid() == 0 }
+
+    private let url: URL
+
+    init(kilobytes: Int, at url: URL) throws {
+        self.url = url
+        try Self.run("mount", "-t", "tmpfs", "-o", "size=\(kilobytes)k", "tmpfs", url.path)
+    }
+
+    func unmount() {
+        try? Self.run("umount", url.path)
+    }
+
+    private static func run(_ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw POSIXError(.EPERM) }
+    }
+}
+#endif

@@ -1,0 +1,51 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+/// An archive in a folder of its own.
+// Its properties are constants, which a class that has subclasses cannot declare to be enough.
+class ArchiveSuite: @unchecked Sendable {
+    let folder: TemporaryFolder
+    let archive: OfflineArchive
+
+    init() throws {
+        folder = try TemporaryFolder()
+        archive = try OfflineArchive(directory: folder.url, capacity: 1_000_000)
+    }
+
+    func request(_ path: String, _ headers: [String: String] = [:]) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: "https://example.com/\(path)")))
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+
+    func keep(
+        _ body: String,
+        for request: URLRequest,
+        status: Int = 200,
+        _ headers: [String: String] = [:],
+        in archive: OfflineArchive? = nil
+    ) throws {
+        let archive = archive ?? self.archive
+        let url = try #require(request.url)
+        let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
+        archive.keep(try #require(response), Data(body.utf8), for: request, since: archive.begin(request))
+        archive.waitUntilWritten()
+    }
+
+    func text(of request: URLRequest, in archive: OfflineArchive? = nil) -> String? {
+        (archive ?? self.archive).answer(to: request).map { String(decoding: $0.data, as: UTF8.self) }
+    }
+
+    var files: [URL] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? []
+        return names.map { folder.url.appendingPathComponent($0) }
+    }
+}
