@@ -82,7 +82,7 @@ extension LocalSubstitutionCache {
     /// - Parameter archive: Keeps copies of what the network answers, and replays them when there is no connection;
     ///   none without it.
     public func install(archive: OfflineArchive? = nil) {
-        let previous = Installation.changing.withLock { () -> Installation? in
+        let (previous, before) = Installation.changing.withLock { () -> (Installation?, URLCache) in
             let (current, shared) = (Installation.current, URLCache.shared)
             if shared !== self {
                 memoryCapacity = shared.memoryCapacity
@@ -99,9 +99,9 @@ extension LocalSubstitutionCache {
             Installation.current = Installation(cache: self, archive: archive, insteadOf: replaced ?? shared)
             URLCache.shared = self
             _ = URLProtocol.registerClass(SubstitutionProtocol.self)
-            return current
+            return (current, shared)
         }
-        previous?.end(before: archive)
+        withExtendedLifetime(before) { previous?.end(before: archive) }
     }
 
     /// Ends what ``install(archive:)`` began: the shared cache is again the one that was there before any of this
