@@ -9,7 +9,7 @@ struct ManifestEntry: Sendable {
     /// Name → value as the manifest gives them; a nil value removes the header.
     var headers: [String: String?] = [:]
     var query = QueryRule.exact
-    var conditions: [Substitution.Condition] = []
+    var conditions: [Located<Substitution.Condition>] = []
     var until: Located<CalendarDay>?
 
     /// Whether `file` names a folder, by the "/" at its end.

@@ -125,6 +125,8 @@ extension ManifestIssue.Code {
     public static let unusedFile = Self(.unusedFile)
     /// An entry that never answers because others always answer before it.
     public static let shadowed = Self(.shadowed)
+    /// A condition that holds when the server asks somebody to sign in.
+    public static let hidesSignIn = Self(.hidesSignIn)
     /// An entry whose `until` has passed.
     public static let expired = Self(.expired)
 
@@ -156,6 +158,7 @@ extension ManifestIssue.Code {
         case notUTF8 = "not-utf-8"
         case unusedFile = "unused-file"
         case shadowed
+        case hidesSignIn = "hides-sign-in"
         case expired
     }
 

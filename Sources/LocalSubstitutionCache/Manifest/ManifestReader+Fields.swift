@@ -188,7 +188,7 @@ extension ManifestReader {
         }
     }
 
-    private mutating func readConditions(_ field: JSONMember) -> [Substitution.Condition] {
+    private mutating func readConditions(_ field: JSONMember) -> [Located<Substitution.Condition>] {
         let values: [JSONValue]
         if case .array(let elements) = field.value.kind {
             values = elements
@@ -203,7 +203,7 @@ extension ManifestReader {
             case .number(let digits):
                 // JSON does not tell 404 from 404.0 or 4.04e2.
                 if let status = Double(digits).flatMap(Int.init(exactly:)), (400...599).contains(status) {
-                    return .status(status)
+                    return Located(value: .status(status), offset: value.offset)
                 }
                 error(
                     .badCondition,
@@ -211,7 +211,9 @@ extension ManifestReader {
                     "\(shortened(digits)) is not a condition; a status is a number from 400 to 599"
                 )
             case .string(let word):
-                if let condition = Substitution.Condition.words[word] { return condition }
+                if let condition = Substitution.Condition.words[word] {
+                    return Located(value: condition, offset: value.offset)
+                }
                 let meant = suggestion(for: word, among: Substitution.Condition.words.keys).map {
                     "; did you mean \"\($0)\"?"
                 }

@@ -14,6 +14,7 @@ extension ManifestResolver {
                 )
             }
         }
+        warnOfHiddenSignIns()
         warnOfTypes()
         if isSound { warnOfUnusedFiles() }
     }
@@ -22,6 +23,21 @@ extension ManifestResolver {
     ///
     /// As long as an entry is wrong, the file that it means would seem unused, and its URL answered by another.
     var isSound: Bool { (manifest.findings + findings).allSatisfy { $0.severity == .warning } }
+
+    private mutating func warnOfHiddenSignIns() {
+        for condition in manifest.entries.flatMap(\.conditions) where condition.value.hidesSignIn {
+            let (subject, remedy) =
+                condition.value == .clientError
+                ? ("\"4xx\" includes 401, 403 and 407, by which", "name single statuses, such as 404 and 410")
+                : ("\(condition.value) is the status by which", "leave it out, unless nobody signs in there")
+            add(
+                .warning,
+                .hidesSignIn,
+                condition.offset,
+                "\(subject) most servers ask somebody to sign in, and the file would hide that; \(remedy)"
+            )
+        }
+    }
 
     private mutating func warnOfTypes() {
         var seen: Set<String> = []

@@ -40,7 +40,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     public var file: String { reference.path }
 
     /// When the file answers instead of the network; empty when it always does, without asking the network.
-    public var conditions: [Condition] { entry.conditions }
+    public var conditions: [Condition] { entry.conditions.map(\.value) }
 
     /// Offset of the entry's `file` in the manifest.
     var fileOffset: Int { (entry.file ?? entry.key).offset }

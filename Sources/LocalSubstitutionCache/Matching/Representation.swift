@@ -62,7 +62,7 @@ struct Representation {
         fields["Content-Length"] = String(contents.data.count)
         fields["Content-Type"] = substitution.mediaType.description
         // No Last-Modified: a client would send the date of the app's build to the real server.
-        if substitution.conditions.isEmpty {
+        if substitution.entry.conditions.isEmpty {
             fields["Accept-Ranges"] = "bytes"
             // Without it a response may be revalidated; a year is the longest that RFC 2616 §14.21 recommended.
             fields["Cache-Control"] = "max-age=31536000"
