@@ -19,8 +19,8 @@ struct Demo {
 
         OPTIONS:
           --offline      Stop the site before, so that there is no connection to it.
-          --status CODE  Let the site answer the request for the one picture that changes with this HTTP status,
-                         400 to 599.
+          --status CODE  Let the site answer the request for the one picture that changes with this HTTP status:
+                         404, or 500 to 599, which the manifest names.
           --serve        Keep running, and print an address to open in a browser. It shows the page before and after
                          side by side: pictures of the remote site say "from the network", those of the bundle say
                          "from the bundle". End it with Control-C.
@@ -33,8 +33,9 @@ struct Demo {
             case []: try await show(.online)
             case ["--offline"]: try await show(.offline)
             case let arguments where arguments.count == 2 && arguments[0] == "--status":
-                guard let status = Int(arguments[1]), (400..<600).contains(status) else {
-                    complain("Demo: --status takes a number from 400 to 599, not \(arguments[1])")
+                guard let status = Int(arguments[1]), status == 404 || (500..<600).contains(status)
+                else {
+                    complain("Demo: --status takes 404, or a number from 500 to 599, not \(arguments[1])")
                     exit(2)
                 }
                 try await show(.refusing(status))

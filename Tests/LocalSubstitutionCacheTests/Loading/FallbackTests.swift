@@ -159,7 +159,7 @@ extension InstalledTests {
                 if usingSubstitutions { configuration.useSubstitutions() }
                 let delegate = kind == .delegate ? Collector() : nil
                 let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-                defer { session.invalidateAndCancel() }
+                defer { session.finishTasksAndInvalidate() }
                 let trace = await kind.trace(request, in: session)
                 let cookies = configuration.httpCookieStorage?.cookies?.map { "\($0.name)=\($0.value)" }.sorted()
                 return trace + (withCookies ? "\(cookies ?? [])" : "")

@@ -27,7 +27,15 @@ extension URLSession {
 
     /// Returns when everything has been done that was to be done before, on the session's queue and on its delegate's.
     func settle() async {
-        for _ in 0..<3 { await withCheckedContinuation { done in getAllTasks { _ in done.resume() } } }
+        for _ in 0..<3 {
+            // Foundation on Linux reads its list of tasks for `getAllTasks` on one queue, and changes it on another.
+            #if canImport(FoundationNetworking)
+            await withCheckedContinuation { done in LoadingQueue.shared.async { done.resume() } }
+            await withCheckedContinuation { done in flush { done.resume() } }
+            #else
+            await withCheckedContinuation { done in getAllTasks { _ in done.resume() } }
+            #endif
+        }
     }
 }
 
