@@ -85,8 +85,7 @@ public final class OfflineArchive: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - directory: Where the copies lie, a file URL; made when it is missing, and excluded from backups. Other files
-    ///     in it
-    ///     are left alone.
+    ///     in it are left alone.
     ///   - capacity: How many bytes the copies may take together; those that were used least recently make room.
     ///   - hosts: The hosts whose answers are kept, in any case and without ports; nil for all.
     ///   - hostsWithCredentials: The hosts for which answers to requests with `Authorization`, `Proxy-Authorization` or

@@ -99,7 +99,7 @@ final class RemovalLog: @unchecked Sendable {
         lock.withLock {
             for (file, moments) in announced { orphaned[file, default: 0] += moments.count }
             (announced, announcedCount) = ([:], 0)
-            // As everything else that is remembered here.
+            // A limit, as for everything that is remembered here.
             if orphaned.count > Self.maximumCount { orphaned = [:] }
         }
     }

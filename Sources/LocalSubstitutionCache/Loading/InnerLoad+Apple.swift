@@ -38,11 +38,14 @@ extension InnerLoad {
 
     /// The answer for the URL that a redirect leads to; nil when the network must be asked, and then the 3xx is kept.
     func answer(redirectedTo request: URLRequest, _ response: HTTPURLResponse) -> CachedURLResponse? {
-        withState { state in
-            let answer = state.fallback?.answer(redirectedTo: request)
+        // The look-up may ask the app, by the archive's `including`, so it is done outside the lock.
+        var fallback = withState { $0.fallback }
+        let answer = fallback?.answer(redirectedTo: request)
+        withState { [fallback] state in
+            state.fallback = fallback
             if answer == nil { state.redirect = Pending(head: response) }
-            return answer
         }
+        return answer
     }
 
     func tellRedirect(to request: URLRequest, _ response: HTTPURLResponse, as owner: URLProtocol) {

@@ -18,11 +18,7 @@ extension InstalledTests {
             _ manifest: String = "{}",
             hostsWithCredentials: Set<String> = []
         ) throws -> (OfflineArchive, URLSession) {
-            let archive = try OfflineArchive(
-                directory: folder.url.appendingPathComponent("archive"),
-                capacity: 10_000_000,
-                hostsWithCredentials: hostsWithCredentials
-            )
+            let archive = try makeArchive(hostsWithCredentials: hostsWithCredentials)
             try folder.cache(manifest).install(archive: archive)
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()

@@ -68,8 +68,7 @@ extension InstalledTests {
             }
             defer { site.server.stop() }
             if conditions == nil {
-                let directory = folder.url.appendingPathComponent("archive")
-                try folder.cache("{}").install(archive: OfflineArchive(directory: directory, capacity: 1_000_000))
+                try folder.cache("{}").install(archive: makeArchive())
             }
             let recorder = Recorder()
             let session = URLSession(configuration: site.session.configuration, delegate: recorder, delegateQueue: nil)

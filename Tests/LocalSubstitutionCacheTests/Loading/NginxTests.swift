@@ -125,10 +125,7 @@ extension InstalledTests {
         @Test("nginx: the archive keeps what it may, and answers when the server is gone", needsNginx)
         func nginxArchive() async throws {
             let nginx = try await makeNginx()
-            let archive = try OfflineArchive(
-                directory: folder.url.appendingPathComponent("archive"),
-                capacity: 10_000_000
-            )
+            let archive = try makeArchive()
             try folder.cache("{}").install(archive: archive)
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()

@@ -131,10 +131,7 @@ extension InstalledTests {
             let url = server.url.appendingPathComponent(way.path)
             let named = "\"\(server.url.absoluteString)/named\": \"a.txt\""
             let entry = way.conditions.map { ", \"\(url.absoluteString)\": { \"file\": \"a.txt\", \"when\": \($0) }" }
-            let archive = try OfflineArchive(
-                directory: folder.url.appendingPathComponent("archive"),
-                capacity: 1_000_000
-            )
+            let archive = try makeArchive()
             try folder.cache("{ \(named)\(entry ?? "") }").install(archive: way == .redirectWithArchive ? archive : nil)
             var request = URLRequest(url: url)
             // Long enough for the first bytes of what then stalls.

@@ -21,7 +21,10 @@ extension InstalledTests {
         private func session(between body: @escaping @Sendable (URLSessionDataTask) -> Void) -> URLSession {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()
-            configuration.urlCache = HookCache(body)
+            configuration.urlCache = HookCache { task in
+                body(task)
+                return nil
+            }
             return URLSession(configuration: configuration)
         }
 
@@ -97,10 +100,7 @@ extension InstalledTests {
             arguments: [true, false]
         )
         func signedOutBetween(removesAll: Bool) async throws {
-            let archive = try OfflineArchive(
-                directory: folder.url.appendingPathComponent("archive"),
-                capacity: 1_000_000
-            )
+            let archive = try makeArchive()
             try folder.cache("{}").install(archive: archive)
             let url = try #require(request.url)
             let session = session { _ in
@@ -118,10 +118,7 @@ extension InstalledTests {
 
         @Test("Two loads of one URL begin in another order than they were resumed in: the one from before is not kept")
         func signedOutBetweenTwo() async throws {
-            let archive = try OfflineArchive(
-                directory: folder.url.appendingPathComponent("archive"),
-                capacity: 1_000_000
-            )
+            let archive = try makeArchive()
             try folder.cache("{}").install(archive: archive)
             let site = try LoopbackServer { .text($0.headers["x-person"] ?? "") }
             defer { site.stop() }
@@ -148,10 +145,7 @@ extension InstalledTests {
             arguments: ["download", "cancelled"]
         )
         func announcedInVain(kind: String) async throws {
-            let archive = try OfflineArchive(
-                directory: folder.url.appendingPathComponent("archive"),
-                capacity: 1_000_000
-            )
+            let archive = try makeArchive()
             try folder.cache("{}").install(archive: archive)
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()
@@ -169,10 +163,7 @@ extension InstalledTests {
 
         @Test("Between canInit and startLoading the cache is uninstalled, and installed again after a sign-out")
         func uninstalledBetween() async throws {
-            let archive = try OfflineArchive(
-                directory: folder.url.appendingPathComponent("archive"),
-                capacity: 1_000_000
-            )
+            let archive = try makeArchive()
             let cache = try folder.cache("{}")
             cache.install(archive: archive)
             let isFirst = Flag()
@@ -191,10 +182,7 @@ extension InstalledTests {
 
         @Test("Another copy is removed while a load is on its way: its answer is kept")
         func otherRemovedBetween() async throws {
-            let archive = try OfflineArchive(
-                directory: folder.url.appendingPathComponent("archive"),
-                capacity: 1_000_000
-            )
+            let archive = try makeArchive()
             try folder.cache("{}").install(archive: archive)
             let other = server.url.appendingPathComponent("other")
             let session = session { _ in archive.remove(other) }

@@ -56,7 +56,7 @@ extension InstalledTests {
             let current = try #require(cache.cachedResponse(for: request))
             for handedOver in [old, foreign, current] {
                 let configuration = URLSessionConfiguration.ephemeral
-                configuration.urlCache = AnsweringCache(handedOver)
+                configuration.urlCache = HookCache { _ in handedOver }
                 configuration.useSubstitutions()
                 let session = URLSession(configuration: configuration)
                 let (data, _) = try await session.data(for: request)

@@ -42,6 +42,15 @@ class InstalledSuite {
         Installation.current?.cache.uninstall()
     }
 
+    /// An archive of the test's own, which is not installed.
+    func makeArchive(hostsWithCredentials: Set<String> = []) throws -> OfflineArchive {
+        try OfflineArchive(
+            directory: folder.url.appendingPathComponent("archive"),
+            capacity: 10_000_000,
+            hostsWithCredentials: hostsWithCredentials
+        )
+    }
+
     /// Who answered a load, by the server's count and by the bytes, with the status.
     func answer(to request: URLRequest, _ kind: TaskKind = .async, in session: URLSession) async throws -> String {
         server.forgetRequests()

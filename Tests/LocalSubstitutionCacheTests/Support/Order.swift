@@ -89,9 +89,10 @@ final class HoldingCache: URLCache, @unchecked Sendable {
 /// Runs something at the moment in which a session asks its cache: after `canInit(with:)`, and before `startLoading()`.
 // The closure is set once.
 final class HookCache: URLCache, @unchecked Sendable {
-    private let hook: @Sendable (URLSessionDataTask) -> Void
+    private let hook: @Sendable (URLSessionDataTask) -> CachedURLResponse?
 
-    init(_ hook: @escaping @Sendable (URLSessionDataTask) -> Void) {
+    /// - Parameter hook: What runs; it returns the cache's answer.
+    init(_ hook: @escaping @Sendable (URLSessionDataTask) -> CachedURLResponse?) {
         self.hook = hook
         super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
     }
@@ -100,25 +101,6 @@ final class HookCache: URLCache, @unchecked Sendable {
         for dataTask: URLSessionDataTask,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        hook(dataTask)
-        completionHandler(nil)
-    }
-}
-
-/// A cache that answers every task with the same response.
-// The response is never changed.
-final class AnsweringCache: URLCache, @unchecked Sendable {
-    private let answer: CachedURLResponse
-
-    init(_ answer: CachedURLResponse) {
-        self.answer = answer
-        super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
-    }
-
-    override func getCachedResponse(
-        for dataTask: URLSessionDataTask,
-        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
-    ) {
-        completionHandler(answer)
+        completionHandler(hook(dataTask))
     }
 }
