@@ -30,10 +30,12 @@ struct Fallback {
         (self.request, self.installation) = (request, installation)
     }
 
-    /// Whether a status can decide, and not only the lack of a connection.
-    var dependsOnStatus: Bool {
-        guard case .file(let match) = source else { return false }
-        return match.row.conditions.contains { $0 != .offline }
+    /// Whether the network's answer matters, and not only the lack of one.
+    var judgesAnswers: Bool {
+        switch source {
+        case .file(let match): match.row.conditions.contains { $0 != .offline }
+        case .copy: true
+        }
     }
 
     /// How many bytes of a body are worth being collected, because a copy of the whole may be kept.

@@ -24,31 +24,42 @@ struct CallingThread {
 /// load and stops this one. Where the app refuses it, nothing follows, and the app would wait for its time-out. So
 /// a load that is not stopped within half a second delivers the 3xx as its answer.
 extension InnerLoad {
-    static let deliversParts = true
     static let endsWithChallenge = false
 
     /// In seconds.
     private static let grace = 0.5
 
+    /// The client passes each part on to whoever gets the body.
+    struct Receiver {
+        let needsWhole = false
+    }
+
     var isOnlyPaused: Bool { false }
 
-    func haveDelivered(_ phase: Phase) {
-        thread.async { [weak self] in self?.deliver() }
-    }
+    var canDeliver: Bool { true }
 
-    /// The answer for the URL that a redirect leads to; nil when the network must be asked, and then the 3xx is kept.
-    func answer(redirectedTo request: URLRequest, _ response: HTTPURLResponse) -> CachedURLResponse? {
-        // The look-up may ask the app, by the archive's `including`, so it is done outside the lock.
-        var fallback = withState { $0.fallback }
-        let answer = fallback?.answer(redirectedTo: request)
-        withState { [fallback] state in
-            state.fallback = fallback
-            if answer == nil { state.redirect = Pending(head: response) }
+    func tellBody(_ body: Data, isLast: Bool, as owner: URLProtocol) { client?.urlProtocol(owner, didLoad: body) }
+
+    func tellEnd(as owner: URLProtocol) { client?.urlProtocolDidFinishLoading(owner) }
+
+    func redirected(
+        _ response: HTTPURLResponse,
+        _ request: URLRequest,
+        _ follow: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        let answer = fileAnswer(redirectedTo: request)
+        let isTold = withState { state in
+            guard answer == nil, state.phase == .waiting else { return false }
+            (state.phase, state.redirect) = (.complete, Pending(head: response))
+            return true
         }
-        return answer
+        follow(nil)
+        if let answer { self.answer(answer) }
+        if isTold { thread.async { [weak self] in self?.tellRedirect(to: request, response) } }
     }
 
-    func tellRedirect(to request: URLRequest, _ response: HTTPURLResponse, as owner: URLProtocol) {
+    private func tellRedirect(to request: URLRequest, _ response: HTTPURLResponse) {
+        guard withState({ $0.redirect != nil }), let owner else { return }
         client?.urlProtocol(owner, wasRedirectedTo: request, redirectResponse: response)
         waitForRefusal()
     }
@@ -62,7 +73,7 @@ extension InnerLoad {
     private func tellRefused() {
         guard let redirect = withState({ $0.redirect }), let owner else { return }
         guard redirect.last != nil else { return waitForRefusal() }
-        withState { $0.redirect = nil }
+        withState { ($0.phase, $0.redirect) = (.finished, nil) }
         tell(Pending(head: redirect.head, body: redirect.body, last: .end(nil)), as: owner)
     }
 }

@@ -9,30 +9,113 @@ struct CallingThread {
     func async(_ body: @escaping @Sendable () -> Void) { LoadingQueue.shared.async(body) }
 }
 
-/// The client is told everything at the end, because a task with a completion handler keeps only the last piece of a
-/// body. An answer to a challenge starts the task anew, in a protocol object of the system's. A client that is told of
-/// a redirect ends the process; so the app's own task begins anew, and decides about redirects itself.
+/// The client passes each part of a body on to the session's delegate. But a task with a completion handler gets the
+/// last part only, and no public API tells the two kinds of tasks apart. So the whole is collected as well, and told
+/// again at the end: to the client alone, by a protocol that seems to belong to another task at that moment.
+///
+/// Most bodies need not be collected for long. A part that is still in use after the client has been given the next
+/// waits for a delegate, so that the task has no completion handler.
+///
+/// An answer to a challenge starts the task anew, in a protocol object of the system's. A client that is told of a
+/// redirect ends the process; so the delegate is asked here, on its own queue.
 extension InnerLoad {
-    static let deliversParts = false
     static let endsWithChallenge = true
+
+    /// Who gets the body, as far as that is known.
+    struct Receiver {
+        /// Whether a part was told.
+        var hasParts = false
+        /// Whether it is certain that a delegate gets the parts.
+        var isDelegate = false
+
+        /// Whether somebody may need the body in one piece.
+        var needsWhole: Bool { !isDelegate }
+    }
 
     /// Whether the load is stopped because the app suspended its task, which it may have resumed meanwhile.
     ///
     /// What comes while it is suspended is told when it is resumed.
     var isOnlyPaused: Bool { owner?.task?.state == .suspended || owner?.task?.state == .running }
 
-    func haveDelivered(_ phase: Phase) {
-        guard phase == .complete, owner?.task != nil else { return }
-        thread.async { [self] in
-            // A suspended task gets its answer when it is resumed, and a cancelled task gets none.
-            if owner?.task?.state == .running { deliver() }
+    /// A suspended task gets its answer when it is resumed, and a cancelled task gets none.
+    var canDeliver: Bool { owner?.task?.state == .running }
+
+    func tellBody(_ body: Data, isLast: Bool, as owner: URLProtocol) {
+        let receiver = withState { state in
+            defer { if !isLast { state.receiver.hasParts = true } }
+            return state.receiver
+        }
+        if receiver.isDelegate || isLast && !receiver.hasParts {
+            client?.urlProtocol(owner, didLoad: body)
+        } else if isKept(of: body, as: owner) {
+            withState { state in
+                state.receiver.isDelegate = true
+                if let count = state.body?.count, count > state.fallback?.collectedLength ?? 0 { state.body = nil }
+            }
         }
     }
 
-    func answer(redirectedTo request: URLRequest, _ response: HTTPURLResponse) -> CachedURLResponse? { nil }
+    /// Tells `body` in two parts, and returns whether somebody keeps the first when the client has got the second.
+    private func isKept(of body: Data, as owner: URLProtocol) -> Bool {
+        final class Witness: Sendable {}
+        weak var witness: Witness?
+        // It is copied for this, so it is not long. Fewer than 15 bytes Foundation puts into the value, and keeps none.
+        let count = min(body.count - 1, 1024)
+        if count > 0 {
+            let holder = Witness()
+            witness = holder
+            let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+            bytes.copyBytes(from: body.prefix(count))
+            let first = bytes.baseAddress.map { start in
+                Data(
+                    bytesNoCopy: start,
+                    count: count,
+                    deallocator: .custom { start, _ in
+                        withExtendedLifetime(holder) { start.deallocate() }
+                    }
+                )
+            }
+            if let first { client?.urlProtocol(owner, didLoad: first) }
+        }
+        client?.urlProtocol(owner, didLoad: Data(body.dropFirst(count)))
+        return witness != nil
+    }
 
-    func tellRedirect(to request: URLRequest, _ response: HTTPURLResponse, as owner: URLProtocol) {
-        onRedirect(withState { $0.fallback })
+    func tellEnd(as owner: URLProtocol) {
+        let (receiver, body) = withState { ($0.receiver, $0.body) }
+        guard receiver.hasParts, !receiver.isDelegate, let body else {
+            client?.urlProtocolDidFinishLoading(owner)
+            return
+        }
+        let last = URLProtocol(request: owner.request, cachedResponse: nil, client: client)
+        last.task = LoadingQueue.shared.idleTask
+        client?.urlProtocol(last, didLoad: body)
+        last.task = owner.task
+        client?.urlProtocolDidFinishLoading(last)
+    }
+
+    func redirected(
+        _ response: HTTPURLResponse,
+        _ request: URLRequest,
+        _ follow: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard let session = appSession, let task = owner?.task, let delegate = task.delegate else {
+            return decide(request, follow)
+        }
+        session.delegateQueue.addOperation { [self] in
+            delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request) {
+                self.decide($0, follow)
+            }
+        }
+    }
+
+    /// Goes on after the app's delegate has decided; nil for the 3xx itself.
+    private func decide(_ next: URLRequest?, _ follow: (URLRequest?) -> Void) {
+        if let answer = next.flatMap({ fileAnswer(redirectedTo: $0) }) {
+            self.answer(answer)
+        } else {
+            follow(next)
+        }
     }
 }
 #endif

@@ -5,7 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One load in the ``InnerSession``; nothing of it reaches the app before this object has seen it.
+/// One load in the ``InnerSession`` of a session that the app has named; nothing of it reaches the app before this
+/// object has seen it.
 ///
 ///     URL loading's thread                 queues of the inner session
 ///
@@ -17,9 +18,8 @@ import FoundationNetworking
 /// Mutable state lies in `state`, behind one lock, and is updated before anything is called. The task belongs to
 /// the inner session's commands.
 ///
-/// This never calls the app's delegate: no public API tells on which queue it expects that. A redirect, about
-/// which it may want to decide, so ends this load before the client is told anything. What follows differs between
-/// systems, and so does the moment at which the client is told: see the files for Linux and for Apple's systems.
+/// What differs between systems is who asks the app about redirects, and how a body is told: see the files for Linux
+/// and for Apple's systems.
 // Mutable state is only accessed inside the lock, except for the task.
 final class InnerLoad: NetworkLoad, @unchecked Sendable {
     enum Phase {
@@ -41,7 +41,6 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     enum Last {
         case end((any Error)?)
         case challenge(URLAuthenticationChallenge)
-        case redirect(URLRequest, HTTPURLResponse)
     }
 
     /// What has happened and was not told.
@@ -65,9 +64,12 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         /// What may answer instead of the network; nil when nothing does.
         var fallback: Fallback?
         var pending = Pending()
-        /// The head and body of the network, for the archive; no body when it is too long.
+        /// Whether it will be told soon.
+        var isScheduled = false
+        /// The head and body of the network; no body when it is too long to be kept, and nobody else needs it whole.
         var head: URLResponse?
         var body: Data? = Data()
+        var receiver = Receiver()
         /// On Apple's systems the 3xx of a redirect that was told: the app may refuse to follow it.
         var redirect: Pending?
     }
@@ -75,8 +77,8 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private(set) weak var owner: URLProtocol?
     let client: (any URLProtocolClient)?
     let thread = CallingThread()
-    /// Goes on after a redirect, where the client cannot be told of one.
-    let onRedirect: (Fallback?) -> Void
+    /// The app's session; nil when it has ended.
+    private(set) weak var appSession: URLSession?
     private let session: InnerSession
     private let lock = NSLock()
     private var state: State
@@ -84,15 +86,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private var task: URLSessionDataTask?
     private var isCancelled = false
 
-    init(
-        for owner: URLProtocol,
-        _ fallback: Fallback?,
-        in session: InnerSession = .shared,
-        onRedirect: @escaping (Fallback?) -> Void = { _ in }
-    ) {
+    init(for owner: URLProtocol, _ fallback: Fallback?, in session: InnerSession, of appSession: URLSession?) {
         self.owner = owner
         self.session = session
-        self.onRedirect = onRedirect
+        self.appSession = appSession
         client = owner.client
         state = State(fallback: fallback)
     }
@@ -133,12 +130,11 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     /// Tells the client what is pending.
     func deliver() {
         let pending = withState { state -> Pending in
-            guard Self.deliversParts || state.pending.last != nil else { return Pending() }
             defer { state.pending = Pending() }
             switch state.pending.last {
             // After a challenge the task goes on, or is cancelled.
             case .challenge, nil: break
-            case .end, .redirect: state.phase = .finished
+            case .end: state.phase = .finished
             }
             return state.pending
         }
@@ -147,12 +143,11 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     func tell(_ pending: Pending, as owner: URLProtocol) {
         if let head = pending.head { client?.urlProtocol(owner, didReceive: head, cacheStoragePolicy: .notAllowed) }
-        if !pending.body.isEmpty { client?.urlProtocol(owner, didLoad: pending.body) }
+        if !pending.body.isEmpty { tellBody(pending.body, isLast: pending.last != nil, as: owner) }
         switch pending.last {
         case .end(let error?): client?.urlProtocol(owner, didFailWithError: error)
-        case .end(nil): client?.urlProtocolDidFinishLoading(owner)
+        case .end(nil): tellEnd(as: owner)
         case .challenge(let challenge): client?.urlProtocol(owner, didReceive: challenge)
-        case .redirect(let request, let response): tellRedirect(to: request, response, as: owner)
         case nil: break
         }
     }
@@ -161,22 +156,28 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     /// Adds an event to `pending`, unless the client is to be told nothing more, and has it delivered.
     func add(_ change: (inout Pending) -> Void) {
-        let phase = withState { state -> Phase? in
-            guard state.phase == .waiting || state.phase == .answering else { return nil }
+        let isNew = withState { state -> Bool in
+            guard state.phase == .waiting || state.phase == .answering else { return false }
             change(&state.pending)
             if state.pending.head != nil { state.phase = .answering }
             switch state.pending.last {
-            case .end, .redirect: state.phase = .complete
+            case .end: state.phase = .complete
             case .challenge where Self.endsWithChallenge: state.phase = .complete
             case .challenge, nil: break
             }
-            return state.phase
+            defer { state.isScheduled = true }
+            return !state.isScheduled
         }
-        if let phase { haveDelivered(phase) }
+        if isNew { thread.async { self.deliverIfRunning() } }
+    }
+
+    private func deliverIfRunning() {
+        withState { $0.isScheduled = false }
+        if canDeliver { deliver() }
     }
 
     /// Answers instead of the network, and ends its load.
-    private func answer(_ answer: CachedURLResponse) {
+    func answer(_ answer: CachedURLResponse) {
         add { $0 = Pending(answer) }
         cancel()
     }
@@ -197,11 +198,9 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     func didReceive(_ data: Data) {
         withState { state in
             state.redirect?.body.append(data)
-            if let count = state.body?.count, data.count <= (state.fallback?.collectedLength ?? 0) - count {
-                state.body?.append(data)
-            } else {
-                state.body = nil
-            }
+            guard state.phase == .answering else { return }
+            let room = state.receiver.needsWhole ? Int.max : state.fallback?.collectedLength ?? 0
+            if data.count <= room - (state.body?.count ?? 0) { state.body?.append(data) } else { state.body = nil }
         }
         add { $0.body.append(data) }
     }
@@ -238,15 +237,21 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         _ request: URLRequest,
         _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        let answer = answer(redirectedTo: request, response)
-        add { pending in
-            if let answer { pending = Pending(answer) } else { pending.last = .redirect(request, response) }
-        }
         // Linux ends the process when a task that was cancelled is told where a redirect leads.
-        session.command { [self] in
-            if !isCancelled { completionHandler(nil) }
+        redirected(response, request) { [self] next in
+            session.command { [self] in
+                if !isCancelled { completionHandler(next) }
+            }
         }
-        if answer != nil { cancel() }
+    }
+
+    /// What answers the URL that a redirect leads to; nil when the network must be asked.
+    func fileAnswer(redirectedTo request: URLRequest) -> CachedURLResponse? {
+        // The look-up may ask the app, by the archive's `including`, so it is done outside the lock.
+        var fallback = withState { $0.fallback }
+        let answer = fallback?.answer(redirectedTo: request)
+        withState { [fallback] state in state.fallback = fallback }
+        return answer
     }
 }
 

@@ -5,14 +5,12 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The session of the library's own in which ``InnerLoad``s ask the network.
+/// A session of the library's own in which ``InnerLoad``s ask the network as one session of the app would.
 ///
-/// It has no cookies, credentials or cache, so that nothing of one session of the app reaches another, and does not
-/// list `SubstitutionProtocol`, so that it never asks itself.
+/// It has the configuration of that session, and with it the cookies, credentials, headers and limits; nothing of
+/// another. It does not list `SubstitutionProtocol`, so that it never asks itself, but every other class.
 // Mutable state is only accessed inside the lock.
 final class InnerSession: NSObject, @unchecked Sendable {
-    static let shared = InnerSession()
-
     /// Whether the session starts its tasks; false in tests that tell the loads themselves what happens.
     private let runsTasks: Bool
 
@@ -22,18 +20,15 @@ final class InnerSession: NSObject, @unchecked Sendable {
     private let relay = Relay()
     private let commands = DispatchQueue(label: "LocalSubstitutionCache.InnerSession")
 
-    init(runsTasks: Bool = true) {
+    init(like configuration: URLSessionConfiguration, runsTasks: Bool = true) {
         self.runsTasks = runsTasks
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpCookieStorage = nil
-        configuration.httpShouldSetCookies = false
-        configuration.urlCredentialStorage = nil
-        configuration.urlCache = nil
-        configuration.protocolClasses = configuration.protocolClasses?.filter { $0 != SubstitutionProtocol.self }
+        let configuration = configuration.withoutSubstitutions()
         session = URLSession(configuration: configuration, delegate: relay, delegateQueue: nil)
         super.init()
         relay.owner = self
     }
+
+    deinit { session.finishTasksAndInvalidate() }
 
     /// Runs what starts and cancels tasks, in order.
     ///

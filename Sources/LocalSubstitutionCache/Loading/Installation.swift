@@ -98,7 +98,7 @@ extension LocalSubstitutionCache {
                 ? current?.replaced : (shared as? LocalSubstitutionCache)?.predecessor
             Installation.current = Installation(cache: self, archive: archive, insteadOf: replaced ?? shared)
             URLCache.shared = self
-            _ = URLProtocol.registerClass(SubstitutionProtocol.self)
+            _ = URLProtocol.registerClass(SessionLink.registeredClass)
             return (current, shared)
         }
         withExtendedLifetime(before) { previous?.end(before: archive) }
@@ -117,7 +117,7 @@ extension LocalSubstitutionCache {
             guard let current = Installation.current, current.cache === self else { return nil }
             Installation.current = nil
             if URLCache.shared === self { URLCache.shared = current.replaced }
-            URLProtocol.unregisterClass(SubstitutionProtocol.self)
+            URLProtocol.unregisterClass(SessionLink.registeredClass)
             return current
         }
         previous?.end(before: nil)

@@ -12,19 +12,24 @@ import FoundationNetworking
 final class LoadingQueue: @unchecked Sendable {
     static let shared = LoadingQueue()
 
+    /// A task that never runs, and has nobody to tell.
+    let idleTask: URLSessionTask
     private let session: URLSession
     private let lock = NSLock()
     private var bodies: [URL: @Sendable () -> Void] = [:]
     private var count = 0
+    /// Makes the tasks, which Foundation cannot do on its own queue.
+    private let tasks = DispatchQueue(label: "LocalSubstitutionCache.LoadingQueue")
 
     private init() {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Visit.self]
         configuration.urlCache = nil
         session = URLSession(configuration: configuration)
+        idleTask = session.dataTask(with: URL(fileURLWithPath: "/"))
     }
 
-    /// Runs `body` on the queue, later; not to be called on it.
+    /// Runs `body` on the queue, later.
     func async(_ body: @escaping @Sendable () -> Void) {
         let url: URL? = lock.withLock {
             count += 1
@@ -32,7 +37,7 @@ final class LoadingQueue: @unchecked Sendable {
             if let url { bodies[url] = body }
             return url
         }
-        if let url { session.dataTask(with: url).resume() }
+        if let url { tasks.async { [session] in session.dataTask(with: url).resume() } }
     }
 
     fileprivate func take(_ url: URL?) -> (@Sendable () -> Void)? {

@@ -28,7 +28,7 @@ final class SharedSessionCache: URLCache, @unchecked Sendable {
             let stock = (previous as? LocalSubstitutionCache)?.predecessor ?? previous
             configuration.urlCache = SharedSessionCache(insteadOf: stock)
         }
-        if configuration.protocolClasses?.first != SubstitutionProtocol.self { configuration.useSubstitutions() }
+        URLSession.shared.useSubstitutions()
     }
 
     private var target: URLCache? { Installation.current?.cache ?? previous }

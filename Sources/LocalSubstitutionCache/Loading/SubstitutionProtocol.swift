@@ -32,7 +32,10 @@ public import Foundation
 /// GET and HEAD. On Linux a download task is loaded from the network: URL loading cannot finish one from a protocol.
 ///
 /// The app makes no instances of it. Cost: for each request of such a session one look-up, as the cache makes.
-public final class SubstitutionProtocol: URLProtocol {
+public class SubstitutionProtocol: URLProtocol {
+    /// What is known of the sessions that list this very class.
+    class var link: SessionLink? { nil }
+
     /// The load from the network; a second start continues it, so that one answer has one source.
     private var load: (any NetworkLoad)?
     private var hasFinished = false
@@ -54,11 +57,18 @@ public final class SubstitutionProtocol: URLProtocol {
     /// - Returns: Whether URL loading should hand it to this class.
     public override class func canInit(with request: URLRequest) -> Bool {
         guard let service = Installation.current?.service(for: request) else { return false }
-        // Foundation on Linux asks this inside `resume()`, and starts the load later.
+        switch service {
+        case .file: return true
+        case .networkThenFile, .networkThenCopy: break
+        }
         #if canImport(FoundationNetworking)
+        // Foundation on Linux asks this inside `resume()`, and starts the load later.
         if case .networkThenCopy(let archive) = service { archive.announce(request) }
-        #endif
         return true
+        #else
+        // Apple's systems let no protocol load in the app's own task, so the session must be known.
+        return link?.session != nil
+        #endif
     }
 
     /// The request itself.
@@ -135,24 +145,29 @@ public final class SubstitutionProtocol: URLProtocol {
 
     /// Loads as if this class were not there, except for the fallback.
     private func loadFromNetwork(_ fallback: Fallback?) {
-        // Foundation on Linux lets us instantiate the system's class, which gives bodies to data delegates past its
-        // client.
+        let link = Self.link
         #if canImport(FoundationNetworking)
-        if let fallback, fallback.dependsOnStatus, task?.delegate is any URLSessionDataDelegate,
-            !(task is URLSessionUploadTask)
-        {
-            begin(
-                InnerLoad(for: self, fallback) { [weak self] fallback in
-                    if let self { begin(SystemLoad(for: self, fallback)) }
-                }
-            )
-        } else {
-            begin(SystemLoad(for: self, fallback))
-        }
+        let next = SessionLink.nextClass(for: request, behind: link)
+        guard let fallback, fallback.judgesAnswers, let next, SessionLink.isSystemClass(next),
+            let session = link?.session, delivers(to: session), let inner = link?.innerSession
+        else { return begin(TaskLoad(for: self, fallback, with: next)) }
+        begin(InnerLoad(for: self, fallback, in: inner, of: session))
         #else
-        begin(InnerLoad(for: self, fallback))
+        begin(link?.innerSession.map { InnerLoad(for: self, fallback, in: $0, of: link?.session) })
         #endif
     }
+
+    #if canImport(FoundationNetworking)
+    /// Whether the body of this task may go to the delegate of `session`, past a `TaskLoad`.
+    ///
+    /// Not for a task with a delegate of its own: that may belong to another session, which was made from the
+    /// configuration of this one.
+    private func delivers(to session: URLSession) -> Bool {
+        guard let task, !(task is URLSessionUploadTask), let delegate = session.delegate as? any URLSessionDataDelegate
+        else { return false }
+        return task.delegate === delegate
+    }
+    #endif
 
     private func begin(_ load: (any NetworkLoad)?) {
         self.load = load
@@ -171,15 +186,5 @@ extension URLProtocolClient {
         urlProtocol(owner, didReceive: answer.response, cacheStoragePolicy: .notAllowed)
         if !answer.data.isEmpty { urlProtocol(owner, didLoad: answer.data) }
         urlProtocolDidFinishLoading(owner)
-    }
-}
-
-extension URLSessionConfiguration {
-    /// Puts ``SubstitutionProtocol`` first, so that sessions made with this configuration are answered by it.
-    ///
-    /// May be called before ``LocalSubstitutionCache/install(archive:)``, and more than once.
-    public func useSubstitutions() {
-        let others = (protocolClasses ?? []).filter { $0 != SubstitutionProtocol.self }
-        protocolClasses = [SubstitutionProtocol.self] + others
     }
 }

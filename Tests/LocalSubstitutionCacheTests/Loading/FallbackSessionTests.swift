@@ -45,10 +45,9 @@ extension InstalledTests {
                 return .text(Self.networkText)
             }
             defer { site.server.stop() }
-            let session = URLSession(
-                configuration: site.session.configuration,
-                delegate: Collector(credential: URLCredential(user: "me", password: "secret", persistence: .none)),
-                delegateQueue: nil
+            let session = URLSession.named(
+                site.session.configuration,
+                delegate: Collector(credential: URLCredential(user: "me", password: "secret", persistence: .none))
             )
             // Foundation on Linux asks no delegate about tasks with a completion handler, and never ends them.
             let (head, data) = try await TaskKind.delegate.load(site.request, in: session)
@@ -71,7 +70,7 @@ extension InstalledTests {
                 try folder.cache("{}").install(archive: makeArchive())
             }
             let recorder = Recorder()
-            let session = URLSession(configuration: site.session.configuration, delegate: recorder, delegateQueue: nil)
+            let session = URLSession.named(site.session.configuration, delegate: recorder)
             if hasHandler {
                 let (_, error) = try await session.result(of: site.request) { _ in }
                 #expect((error as? URLError)?.code == .cancelled)

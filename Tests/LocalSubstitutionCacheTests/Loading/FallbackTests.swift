@@ -142,7 +142,7 @@ extension InstalledTests {
                             request.timeoutInterval = ["silent": 1, "stall": 8][name] ?? 300
                             let load = request
                             group.addTask {
-                                await Self.compare(load, kind, withCookies: !dependsOnStatus || kind != .delegate)
+                                await Self.compare(load, kind)
                             }
                         }
                     }
@@ -150,24 +150,26 @@ extension InstalledTests {
             }
         }
 
-        /// Loads a request without the library and with it.
-        ///
-        /// The inner session keeps no cookies, which the documentation says.
-        private static func compare(_ request: URLRequest, _ kind: TaskKind, withCookies: Bool) async {
-            @Sendable func trace(usingSubstitutions: Bool) async -> String {
+        /// Loads a request without the library, with it, and in a session that it knows.
+        private static func compare(_ request: URLRequest, _ kind: TaskKind) async {
+            @Sendable func trace(usingSubstitutions: Bool, named: Bool = false) async -> String {
                 let configuration = URLSessionConfiguration.ephemeral
                 if usingSubstitutions { configuration.useSubstitutions() }
-                let delegate = kind == .delegate ? Collector() : nil
+                let delegate = kind == .delegate || named ? Collector() : nil
                 let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+                if named { session.useSubstitutions() }
                 defer { session.finishTasksAndInvalidate() }
                 let trace = await kind.trace(request, in: session)
                 let cookies = configuration.httpCookieStorage?.cookies?.map { "\($0.name)=\($0.value)" }.sorted()
-                return trace + (withCookies ? "\(cookies ?? [])" : "")
+                return "\(trace) \(cookies ?? [])"
             }
             async let without = trace(usingSubstitutions: false)
             async let with = trace(usingSubstitutions: true)
-            let (expected, seen) = await (without, with)
-            #expect(seen == expected, "\(request.httpMethod ?? "") \(request.url?.path ?? ""), \(kind)")
+            async let known = trace(usingSubstitutions: true, named: true)
+            let (expected, seen, seenInKnown) = await (without, with, known)
+            let title = "\(request.httpMethod ?? "") \(request.url?.path ?? ""), \(kind)"
+            #expect(seen == expected, "\(title)")
+            #expect(seenInKnown == expected, "\(title), named")
         }
     }
 }

@@ -15,8 +15,6 @@ import FoundationNetworking
 /// as when a task is resumed. No task runs.
 @Suite("Orders of events in an inner load")
 struct InnerLoadOrderTests {
-    /// How often the app's own task was asked to begin anew.
-    private let redirects = Counter()
     private let client = RecordingClient()
     private let owner: SubstitutionProtocol
     private let load: InnerLoad
@@ -37,7 +35,7 @@ struct InnerLoadOrderTests {
         let installation = Installation(cache: cache, archive: nil, insteadOf: .shared)
         let fallback = Fallback(match, for: request, installation)
         owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
-        load = InnerLoad(for: owner, fallback, in: .silent) { [redirects] _ in redirects.increment() }
+        load = InnerLoad(for: owner, fallback, in: .silent, of: nil)
         task = URLSession(configuration: .ephemeral).dataTask(with: request)
         load.start()
     }
@@ -60,9 +58,9 @@ struct InnerLoadOrderTests {
         #expect(client.events == [.head(200), .data("network"), .end])
     }
 
-    /// A task with a completion handler keeps only the last piece on Linux.
-    @Test("The app resumes its task in the middle of a body: on Linux the body is told in one piece all the same")
-    func resumedInTheMiddle() throws {
+    /// A task with a completion handler keeps only the last part on Linux.
+    @Test("A body in parts: on Linux it is told again as a whole, unless a part is kept by somebody who waits for it")
+    func parts() throws {
         load.didReceive(try head(200))
         load.start()
         load.didReceive(data("net"))
@@ -72,10 +70,43 @@ struct InnerLoadOrderTests {
         load.didComplete(task, nil)
         load.start()
         if Platform.isLinux {
-            #expect(client.events == [.head(200), .data("network"), .end])
+            let parts: [RecordingClient.Event] = [.data("ne"), .data("t"), .data("wor"), .data("k")]
+            #expect(client.events == [.head(200)] + parts + [.data("network"), .end])
         } else {
             #expect(client.events == [.head(200), .data("net"), .data("work"), .end])
         }
+    }
+
+    #if canImport(FoundationNetworking)
+    @Test("As soon as a part is kept, the body is told in parts only, and not collected")
+    func keptParts() throws {
+        client.keepsParts = true
+        load.didReceive(try head(200))
+        load.start()
+        load.didReceive(data("sixteen bytes, +"))
+        load.start()
+        #expect(load.withState { $0.body } == nil)
+        load.didReceive(data("net"))
+        load.start()
+        load.didReceive(data("work"))
+        load.didComplete(task, nil)
+        load.start()
+        let parts: [RecordingClient.Event] = [
+            .data("sixteen bytes, "), .data("+"), .data("net"), .data("work"),
+        ]
+        #expect(client.events == [.head(200)] + parts + [.end])
+    }
+    #endif
+
+    @Test("A body in parts whose load then fails")
+    func partsAndFailure() throws {
+        load.didReceive(try head(200))
+        load.didReceive(data("netw"))
+        load.start()
+        load.didComplete(task, URLError(.networkConnectionLost))
+        load.start()
+        #expect(client.events.last == .failure(.networkConnectionLost))
+        #expect(client.data == data("netw"))
     }
 
     @Test("The file is noted, and then the network goes on: nothing of it is told")
@@ -124,20 +155,18 @@ struct InnerLoadOrderTests {
 
     // On Apple's systems the client is told of a redirect.
     #if canImport(FoundationNetworking)
-    @Test("The task ends inside the handler that refuses a redirect: the app's task begins anew, and nothing is told")
-    func endInsideRedirectHandler() async throws {
-        let (moved, load, task) = (try head(302), load, task)
-        load.didRedirect(moved, URLRequest(url: url)) { next in
-            #expect(next == nil)
-            // As another thread may do, before the caller's next line.
-            load.didReceive(moved)
-            load.didComplete(task, nil)
-            load.start()
+    @Test("A redirect that nobody decides about is followed, and one to a URL with a file ends the load")
+    func redirects() async throws {
+        let calls = Counter()
+        load.didRedirect(try head(302), URLRequest(url: url.appendingPathComponent("other"))) { next in
+            #expect(next?.url?.lastPathComponent == "other")
+            calls.increment()
         }
         await InnerSession.silent.settle()
+        #expect(calls.value == 1)
+        load.didReceive(try head(503))
         load.start()
-        #expect(client.events == [])
-        #expect(redirects.value == 1)
+        #expect(client.events == [.head(200), .data("file"), .end])
     }
     #endif
 
@@ -179,7 +208,7 @@ struct InnerLoadOrderTests {
 
 extension InnerSession {
     /// Makes tasks that never run.
-    fileprivate static let silent = InnerSession(runsTasks: false)
+    fileprivate static let silent = InnerSession(like: .ephemeral, runsTasks: false)
 
     /// Returns when the commands have run that came before.
     fileprivate func settle() async {

@@ -123,8 +123,8 @@ extension InstalledTests {
                     session.finishTasksAndInvalidate()
                     usleep(50_000)
                 })
-                let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-                #expect(try await TaskKind.delegate.load(site.request, in: session).1 == Data(Self.networkText.utf8))
+                let session = URLSession.named(configuration, delegate: delegate)
+                #expect(try await TaskKind.delegate.load(site.request, in: session).1 == Data(Self.fileText.utf8))
                 #expect(try await TaskKind.async.load(site.request, in: site.session).1 == Data(Self.fileText.utf8))
                 #expect(delegate.strayCalls.value == 0)
             }
@@ -158,7 +158,7 @@ extension InstalledTests {
             let site = try Site(folder, when: conditions) { _ in .init(body: Data(count: count)) }
             defer { site.server.stop() }
             let counter = CountingDelegate()
-            let session = URLSession(configuration: site.session.configuration, delegate: counter, delegateQueue: nil)
+            let session = URLSession.named(site.session.configuration, delegate: counter)
             await withCheckedContinuation { continuation in
                 counter.onEnd = { continuation.resume() }
                 session.dataTask(with: site.request).resume()

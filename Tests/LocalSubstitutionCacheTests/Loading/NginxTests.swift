@@ -67,7 +67,7 @@ extension InstalledTests {
             try folder.cache("{ \(entries.joined(separator: ", ")) }").install()
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()
-            return URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+            return .named(configuration, delegate: Collector())
         }
 
         @Test("nginx: what no condition is about is the same with the library and without it", needsNginx)
@@ -115,6 +115,7 @@ extension InstalledTests {
                 for configuration in [configuration, .ephemeral] {
                     let delegate = Collector(credential: credential)
                     let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+                    if traces.isEmpty { session.useSubstitutions() }
                     traces.append(await TaskKind.delegate.trace(request, in: session))
                 }
                 #expect(traces[0] == traces[1])

@@ -75,7 +75,8 @@ extension InstalledTests {
             _ request: URLRequest,
             _ receiver: Receiver,
             _ sessionDelegate: SessionDelegate,
-            _ taskDelegate: TaskDelegate
+            _ taskDelegate: TaskDelegate,
+            named isNamed: Bool
         ) async throws -> [Data] {
             let (recorder, ownRecorder) = (Recorder(), Recorder())
             let delegate: (any URLSessionDelegate)? =
@@ -94,6 +95,7 @@ extension InstalledTests {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()
             let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+            if isNamed { session.useSubstitutions() }
             var whole = Data()
             switch receiver {
             case .async:
@@ -124,8 +126,8 @@ extension InstalledTests {
             return body.starts(with: data) ? "network" : "mixed: \(String(decoding: data.suffix(80), as: UTF8.self))"
         }
 
-        @Test("Whoever the delegates are, nobody gets bytes of two sources", arguments: Way.allCases)
-        func oneSource(way: Way) async throws {
+        @Test("Whoever the delegates are, nobody gets bytes of two sources", arguments: Way.allCases, [false, true])
+        func oneSource(way: Way, named isNamed: Bool) async throws {
             let server = try LoopbackServer(Self.answer)
             defer { server.stop() }
             let url = server.url.appendingPathComponent(way.path)
@@ -143,7 +145,14 @@ extension InstalledTests {
                         for taskDelegate in TaskDelegate.allCases {
                             group.addTask {
                                 let title = "\(receiver), session: \(sessionDelegate), task: \(taskDelegate)"
-                                return (title, try await Self.received(load, receiver, sessionDelegate, taskDelegate))
+                                let received = try await Self.received(
+                                    load,
+                                    receiver,
+                                    sessionDelegate,
+                                    taskDelegate,
+                                    named: isNamed
+                                )
+                                return (title, received)
                             }
                         }
                     }
@@ -156,8 +165,12 @@ extension InstalledTests {
         }
 
         /// The documentation says it so.
-        @Test("Who answers after a status, by receiver and delegates, on Linux", Platform.measuredOnLinux)
-        func whoAnswersAfterStatus() async throws {
+        @Test(
+            "Who answers after a status, by receiver and delegates, on Linux",
+            Platform.measuredOnLinux,
+            arguments: [false, true]
+        )
+        func whoAnswersAfterStatus(named isNamed: Bool) async throws {
             let server = try LoopbackServer(Self.answer)
             defer { server.stop() }
             let request = URLRequest(url: server.url.appendingPathComponent("status"))
@@ -166,14 +179,21 @@ extension InstalledTests {
             for sessionDelegate in SessionDelegate.allCases {
                 for taskDelegate in TaskDelegate.allCases {
                     for receiver in Receiver.allCases {
-                        let received = try await Self.received(request, receiver, sessionDelegate, taskDelegate)
+                        let received = try await Self.received(
+                            request,
+                            receiver,
+                            sessionDelegate,
+                            taskDelegate,
+                            named: isNamed
+                        )
                         let expected =
                             switch receiver {
                             case .handler: "file"
-                            case .async: taskDelegate == .none || sessionDelegate == .data ? "file" : "network"
+                            case .async:
+                                taskDelegate == .none || isNamed && sessionDelegate == .data ? "file" : "network"
                             case .delegate:
                                 switch (sessionDelegate, taskDelegate) {
-                                case (.data, .none), (.data, .data): "file"
+                                case (.data, .none) where isNamed: "file"
                                 case (.data, _): "network"
                                 default: "nothing"
                                 }

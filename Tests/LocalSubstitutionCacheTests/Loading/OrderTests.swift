@@ -201,11 +201,7 @@ extension InstalledTests {
                     "{ \"\(site.request.url?.absoluteString ?? "")\": { \"file\": \"a.txt\", \"when\": \(conditions) } }"
                 ).install()
                 let recorder = Recorder()
-                let session = URLSession(
-                    configuration: site.session.configuration,
-                    delegate: recorder,
-                    delegateQueue: nil
-                )
+                let session = URLSession.named(site.session.configuration, delegate: recorder)
                 site.server.forgetRequests()
                 let task = session.dataTask(with: site.request)
                 task.resume()

@@ -9,6 +9,13 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension URLSession {
+    /// A session that the library knows.
+    static func named(_ configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?) -> URLSession {
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        session.useSubstitutions()
+        return session
+    }
+
     /// Loads with a completion handler while the test does something to the task, and waits for the end.
     func result(
         of request: URLRequest,

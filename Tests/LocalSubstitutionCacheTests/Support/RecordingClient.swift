@@ -20,6 +20,10 @@ final class RecordingClient: NSObject, URLProtocolClient, @unchecked Sendable {
     private let lock = NSLock()
     private var told: [Event] = []
     private var body = Data()
+    private var parts: [Data] = []
+    /// Whether it keeps what it is told, as a delegate's queue does.
+    // Set before the load begins.
+    var keepsParts = false
 
     var events: [Event] { lock.withLock { told } }
     var data: Data { lock.withLock { body } }
@@ -28,6 +32,7 @@ final class RecordingClient: NSObject, URLProtocolClient, @unchecked Sendable {
         lock.withLock {
             told.append(event)
             body += data
+            if keepsParts { parts.append(data) }
         }
     }
 

@@ -35,7 +35,7 @@ struct Site {
         ).install()
         let configuration = ephemeral ? URLSessionConfiguration.ephemeral : .default
         configuration.useSubstitutions()
-        session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+        session = .named(configuration, delegate: Collector())
     }
 
     /// Without a delegate.

@@ -1,0 +1,198 @@
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// What the library knows of the sessions whose configuration lists one class of protocols.
+///
+/// URL loading tells a protocol neither its session nor the configuration. But it makes an instance of exactly the class
+/// that the configuration lists, and asks that class whether it wants a request. So each link has a class of its own.
+/// Classes are made from types without values that spell a number in binary; Swift never frees one, so a class is
+/// never given to a second session, and configurations with the same other classes share theirs.
+// Mutable state is only accessed inside the lock.
+final class SessionLink: @unchecked Sendable {
+    let protocolClass: SubstitutionProtocol.Type
+    /// The classes that the configuration lists behind this one; those of a named session can be asked.
+    private let others: [AnyClass]
+    private weak var named: URLSession?
+    private var inner: InnerSession?
+
+    private init(_ protocolClass: SubstitutionProtocol.Type, others: [AnyClass]) {
+        (self.protocolClass, self.others) = (protocolClass, others)
+    }
+
+    private static let lock = NSLock()
+    private nonisolated(unsafe) static var links: [ObjectIdentifier: SessionLink] = [:]
+    #if canImport(FoundationNetworking)
+    private nonisolated(unsafe) static var unnamed: [[ObjectIdentifier]: SessionLink] = [:]
+    #endif
+
+    /// The link of a class; nil for ``SubstitutionProtocol`` itself.
+    static func of(_ protocolClass: SubstitutionProtocol.Type) -> SessionLink? {
+        lock.withLock { links[ObjectIdentifier(protocolClass)] }
+    }
+
+    /// Called inside the lock.
+    private static func make(others: [AnyClass] = []) -> SessionLink {
+        func protocolClass<Digits>(_ digits: Digits.Type, _ rest: Int) -> SubstitutionProtocol.Type {
+            if rest == 0 { return LinkedProtocol<Digits>.self }
+            return rest.isMultiple(of: 2)
+                ? protocolClass(Zero<Digits>.self, rest / 2) : protocolClass(One<Digits>.self, rest / 2)
+        }
+        // Sessions end without a word; what was made for them ends here.
+        for link in links.values where link.named == nil { link.inner = nil }
+        let link = SessionLink(protocolClass(Void.self, links.count + 1), others: others)
+        links[ObjectIdentifier(link.protocolClass)] = link
+        return link
+    }
+
+    /// The session, if the app has named it and it has not ended.
+    var session: URLSession? { Self.lock.withLock { named } }
+
+    /// The session of the library's own that loads as the named one would; nil for a session that is not known.
+    var innerSession: InnerSession? {
+        Self.lock.withLock {
+            guard let named else { return nil }
+            if let inner { return inner }
+            let inner = InnerSession(like: named.configuration)
+            self.inner = inner
+            return inner
+        }
+    }
+}
+
+private enum Zero<Digits> {}
+private enum One<Digits> {}
+
+/// The class of one link.
+private final class LinkedProtocol<Number>: SubstitutionProtocol {
+    override class var link: SessionLink? { SessionLink.of(Self.self) }
+}
+
+extension [AnyClass] {
+    /// Without this library's.
+    fileprivate var withoutSubstitutions: [AnyClass] { filter { !($0 is SubstitutionProtocol.Type) } }
+}
+
+extension URLSessionConfiguration {
+    /// The same, without this library's protocols: what sessions would load with if it were not there.
+    func withoutSubstitutions() -> URLSessionConfiguration {
+        guard let copy = copy() as? URLSessionConfiguration else { return .ephemeral }
+        copy.protocolClasses = copy.protocolClasses?.withoutSubstitutions
+        return copy
+    }
+}
+
+// Foundation on Linux hands out the very configuration that a session works with, and Apple's a copy. So on Linux
+// naming a session puts a class of its own into it; on Apple's systems the class that is named must be there already.
+#if canImport(FoundationNetworking)
+extension SessionLink {
+    /// The class for a configuration that lists these other ones; sessions made with it are not known.
+    fileprivate static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
+        if others.allSatisfy({ isSystemClass($0) }) { return SubstitutionProtocol.self }
+        return lock.withLock {
+            let key = others.map { ObjectIdentifier($0) }
+            if let link = unnamed[key] { return link.protocolClass }
+            let link = make(others: others)
+            unnamed[key] = link
+            return link.protocolClass
+        }
+    }
+
+    fileprivate static func name(_ session: URLSession) -> Bool {
+        lock.withLock {
+            let configuration = session.configuration
+            let classes = configuration.protocolClasses ?? []
+            if let first = classes.first as? SubstitutionProtocol.Type,
+                links[ObjectIdentifier(first)]?.named === session
+            {
+                return true
+            }
+            let link = make()
+            link.named = session
+            configuration.protocolClasses = [link.protocolClass] + classes.withoutSubstitutions
+            return true
+        }
+    }
+
+    /// The class that would load `request` if this library were not there; nil for none.
+    static func nextClass(for request: URLRequest, behind link: SessionLink?) -> URLProtocol.Type? {
+        let listed = link.flatMap { $0.session?.configuration.protocolClasses?.withoutSubstitutions ?? $0.others }
+        let classes = (listed ?? []) + systemClasses
+        return classes.lazy.compactMap { $0 as? URLProtocol.Type }.first { $0.canInit(with: request) }
+    }
+
+    static var registeredClass: SubstitutionProtocol.Type { SubstitutionProtocol.self }
+
+    static func isSystemClass(_ protocolClass: AnyClass) -> Bool { systemClasses.contains { $0 == protocolClass } }
+
+    private static let systemClasses = (URLSessionConfiguration.default.protocolClasses ?? []).withoutSubstitutions
+}
+#else
+extension SessionLink {
+    fileprivate static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
+        lock.withLock { make().protocolClass }
+    }
+
+    /// The class that is registered; Apple's systems ask it for the shared session only.
+    static let registeredClass = lock.withLock {
+        let link = make()
+        link.named = .shared
+        return link.protocolClass
+    }
+
+    fileprivate static func name(_ session: URLSession) -> Bool {
+        if session === URLSession.shared { return Installation.current != nil }
+        let classes = session.configuration.protocolClasses ?? []
+        return lock.withLock {
+            let listed = classes.lazy.compactMap { links[ObjectIdentifier($0)] }.first
+            guard let link = listed, link.named == nil || link.named === session else { return false }
+            link.named = session
+            return true
+        }
+    }
+}
+#endif
+
+extension URLSessionConfiguration {
+    /// Puts ``SubstitutionProtocol`` first, so that sessions made with this configuration are answered by it.
+    ///
+    /// May be called before ``LocalSubstitutionCache/install(archive:)``, and more than once; call it again after other
+    /// changes of `protocolClasses`. The class it puts there is a subclass, by which the library knows which other
+    /// classes stand behind it.
+    ///
+    /// This is enough for entries without `when`. For entries with it, and for an archive, name the session, too, if it
+    /// has a delegate: see ``Foundation/URLSession/useSubstitutions()``.
+    public func useSubstitutions() {
+        let others = (protocolClasses ?? []).withoutSubstitutions
+        protocolClasses = [SessionLink.protocolClass(before: others)] + others
+    }
+}
+
+extension URLSession {
+    /// Names this session to the library: what is loaded behind a condition, or for an archive, is then loaded with its
+    /// configuration, and delivered to its delegate part by part.
+    ///
+    /// ```swift
+    /// let configuration = URLSessionConfiguration.default
+    /// configuration.useSubstitutions()
+    /// let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    /// session.useSubstitutions()
+    /// ```
+    ///
+    /// Without it, nothing but the app's own task can load as the session would, and so the network's answer stands
+    /// wherever a delegate may have got some of it. <doc:WhenTheCacheIsAsked> has the table.
+    ///
+    /// Call it before the session's first task. The session is not kept, and nothing beyond it changes. A session that
+    /// is made from this one's configuration has to be named itself. Each named session costs about 1 KB that is
+    /// not freed when it ends.
+    ///
+    /// - Returns: Whether the session asks ``SubstitutionProtocol``. Always on Linux, also without the line about the
+    ///   configuration. On Apple's platforms only if its configuration had ``useSubstitutions()`` called on it, and no
+    ///   other living session with that configuration is named.
+    @discardableResult
+    public func useSubstitutions() -> Bool { SessionLink.name(self) }
+}
