@@ -6,14 +6,14 @@ import FoundationNetworking
 /// One load in the app's own task, by the class that would load it without this library; this object sees the outcome
 /// before the app does.
 ///
-/// Headers, cookies, credentials, connections and delegate of the app's session are therefore what they would be without
-/// this library.
+/// Headers, cookies, credentials, connections and delegate of the app's session are therefore what they would be
+/// without this library.
 ///
 /// Of the system's class it cannot see two things. The first is the body of a task that has a delegate: that class
 /// tells the head early, and then gives the body to a data delegate directly, past its client. No public API tells
-/// whether that is the session's delegate, the task's own or the argument of `data(for:delegate:)`; so once the head was
-/// told, the network's answer stands. For a task with a completion handler and no delegate of its own the head comes
-/// with the end, before the app has seen anything. The second is a redirect before it is followed: its target is
+/// whether that is the session's delegate, the task's own or the argument of `data(for:delegate:)`; so once the head
+/// was told, the network's answer stands. For a task with a completion handler and no delegate of its own the head
+/// comes with the end, before the app has seen anything. The second is a redirect before it is followed: its target is
 /// looked up afterwards.
 ///
 /// A class of the app's own tells its client everything, on any thread; so its head decides.

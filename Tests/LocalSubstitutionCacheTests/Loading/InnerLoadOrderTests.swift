@@ -77,6 +77,7 @@ struct InnerLoadOrderTests {
         }
     }
 
+    // On Apple's systems nothing is collected.
     #if canImport(FoundationNetworking)
     @Test("As soon as a part is kept, the body is told in parts only, and not collected")
     func keptParts() throws {
