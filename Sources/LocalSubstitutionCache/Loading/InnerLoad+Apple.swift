@@ -42,6 +42,8 @@ extension InnerLoad {
 
     func tellEnd(as owner: URLProtocol) { client?.urlProtocolDidFinishLoading(owner) }
 
+    func waitForEnd() {}
+
     func redirected(
         _ response: HTTPURLResponse,
         _ request: URLRequest,

@@ -94,6 +94,16 @@ extension InnerLoad {
         client?.urlProtocolDidFinishLoading(last)
     }
 
+    /// Lets the app's queue take note of the end, for no longer than a moment.
+    ///
+    /// Foundation notes it there. A task that is resumed once more just before, on the queue of this thread, begins
+    /// anew and ends the process; here its turn would come at exactly that time.
+    func waitForEnd() {
+        let isNoted = DispatchSemaphore(value: 0)
+        appSession?.delegateQueue.addOperation { isNoted.signal() }
+        _ = isNoted.wait(timeout: .now() + .microseconds(500))
+    }
+
     func redirected(
         _ response: HTTPURLResponse,
         _ request: URLRequest,

@@ -138,7 +138,9 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
             }
             return state.pending
         }
-        if let owner { tell(pending, as: owner) }
+        guard let owner else { return }
+        tell(pending, as: owner)
+        if case .end = pending.last { waitForEnd() }
     }
 
     func tell(_ pending: Pending, as owner: URLProtocol) {

@@ -8,9 +8,9 @@ public import Foundation
 
 /// What the library knows of the sessions whose configuration lists one class of protocols.
 ///
-/// URL loading tells a protocol neither its session nor the configuration. But it makes an instance of exactly the class
-/// that the configuration lists, and asks that class whether it wants a request. So each link has a class of its own.
-/// Classes are made from types without values that spell a number in binary; Swift never frees one, so a class is
+/// URL loading tells a protocol neither its session nor the configuration. But it makes an instance of exactly the
+/// class that the configuration lists, and asks that class whether it wants a request. So each link has a class of its
+/// own. Classes are made from types without values that spell a number in binary. Swift never frees one, so a class is
 /// never given to a second session, and configurations with the same other classes share theirs.
 // Mutable state is only accessed inside the lock.
 final class SessionLink: @unchecked Sendable {
@@ -26,9 +26,8 @@ final class SessionLink: @unchecked Sendable {
 
     private static let lock = NSLock()
     private nonisolated(unsafe) static var links: [ObjectIdentifier: SessionLink] = [:]
-    #if canImport(FoundationNetworking)
+    /// Those that configurations share, by the other classes; only used on Linux.
     private nonisolated(unsafe) static var unnamed: [[ObjectIdentifier]: SessionLink] = [:]
-    #endif
 
     /// The link of a class; nil for ``SubstitutionProtocol`` itself.
     static func of(_ protocolClass: SubstitutionProtocol.Type) -> SessionLink? {

@@ -61,12 +61,12 @@ public class SubstitutionProtocol: URLProtocol {
         case .file: return true
         case .networkThenFile, .networkThenCopy: break
         }
+        // Foundation on Linux asks this inside `resume()`, and starts the load later. Apple's systems let no protocol
+        // load in the app's own task, so the session must be known.
         #if canImport(FoundationNetworking)
-        // Foundation on Linux asks this inside `resume()`, and starts the load later.
         if case .networkThenCopy(let archive) = service { archive.announce(request) }
         return true
         #else
-        // Apple's systems let no protocol load in the app's own task, so the session must be known.
         return link?.session != nil
         #endif
     }
@@ -146,6 +146,7 @@ public class SubstitutionProtocol: URLProtocol {
     /// Loads as if this class were not there, except for the fallback.
     private func loadFromNetwork(_ fallback: Fallback?) {
         let link = Self.link
+        // Only Linux lets a protocol load in the app's own task.
         #if canImport(FoundationNetworking)
         let next = SessionLink.nextClass(for: request, behind: link)
         guard let fallback, fallback.judgesAnswers, let next, SessionLink.isSystemClass(next),
@@ -157,6 +158,7 @@ public class SubstitutionProtocol: URLProtocol {
         #endif
     }
 
+    // Apple's systems pass everything that is loaded on to whoever gets it.
     #if canImport(FoundationNetworking)
     /// Whether the body of this task may go to the delegate of `session`, past a `TaskLoad`.
     ///
