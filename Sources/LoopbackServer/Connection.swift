@@ -51,7 +51,12 @@ struct Connection: ~Copyable {
         case .whole:
             guard send(head), send(body) else { return false }
         case .chunked(let size):
-            guard send(head), request.method == "HEAD" || sendChunks(of: body, size) else { return false }
+            guard send(head) else { return false }
+            if request.method == "HEAD" { break }
+            while let part = response.nextPart?() {
+                guard sendChunk(part) else { return false }
+            }
+            guard sendChunks(of: body, size) else { return false }
         case .closingInHead:
             // After its fields; Foundation on Linux ends the process when there are none.
             _ = send(head.dropLast(2))
@@ -85,10 +90,13 @@ struct Connection: ~Copyable {
         while !rest.isEmpty {
             let chunk = rest.prefix(size)
             rest = rest.dropFirst(size)
-            let piece = Data("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Data("\r\n".utf8)
-            guard send(piece) else { return false }
+            guard sendChunk(chunk) else { return false }
         }
         return send(Data("0\r\n\r\n".utf8))
+    }
+
+    private func sendChunk(_ chunk: Data) -> Bool {
+        send(Data("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Data("\r\n".utf8))
     }
 
     /// Waits until the client closes the connection, or the server stops.

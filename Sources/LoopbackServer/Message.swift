@@ -22,6 +22,8 @@ extension LoopbackServer {
         package var transfer: Transfer
         /// Statuses of interim responses, which are sent before (RFC 9110 §15.2).
         package var interim: [Int] = []
+        /// The parts of a body that is made while it is sent, in chunks; nil where `body` is all.
+        package var nextPart: (@Sendable () -> Data?)?
 
         package init(
             status: Int = 200,
@@ -35,6 +37,15 @@ extension LoopbackServer {
             self.headers = headers
             self.body = body
             self.transfer = transfer
+        }
+
+        /// A stream.
+        ///
+        /// - Parameter nextPart: Called on a thread of the server's for each part, until it returns nil; it may wait.
+        package static func stream(_ nextPart: @escaping @Sendable () -> Data?) -> Response {
+            var response = Response(transfer: .chunked(Int.max))
+            response.nextPart = nextPart
+            return response
         }
 
         /// A plain text.

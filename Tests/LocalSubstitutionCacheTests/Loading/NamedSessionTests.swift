@@ -1,0 +1,412 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+extension InstalledTests {
+    /// Behind a condition, in a session that the app has named, with a client that trusts URL loading's promises.
+    @Suite("Named sessions")
+    final class NamedSessionTests: InstalledSuite {
+        /// The queues on which clients have their delegates called.
+        enum Queue: String, CaseIterable {
+            case default_
+            case main
+            case serial
+            /// As Alamofire does.
+            case underlying
+
+            private static let clientQueue = DispatchQueue(label: "client")
+
+            func make() -> OperationQueue? {
+                switch self {
+                case .default_: return nil
+                case .main: return .main
+                case .serial, .underlying:
+                    let queue = OperationQueue()
+                    queue.maxConcurrentOperationCount = 1
+                    if self == .underlying { queue.underlyingQueue = Self.clientQueue }
+                    return queue
+                }
+            }
+        }
+
+        private static let body = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 / 13) })
+
+        @Sendable private static func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
+            switch request.path {
+            case "/200": .init(body: body, transfer: .chunked(7000))
+            case "/503": .init(status: 503, body: body, transfer: .chunked(7000))
+            case "/204": .init(status: 204)
+            case "/moved": .init(status: 302, headers: ["Location": "/200"], body: Data("moved".utf8))
+            case "/moved-to-503": .init(status: 307, headers: ["Location": "/503"])
+            case "/moved-to-named": .init(status: 301, headers: ["Location": "/named"])
+            case "/moved-twice": .init(status: 303, headers: ["Location": "/moved-to-named"])
+            case "/cut": .init(body: body, transfer: .closing(after: 60_000))
+            default: .text(networkText)
+            }
+        }
+
+        private static let paths = [
+            "200", "503", "204", "moved", "moved-to-503", "moved-to-named", "moved-twice", "cut",
+        ]
+
+        /// A server with `answer`, or those, and a cache that has the file for each path after a 503 and always for
+        /// `/named`.
+        private func makeServer(
+            when conditions: String = "503",
+            paths: [String] = NamedSessionTests.paths,
+            _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = NamedSessionTests
+                .answer
+        ) throws -> LoopbackServer {
+            let server = try LoopbackServer(answer)
+            let url = server.url.absoluteString
+            let entries = paths.map { "\"\(url)/\($0)\": { \"file\": \"a.txt\", \"when\": \(conditions) }" }
+            try folder.cache("{ \"\(url)/named\": \"a.txt\", \(entries.joined(separator: ", ")) }").install()
+            return server
+        }
+
+        private func request(_ path: String, of server: LoopbackServer) -> URLRequest {
+            var request = URLRequest(url: server.url.appendingPathComponent(path))
+            request.timeoutInterval = 300
+            return request
+        }
+
+        @Test("A delegate gets everything in order, on its own queue", arguments: Queue.allCases)
+        func order(queue: Queue) async throws {
+            let server = try makeServer()
+            defer { server.stop() }
+            let client = StrictClient()
+            let session = client.session(queue: queue.make())
+            for path in Self.paths {
+                let load = await client.load(session.dataTask(with: request(path, of: server)))
+                switch path {
+                case "503", "moved-to-503", "moved-to-named", "moved-twice":
+                    #expect(load.text == Self.fileText, "\(path)")
+                    #expect(load.status == 200)
+                case "204": #expect(load.status == 204 && load.count == 0)
+                case "cut":
+                    #expect(load.error != nil)
+                    #expect(Self.body.starts(with: load.body))
+                default: #expect(load.body == Self.body && load.status == 200, "\(path)")
+                }
+                #expect(load.heads.count == 1, "\(path)")
+            }
+            #expect(client.complaints == [])
+        }
+
+        @Test(
+            "The same with completion handlers and async, in the same session",
+            arguments: [TaskKind.async, .completion]
+        )
+        func whole(kind: TaskKind) async throws {
+            let server = try makeServer()
+            defer { server.stop() }
+            let client = StrictClient()
+            let session = client.session()
+            for _ in 0..<5 {
+                for path in Self.paths where path != "cut" {
+                    let (head, data) = try await kind.load(request(path, of: server), in: session)
+                    let isFile = ["503", "moved-to-503", "moved-to-named", "moved-twice"].contains(path)
+                    let expected = isFile ? Data(Self.fileText.utf8) : path == "204" ? Data() : Self.body
+                    #expect(data == expected, "\(path)")
+                    #expect(head.statusCode == (path == "204" ? 204 : 200))
+                }
+            }
+        }
+
+        @Test(
+            "The session's fields, cookies and credentials are sent: a condition never holds because ours lacked them"
+        )
+        func nothingIsMissing() async throws {
+            let server = try makeServer(when: "\"4xx\"", paths: ["token", "cookie", "way", "basic"]) { request in
+                switch request.path {
+                case "/token": .text("document", status: request.headers["authorization"] == "Bearer t" ? 200 : 401)
+                case "/cookie", "/way-2":
+                    .text("document", status: request.headers["cookie"]?.contains("id=1") ?? false ? 200 : 403)
+                case "/way": .init(status: 302, headers: ["Location": "/way-2", "Set-Cookie": "id=1; Path=/"])
+                default:
+                    request.headers["authorization"] == "Basic bWU6c2VjcmV0"
+                        ? .text("document")
+                        : .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""])
+                }
+            }
+            defer { server.stop() }
+            let configuration = URLSessionConfiguration.ephemeral
+            // What is set after the line that names the configuration counts, too.
+            configuration.useSubstitutions()
+            configuration.httpAdditionalHeaders = ["Authorization": "Bearer t"]
+            let client = StrictClient(onRedirect: { request, follow in
+                // Foundation on Linux adds no cookies where a delegate is asked.
+                var request = request
+                request.setValue("id=1", forHTTPHeaderField: "Cookie")
+                follow(request)
+            })
+            let session = client.session(configuration)
+            for path in ["token", "way", "cookie"] {
+                let load = await client.load(session.dataTask(with: request(path, of: server)))
+                #expect(load.text == "document", "\(path)")
+            }
+            #expect(session.configuration.httpCookieStorage?.cookies?.map(\.name) == ["id"])
+            #expect(client.complaints == [])
+        }
+
+        @Test("Two named sessions, and one that is not: each loads with what is its own")
+        func apart() async throws {
+            let server = try makeServer { request in
+                .text("\(request.headers["x-app"] ?? "-") \(request.headers["cookie"] ?? "-")")
+            }
+            defer { server.stop() }
+            func configuration(_ name: String) -> URLSessionConfiguration {
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.httpAdditionalHeaders = ["X-App": name]
+                if let cookie = HTTPCookie(properties: [
+                    .name: "who", .value: name, .domain: "127.0.0.1", .path: "/",
+                ]) {
+                    configuration.httpCookieStorage?.setCookie(cookie)
+                }
+                return configuration
+            }
+            let clients = [StrictClient(), StrictClient(), StrictClient(), StrictClient()]
+            let first = clients[0].session(configuration("first"))
+            // Made from the first's, with the first's class in it, and then changed.
+            let copy = try #require(first.configuration.copy() as? URLSessionConfiguration)
+            copy.httpAdditionalHeaders = ["X-App": "copy"]
+            let sessions = [
+                first, clients[1].session(configuration("second")),
+                clients[2].session(configuration("third"), named: false), clients[3].session(copy, named: false),
+            ]
+            let names = ["first", "second", "third", "copy"]
+            for _ in 0..<3 {
+                for ((client, session), name) in zip(zip(clients, sessions), names) {
+                    let load = await client.load(session.dataTask(with: request("200", of: server)))
+                    #expect(load.text == "\(name) who=\(name == "copy" ? "first" : name)")
+                }
+            }
+            for client in clients { #expect(client.complaints == []) }
+        }
+
+        @Test("Redirects are followed, changed and refused, at once and later")
+        func redirects() async throws {
+            let server = try makeServer()
+            defer { server.stop() }
+            for isLate in [false, true] {
+                for target in ["200", "other", "503", "named", nil] {
+                    let next = target.map { request($0, of: server) }
+                    let client = StrictClient(onRedirect: { _, follow in
+                        if isLate {
+                            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { follow(next) }
+                        } else {
+                            follow(next)
+                        }
+                    })
+                    let session = client.session()
+                    let load = await client.load(session.dataTask(with: request("moved", of: server)))
+                    #expect(load.redirects == ["/200"])
+                    switch target {
+                    case "200": #expect(load.body == Self.body)
+                    case "other": #expect(load.text == Self.networkText)
+                    case "503", "named": #expect(load.text == Self.fileText)
+                    default: #expect(load.status == 302 && load.text == "moved")
+                    }
+                    #expect(client.complaints == [])
+                }
+            }
+        }
+
+        @Test(
+            "A challenge is answered late, and the answer is the network's",
+            arguments: ["418", "[418, \"offline\"]"]
+        )
+        func lateChallenge(conditions: String) async throws {
+            let server = try makeServer(when: conditions, paths: ["basic"]) { request in
+                request.headers["authorization"] == "Basic bWU6c2VjcmV0"
+                    ? .text(Self.networkText)
+                    : .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""], body: Data("no".utf8))
+            }
+            defer { server.stop() }
+            let client = StrictClient(onChallenge: { answer in
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) {
+                    answer(.useCredential, URLCredential(user: "me", password: "secret", persistence: .forSession))
+                }
+            })
+            let session = client.session()
+            let load = await client.load(session.dataTask(with: request("basic", of: server)))
+            #expect(load.text == Self.networkText)
+            #expect(load.challenges == 1)
+            #expect(load.status == 200)
+            #expect(client.complaints == [])
+        }
+
+        @Test("A client that loads again when it has failed", arguments: Queue.allCases)
+        func retry(queue: Queue) async throws {
+            let count = Counter()
+            let server = try makeServer { _ in
+                count.increment()
+                return count.value % 3 == 0 ? .text(Self.networkText) : .text("busy", status: 429)
+            }
+            defer { server.stop() }
+            let client = StrictClient()
+            let session = client.session(queue: queue.make())
+            for _ in 0..<3 {
+                var load = await client.load(session.dataTask(with: request("200", of: server)))
+                while load.status == 429 {
+                    load = await client.load(session.dataTask(with: request("200", of: server)))
+                }
+                #expect(load.text == Self.networkText)
+            }
+            #expect(client.complaints == [])
+        }
+
+        @Test("64 loads at once, from both sides of the condition")
+        func manyAtOnce() async throws {
+            let server = try makeServer()
+            defer { server.stop() }
+            let client = StrictClient()
+            let session = client.session()
+            await withTaskGroup(of: (String, StrictClient.Load).self) { group in
+                for number in 0..<64 {
+                    let path = Self.paths[number % 6]
+                    let task = session.dataTask(with: request(path, of: server))
+                    group.addTask { (path, await client.load(task)) }
+                }
+                for await (path, load) in group {
+                    let isNetwork = ["200", "moved"].contains(path)
+                    #expect(load.body == (isNetwork ? Self.body : path == "204" ? Data() : Data(Self.fileText.utf8)))
+                }
+            }
+            #expect(client.complaints == [])
+        }
+
+        /// At which moment the app cancels.
+        enum Stage: String, CaseIterable {
+            case atOnce
+            case beforeHead
+            case redirect
+            case body
+        }
+
+        @Test(
+            "A load is cancelled at every stage: it ends once, as cancelled",
+            arguments: Stage.allCases,
+            [false, true]
+        )
+        func cancelled(stage: Stage, byInvalidating: Bool) async throws {
+            let server = try makeServer(paths: ["silent", "moved", "endless"]) { request in
+                switch request.path {
+                case "/silent": .init(transfer: .silent)
+                case "/endless": .init(body: Data(count: 100_000), transfer: .stalling(after: 50_000))
+                default: Self.answer(request)
+                }
+            }
+            defer { server.stop() }
+            for _ in 0..<10 {
+                let (box, parts) = (SessionBox(), Counter())
+                @Sendable func cancel(_ task: URLSessionTask?) {
+                    if byInvalidating { box.session?.invalidateAndCancel() } else { task?.cancel() }
+                }
+                let client = StrictClient(
+                    onRedirect: { request, follow in if stage != .redirect { follow(request) } },
+                    onPart: { task in
+                        parts.increment()
+                        // Two calls at once may lose the end, with stock Foundation too.
+                        if stage == .body, parts.value == 1 { DispatchQueue.global().async { cancel(task) } }
+                    }
+                )
+                // Foundation on Linux tells no end when a session is invalidated while its cache is asked.
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.urlCache = nil
+                let session = client.session(configuration)
+                box.session = session
+                let path = [.redirect: "moved", .body: "endless"][stage] ?? "silent"
+                server.forgetRequests()
+                let task = session.dataTask(with: request(path, of: server))
+                async let load = client.load(task)
+                if stage == .atOnce {
+                    while task.state == .suspended { await Task.yield() }
+                    cancel(task)
+                } else if stage != .body {
+                    await server.waitForRequests(1)
+                    if stage == .redirect { await session.settle() }
+                    cancel(task)
+                }
+                #expect(await load.error == .cancelled, "\(stage)")
+                #expect(client.complaints == [])
+            }
+        }
+
+        @Test("finishTasksAndInvalidate() right after resume() lets every load end")
+        func finishing() async throws {
+            let server = try makeServer()
+            defer { server.stop() }
+            for path in ["200", "503", "moved", "moved-twice"] {
+                let client = StrictClient()
+                let session = client.session()
+                let task = session.dataTask(with: request(path, of: server))
+                async let load = client.load(task)
+                while task.state == .suspended { await Task.yield() }
+                session.finishTasksAndInvalidate()
+                let text = await load.body
+                #expect(text == Self.body || text == Data(Self.fileText.utf8))
+                #expect(client.complaints == [])
+            }
+        }
+
+        @Test("Named sessions and their delegates are not kept, and neither is what was made for them")
+        func notKept() async throws {
+            let server = try makeServer()
+            defer { server.stop() }
+            weak var session: URLSession?
+            weak var client: StrictClient?
+            weak var inner: InnerSession?
+            func load() async throws {
+                let (strong, made) = try await { () async throws -> (StrictClient, URLSession) in
+                    let client = StrictClient()
+                    return (client, client.session())
+                }()
+                (client, session) = (strong, made)
+                #expect(await strong.load(made.dataTask(with: request("200", of: server))).body == Self.body)
+                let link = (made.configuration.protocolClasses?.first as? SubstitutionProtocol.Type)?.link
+                inner = link?.innerSession
+                #expect(inner != nil)
+                await made.settle()
+            }
+            try await load()
+            for _ in 0..<1000 where session != nil || client != nil { try await Task.sleep(nanoseconds: 1_000_000) }
+            #expect(session == nil)
+            #expect(client == nil)
+            // What was made for a session goes when the next one is named.
+            StrictClient().session().finishTasksAndInvalidate()
+            for _ in 0..<1000 where inner != nil { try await Task.sleep(nanoseconds: 1_000_000) }
+            #expect(inner == nil)
+        }
+
+        @Test("Naming twice, and naming a session whose configuration was not, on Linux", Platform.measuredOnLinux)
+        func naming() async throws {
+            let server = try makeServer()
+            defer { server.stop() }
+            let client = StrictClient()
+            let session = client.session()
+            let classes = session.configuration.protocolClasses ?? []
+            #expect(session.useSubstitutions())
+            #expect(classes.count == session.configuration.protocolClasses?.count)
+            #expect(classes.first == session.configuration.protocolClasses?.first)
+            let late = URLSession(configuration: .ephemeral, delegate: Collector(), delegateQueue: nil)
+            #expect(late.useSubstitutions())
+            let (_, data) = try await TaskKind.delegate.load(request("503", of: server), in: late)
+            #expect(data == Data(Self.fileText.utf8))
+        }
+    }
+}
+
+/// Holds a session for a closure that is made before it.
+// Set once, before it is used.
+private final class SessionBox: @unchecked Sendable {
+    weak var session: URLSession?
+}
