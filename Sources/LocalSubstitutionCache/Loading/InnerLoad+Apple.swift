@@ -2,6 +2,9 @@
 #if !canImport(FoundationNetworking)
 import Foundation
 
+/// The queue of the inner session's delegate.
+typealias DelegateQueue = OperationQueue
+
 /// Where URL loading calls protocols: on the thread that started them, which has a run loop.
 struct CallingThread {
     private let runLoop = RunLoop.current
@@ -26,6 +29,9 @@ struct CallingThread {
 extension InnerLoad {
     static let endsWithChallenge = false
 
+    /// Nothing is needed in the configuration of an inner session.
+    static func prepare(_ configuration: URLSessionConfiguration) {}
+
     /// In seconds.
     private static let grace = 0.5
 
@@ -36,13 +42,13 @@ extension InnerLoad {
 
     var isOnlyPaused: Bool { false }
 
-    var canDeliver: Bool { true }
+    func haveDelivered() {
+        thread.async { [weak self] in self?.deliver() }
+    }
 
     func tellBody(_ body: Data, isLast: Bool, as owner: URLProtocol) { client?.urlProtocol(owner, didLoad: body) }
 
     func tellEnd(as owner: URLProtocol) { client?.urlProtocolDidFinishLoading(owner) }
-
-    func waitForEnd() {}
 
     func redirected(
         _ response: HTTPURLResponse,

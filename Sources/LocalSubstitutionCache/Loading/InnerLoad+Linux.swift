@@ -3,10 +3,43 @@
 import Foundation
 import FoundationNetworking
 
-/// Where URL loading calls protocols.
-struct CallingThread {
-    /// Runs `body` there, later.
-    func async(_ body: @escaping @Sendable () -> Void) { LoadingQueue.shared.async(body) }
+/// The inner session calls its delegate where URL loading calls protocols: on the one queue of all sessions.
+struct CallingThread {}
+
+/// The queue of the inner session's delegate: none.
+///
+/// Foundation adds what it tells a delegate to a queue while it is on the queue on which it calls protocols. Run at
+/// once, it is told there, and in step with the network.
+final class DelegateQueue: OperationQueue, @unchecked Sendable {
+    override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
+}
+
+/// Loads the tasks of the inner session by the system's class, as if it were that class.
+///
+/// A task that is cancelled while it ends would end the process: Foundation tells the client of the protocol that it
+/// failed, and finds it gone.
+final class InnerProtocol: URLProtocol {
+    private var load: TaskLoad?
+
+    override class func canInit(with request: URLRequest) -> Bool {
+        SessionLink.nextClass(for: request, behind: nil) != nil
+    }
+
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+        if load == nil {
+            let systemClass = SessionLink.nextClass(for: request, behind: nil)
+            load = TaskLoad(for: self, nil, with: systemClass, cachedResponse: cachedResponse)
+        }
+        load?.start()
+    }
+
+    override func stopLoading() {
+        let wasFinished = load?.hasFinished ?? false
+        load?.stop()
+        if wasFinished { client = nil }
+    }
 }
 
 /// The client passes each part of a body on to the session's delegate. But a task with a completion handler gets the
@@ -20,6 +53,10 @@ struct CallingThread {
 /// redirect ends the process; so the delegate is asked here, on its own queue.
 extension InnerLoad {
     static let endsWithChallenge = true
+
+    static func prepare(_ configuration: URLSessionConfiguration) {
+        configuration.protocolClasses = [InnerProtocol.self] + (configuration.protocolClasses ?? [])
+    }
 
     /// Who gets the body, as far as that is known.
     struct Receiver {
@@ -37,8 +74,10 @@ extension InnerLoad {
     /// What comes while it is suspended is told when it is resumed.
     var isOnlyPaused: Bool { owner?.task?.state == .suspended || owner?.task?.state == .running }
 
-    /// A suspended task gets its answer when it is resumed, and a cancelled task gets none.
-    var canDeliver: Bool { owner?.task?.state == .running }
+    func haveDelivered() {
+        // A suspended task gets its answer when it is resumed, and a cancelled task gets none.
+        if owner?.task?.state == .running { deliver() }
+    }
 
     func tellBody(_ body: Data, isLast: Bool, as owner: URLProtocol) {
         let receiver = withState { state in
@@ -94,16 +133,6 @@ extension InnerLoad {
         client?.urlProtocolDidFinishLoading(last)
     }
 
-    /// Lets the app's queue take note of the end, for no longer than a moment.
-    ///
-    /// Foundation notes it there. A task that is resumed once more just before, on the queue of this thread, begins
-    /// anew and ends the process; here its turn would come at exactly that time.
-    func waitForEnd() {
-        let isNoted = DispatchSemaphore(value: 0)
-        appSession?.delegateQueue.addOperation { isNoted.signal() }
-        _ = isNoted.wait(timeout: .now() + .microseconds(500))
-    }
-
     func redirected(
         _ response: HTTPURLResponse,
         _ request: URLRequest,
@@ -122,7 +151,7 @@ extension InnerLoad {
     /// Goes on after the app's delegate has decided; nil for the 3xx itself.
     private func decide(_ next: URLRequest?, _ follow: (URLRequest?) -> Void) {
         if let answer = next.flatMap({ fileAnswer(redirectedTo: $0) }) {
-            self.answer(answer)
+            LoadingQueue.shared.async { self.answer(answer) }
         } else {
             follow(next)
         }

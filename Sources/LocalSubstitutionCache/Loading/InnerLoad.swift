@@ -8,11 +8,11 @@ import FoundationNetworking
 /// One load in the ``InnerSession`` of a session that the app has named; nothing of it reaches the app before this
 /// object has seen it.
 ///
-///     URL loading's thread                 queues of the inner session
+///     URL loading's thread                 the inner session
 ///
 ///     start() ─────── command ───────────▶ the task is resumed
 ///                                          head, body, end: each is put into `pending`
-///     deliver() ◀──── CallingThread ────── something is pending
+///     deliver() ◀───────────────────────── something is pending
 ///     stop() ──────── command ───────────▶ the task is cancelled
 ///
 /// Mutable state lies in `state`, behind one lock, and is updated before anything is called. The task belongs to
@@ -64,8 +64,6 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         /// What may answer instead of the network; nil when nothing does.
         var fallback: Fallback?
         var pending = Pending()
-        /// Whether it will be told soon.
-        var isScheduled = false
         /// The head and body of the network; no body when it is too long to be kept, and nobody else needs it whole.
         var head: URLResponse?
         var body: Data? = Data()
@@ -76,10 +74,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     private(set) weak var owner: URLProtocol?
     let client: (any URLProtocolClient)?
-    let thread = CallingThread()
     /// The app's session; nil when it has ended.
     private(set) weak var appSession: URLSession?
     private let session: InnerSession
+    let thread = CallingThread()
     private let lock = NSLock()
     private var state: State
     /// Only touched by commands.
@@ -138,9 +136,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
             }
             return state.pending
         }
-        guard let owner else { return }
-        tell(pending, as: owner)
-        if case .end = pending.last { waitForEnd() }
+        if let owner { tell(pending, as: owner) }
     }
 
     func tell(_ pending: Pending, as owner: URLProtocol) {
@@ -158,7 +154,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     /// Adds an event to `pending`, unless the client is to be told nothing more, and has it delivered.
     func add(_ change: (inout Pending) -> Void) {
-        let isNew = withState { state -> Bool in
+        let isOpen = withState { state -> Bool in
             guard state.phase == .waiting || state.phase == .answering else { return false }
             change(&state.pending)
             if state.pending.head != nil { state.phase = .answering }
@@ -167,15 +163,9 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
             case .challenge where Self.endsWithChallenge: state.phase = .complete
             case .challenge, nil: break
             }
-            defer { state.isScheduled = true }
-            return !state.isScheduled
+            return true
         }
-        if isNew { thread.async { self.deliverIfRunning() } }
-    }
-
-    private func deliverIfRunning() {
-        withState { $0.isScheduled = false }
-        if canDeliver { deliver() }
+        if isOpen { haveDelivered() }
     }
 
     /// Answers instead of the network, and ends its load.
@@ -231,7 +221,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     ) {
         let sender = ChallengeSender(completionHandler)
         add { $0.last = .challenge(URLAuthenticationChallenge(authenticationChallenge: challenge, sender: sender)) }
-        if Self.endsWithChallenge { completionHandler(.cancelAuthenticationChallenge, nil) }
+        // Not here, where Linux waits for the very queue that it cancels on.
+        if Self.endsWithChallenge {
+            session.command { completionHandler(.cancelAuthenticationChallenge, nil) }
+        }
     }
 
     func didRedirect(

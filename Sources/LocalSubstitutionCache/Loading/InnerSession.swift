@@ -23,7 +23,10 @@ final class InnerSession: NSObject, @unchecked Sendable {
     init(like configuration: URLSessionConfiguration, runsTasks: Bool = true) {
         self.runsTasks = runsTasks
         let configuration = configuration.withoutSubstitutions()
-        session = URLSession(configuration: configuration, delegate: relay, delegateQueue: nil)
+        InnerLoad.prepare(configuration)
+        let queue = DelegateQueue()
+        queue.maxConcurrentOperationCount = 1
+        session = URLSession(configuration: configuration, delegate: relay, delegateQueue: queue)
         super.init()
         relay.owner = self
     }

@@ -151,7 +151,10 @@ public class SubstitutionProtocol: URLProtocol {
         let next = SessionLink.nextClass(for: request, behind: link)
         guard let fallback, fallback.judgesAnswers, let next, SessionLink.isSystemClass(next),
             let session = link?.session, delivers(to: session), let inner = link?.innerSession
-        else { return begin(TaskLoad(for: self, fallback, with: next)) }
+        else {
+            let cachedResponse = fallback == nil ? nil : cachedResponse
+            return begin(TaskLoad(for: self, fallback, with: next, cachedResponse: cachedResponse))
+        }
         begin(InnerLoad(for: self, fallback, in: inner, of: session))
         #else
         begin(link?.innerSession.map { InnerLoad(for: self, fallback, in: $0, of: link?.session) })

@@ -52,15 +52,20 @@ final class TaskLoad: NSObject, NetworkLoad, @unchecked Sendable {
     ///   - owner: The protocol whose task is loaded.
     ///   - fallback: What may answer instead of the network.
     ///   - protocolClass: The class that loads.
-    init?(for owner: URLProtocol, _ fallback: Fallback?, with protocolClass: URLProtocol.Type?) {
+    ///   - cachedResponse: What the session's cache has for the request; not an entry's file, which does not answer
+    ///     here.
+    init?(
+        for owner: URLProtocol,
+        _ fallback: Fallback?,
+        with protocolClass: URLProtocol.Type?,
+        cachedResponse: CachedURLResponse?
+    ) {
         guard let task = owner.task, let protocolClass else { return nil }
         self.task = task
         isSystemClass = SessionLink.isSystemClass(protocolClass)
         client = owner.client
         state = State(fallback: fallback)
         super.init()
-        // Without a fallback the cached response is the entry's, which does not answer here.
-        let cachedResponse = fallback == nil ? nil : owner.cachedResponse
         state.loader = protocolClass.init(task: task, cachedResponse: cachedResponse, client: self)
     }
 

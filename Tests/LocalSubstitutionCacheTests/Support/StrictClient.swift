@@ -32,6 +32,7 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
     let onChallenge: ChallengeAnswer
     /// Called after each part.
     let onPart: @Sendable (URLSessionTask) -> Void
+    let onData: @Sendable (Data) -> Void
     let keepsBodies: Bool
     /// What it would have stopped the process for.
     private let lock = NSLock()
@@ -44,12 +45,14 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         keepsBodies: Bool = true,
         onRedirect: @escaping RedirectDecision = { $1($0) },
         onChallenge: @escaping ChallengeAnswer = { $0(.performDefaultHandling, nil) },
-        onPart: @escaping @Sendable (URLSessionTask) -> Void = { _ in }
+        onPart: @escaping @Sendable (URLSessionTask) -> Void = { _ in },
+        onData: @escaping @Sendable (Data) -> Void = { _ in }
     ) {
         self.keepsBodies = keepsBodies
         self.onRedirect = onRedirect
         self.onChallenge = onChallenge
         self.onPart = onPart
+        self.onData = onData
     }
 
     /// Makes its session.
@@ -108,6 +111,7 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
             return load.heads.isEmpty ? "a part before the head" : nil
         }
         onPart(dataTask)
+        onData(data)
     }
 
     func urlSession(
