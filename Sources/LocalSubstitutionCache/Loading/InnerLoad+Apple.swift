@@ -29,6 +29,8 @@ struct CallingThread {
 extension InnerLoad {
     static let endsWithChallenge = false
 
+    static func prepareTask() {}
+
     /// Nothing is needed in the configuration of an inner session.
     static func prepare(_ configuration: URLSessionConfiguration) {}
 
@@ -49,6 +51,10 @@ extension InnerLoad {
     func tellBody(_ body: Data, isLast: Bool, as owner: URLProtocol) { client?.urlProtocol(owner, didLoad: body) }
 
     func tellEnd(as owner: URLProtocol) { client?.urlProtocolDidFinishLoading(owner) }
+
+    func tell(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
+        client?.urlProtocol(owner, didReceive: challenge)
+    }
 
     func redirected(
         _ response: HTTPURLResponse,

@@ -44,10 +44,10 @@ final class InnerProtocol: URLProtocol {
 
 /// The client passes each part of a body on to the session's delegate. But a task with a completion handler gets the
 /// last part only, and no public API tells the two kinds of tasks apart. So the whole is collected as well, and told
-/// again at the end: to the client alone, by a protocol that seems to belong to another task at that moment.
+/// again at the end: to the client alone, while the protocol seems to belong to another task.
 ///
-/// Most bodies need not be collected for long. A part that is still in use after the client has been given the next
-/// waits for a delegate, so that the task has no completion handler.
+/// Most bodies need not be collected for long. A part that is still in use after the client has been given something
+/// else waits for a delegate, so that the task has no completion handler.
 ///
 /// An answer to a challenge starts the task anew, in a protocol object of the system's. A client that is told of a
 /// redirect ends the process; so the delegate is asked here, on its own queue.
@@ -56,6 +56,12 @@ extension InnerLoad {
 
     static func prepare(_ configuration: URLSessionConfiguration) {
         configuration.protocolClasses = [InnerProtocol.self] + (configuration.protocolClasses ?? [])
+    }
+
+    /// Called before the task is made, on the queue of the commands.
+    static func prepareTask() {
+        // It cannot be made where it is used: Foundation waits for that queue.
+        _ = LoadingQueue.idleTask
     }
 
     /// Who gets the body, as far as that is known.
@@ -86,7 +92,7 @@ extension InnerLoad {
         }
         if receiver.isDelegate || isLast && !receiver.hasParts {
             client?.urlProtocol(owner, didLoad: body)
-        } else if isKept(of: body, as: owner) {
+        } else if isKept(body, as: owner) {
             withState { state in
                 state.receiver.isDelegate = true
                 if let count = state.body?.count, count > state.fallback?.collectedLength ?? 0 { state.body = nil }
@@ -94,43 +100,47 @@ extension InnerLoad {
         }
     }
 
-    /// Tells `body` in two parts, and returns whether somebody keeps the first when the client has got the second.
-    private func isKept(of body: Data, as owner: URLProtocol) -> Bool {
+    /// Tells `body`; returns whether somebody keeps it although the client has got something else meanwhile.
+    private func isKept(_ body: Data, as owner: URLProtocol) -> Bool {
         final class Witness: Sendable {}
         weak var witness: Witness?
-        // It is copied for this, so it is not long. Fewer than 15 bytes Foundation puts into the value, and keeps none.
-        let count = min(body.count - 1, 1024)
-        if count > 0 {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: body.count, alignment: 1)
+        bytes.copyBytes(from: body)
+        guard let start = bytes.baseAddress else { return false }
+        do {
             let holder = Witness()
             witness = holder
-            let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
-            bytes.copyBytes(from: body.prefix(count))
-            let first = bytes.baseAddress.map { start in
-                Data(
-                    bytesNoCopy: start,
-                    count: count,
-                    deallocator: .custom { start, _ in
-                        withExtendedLifetime(holder) { start.deallocate() }
-                    }
-                )
-            }
-            if let first { client?.urlProtocol(owner, didLoad: first) }
+            // Fewer than 15 bytes Foundation puts into the value, and lets go of these.
+            let told = Data(
+                bytesNoCopy: start,
+                count: body.count,
+                deallocator: .custom { start, _ in
+                    withExtendedLifetime(holder) { start.deallocate() }
+                }
+            )
+            client?.urlProtocol(owner, didLoad: told)
         }
-        client?.urlProtocol(owner, didLoad: Data(body.dropFirst(count)))
+        tellClientAlone(Data(), as: owner)
         return witness != nil
+    }
+
+    /// Gives the client a body that it passes on to nobody: the task that it seems to be for has no delegate.
+    private func tellClientAlone(_ body: Data, as owner: URLProtocol) {
+        let task = owner.task
+        owner.task = LoadingQueue.idleTask
+        client?.urlProtocol(owner, didLoad: body)
+        owner.task = task
     }
 
     func tellEnd(as owner: URLProtocol) {
         let (receiver, body) = withState { ($0.receiver, $0.body) }
-        guard receiver.hasParts, !receiver.isDelegate, let body else {
-            client?.urlProtocolDidFinishLoading(owner)
-            return
-        }
-        let last = URLProtocol(request: owner.request, cachedResponse: nil, client: client)
-        last.task = LoadingQueue.shared.idleTask
-        client?.urlProtocol(last, didLoad: body)
-        last.task = owner.task
-        client?.urlProtocolDidFinishLoading(last)
+        if receiver.hasParts, !receiver.isDelegate, let body { tellClientAlone(body, as: owner) }
+        client?.urlProtocolDidFinishLoading(owner)
+    }
+
+    /// Foundation makes a challenge of its own out of a 401, with what the task knows of earlier ones.
+    func tell(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
+        client?.urlProtocolDidFinishLoading(owner)
     }
 
     func redirected(

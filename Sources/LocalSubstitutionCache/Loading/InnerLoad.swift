@@ -106,7 +106,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
             return state.phase == .idle
         }
         guard isFirst, let request = owner?.request else { return deliver() }
-        session.command { [self] in task = session.startTask(for: self, request) }
+        session.command { [self] in
+            Self.prepareTask()
+            task = session.startTask(for: self, request)
+        }
     }
 
     func stop() {
@@ -145,7 +148,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         switch pending.last {
         case .end(let error?): client?.urlProtocol(owner, didFailWithError: error)
         case .end(nil): tellEnd(as: owner)
-        case .challenge(let challenge): client?.urlProtocol(owner, didReceive: challenge)
+        case .challenge(let challenge): tell(challenge, as: owner)
         case nil: break
         }
     }

@@ -12,8 +12,9 @@ import FoundationNetworking
 final class LoadingQueue: @unchecked Sendable {
     static let shared = LoadingQueue()
 
-    /// A task that never runs, and has nobody to tell.
-    let idleTask: URLSessionTask
+    /// A task that never runs, and has nobody to tell; not to be asked for first on this queue.
+    static let idleTask: URLSessionTask = shared.session.dataTask(with: URL(fileURLWithPath: "/"))
+
     private let session: URLSession
     private let lock = NSLock()
     private var bodies: [URL: @Sendable () -> Void] = [:]
@@ -26,7 +27,6 @@ final class LoadingQueue: @unchecked Sendable {
         configuration.protocolClasses = [Visit.self]
         configuration.urlCache = nil
         session = URLSession(configuration: configuration)
-        idleTask = session.dataTask(with: URL(fileURLWithPath: "/"))
     }
 
     /// Runs `body` on the queue, later.

@@ -70,7 +70,8 @@ struct InnerLoadOrderTests {
         load.didComplete(task, nil)
         load.start()
         if Platform.isLinux {
-            let parts: [RecordingClient.Event] = [.data("ne"), .data("t"), .data("wor"), .data("k")]
+            // What is empty takes the place of a part in the client.
+            let parts: [RecordingClient.Event] = [.data("net"), .data(""), .data("work"), .data("")]
             #expect(client.events == [.head(200)] + parts + [.data("network"), .end])
         } else {
             #expect(client.events == [.head(200), .data("net"), .data("work"), .end])
@@ -84,7 +85,7 @@ struct InnerLoadOrderTests {
         client.keepsParts = true
         load.didReceive(try head(200))
         load.start()
-        load.didReceive(data("sixteen bytes, +"))
+        load.didReceive(data("fifteen bytes, +"))
         load.start()
         #expect(load.withState { $0.body } == nil)
         load.didReceive(data("net"))
@@ -93,7 +94,7 @@ struct InnerLoadOrderTests {
         load.didComplete(task, nil)
         load.start()
         let parts: [RecordingClient.Event] = [
-            .data("sixteen bytes, "), .data("+"), .data("net"), .data("work"),
+            .data("fifteen bytes, +"), .data(""), .data("net"), .data("work"),
         ]
         #expect(client.events == [.head(200)] + parts + [.end])
     }
