@@ -5,7 +5,7 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// `pending` and `waiting` are only accessed inside the lock, `total` and `writes` only on the queue, which also writes
+// `pending`, `waiting` and `counts` are only accessed inside the lock, `total` and `writes` only on the queue, which also writes
 // all files. Any thread may read a file: it is renamed into place whole.
 
 /// Keeps the last good copy of what the network answered, and replays it when there is no connection.
@@ -34,15 +34,16 @@ public import FoundationNetworking
 ///   not recognised; fields that a session adds by `httpAdditionalHeaders`, and on Apple's platforms cookies of another
 ///   storage, cannot be seen. Leave out hosts for which those identify a person, or look at the request in `including`;
 /// - `Set-Cookie` fields;
-/// - on Linux the bodies of tasks that deliver to a data delegate, and of downloads.
+/// - bodies that go to a delegate of a session that is not named with ``Foundation/URLSession/useSubstitutions()``, or
+///   of the task's own, and downloads (on Linux).
+///
+/// ``refusals`` says how many answers were not kept, and why.
 ///
 /// A copy stays until another 200 replaces it. A page that is gone leaves its copy; a redirect to a login page that
 /// answers with 200 replaces it.
 ///
-/// On Apple's platforms (where it has not been run) every request that the archive accepts is loaded in a session of
-/// the library's own, and does not have the cookies, the credentials, the cache and the configuration of the app's
-/// session (<doc:WhenTheCacheIsAsked>); there choose hosts that need none of it. Redirects are kept there for their
-/// last URL.
+/// On Apple's platforms (where it has not been run) only `URLSession.shared` and named sessions are asked for it, and
+/// redirects are kept for their last URL.
 ///
 /// - Important: Call ``removeAll()`` when a person signs out. Copies are not encrypted, and one that was kept with
 ///   credentials is replayed to every request with the same URL.
@@ -64,6 +65,22 @@ public final class OfflineArchive: @unchecked Sendable {
         public let byteCount: Int
     }
 
+    /// Why an answer was not kept.
+    public enum Refusal: String, CaseIterable, Hashable, Sendable {
+        /// The request had credentials or cookies, and its host is not one of `hostsWithCredentials`.
+        case credentials
+        /// The request or the answer said `Cache-Control: no-store`.
+        case noStore
+        /// The answer varies with more than `Accept-Encoding`.
+        case vary
+        /// The answer was not a 200.
+        case status
+        /// The body is not as long as announced, is longer than the archive, or came faster than the disk could write.
+        case length
+        /// The body went to a delegate, past this library: name the session with `useSubstitutions()`.
+        case unseen
+    }
+
     private let folder: ArchiveFolder
     private let removals: RemovalLog
     private let hosts: Set<String>?
@@ -75,6 +92,7 @@ public final class OfflineArchive: @unchecked Sendable {
     private var pending: [URL: ArchivedCopy] = [:]
     /// How many bytes of bodies wait on the queue, those included that were replaced or removed meanwhile.
     private var waiting = 0
+    private var counts: [Refusal: Int] = [:]
     /// What the copies take together, as far as this process knows; nil to have them counted.
     ///
     /// Only touched on the queue.
@@ -123,6 +141,12 @@ public final class OfflineArchive: @unchecked Sendable {
             }
         }
     }
+
+    /// How many answers were not kept since this object was made, by reason.
+    ///
+    /// Only of requests that the archive is for: GET, of its hosts, and no URL that the manifest names. What `including`
+    /// refuses, and loads without an answer, do not count.
+    public var refusals: [Refusal: Int] { lock.withLock { counts } }
 
     /// Removes the copy of one URL, if there is one, and keeps nothing of the loads of it in this process that have
     /// already begun.
@@ -182,12 +206,29 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// Whether the answer to `request` may be kept and replayed.
     func accepts(_ request: URLRequest) -> Bool {
-        guard request.fileMethod == .get, let url = request.url, let host = url.host?.lowercased(),
-            hosts?.contains(host) ?? true, !Self.forbidsStoring(request.value(forHTTPHeaderField: "Cache-Control")),
-            (try? URLIdentity(url.absoluteString)) != nil,
-            hostsWithCredentials.contains(host) || !Self.hasCredentials(request, for: url)
-        else { return false }
+        guard let host = host(of: request), refusal(of: request, host) == nil else { return false }
         return isIncluded(request)
+    }
+
+    /// Counts a request that was not accepted, if the archive is for it.
+    func countRefusal(of request: URLRequest) {
+        if let refusal = host(of: request).flatMap({ refusal(of: request, $0) }) { count(refusal) }
+    }
+
+    func count(_ refusal: Refusal) { lock.withLock { counts[refusal, default: 0] += 1 } }
+
+    /// The host of a request that the archive is for; nil for others.
+    private func host(of request: URLRequest) -> String? {
+        guard request.fileMethod == .get, let url = request.url, let host = url.host?.lowercased(),
+            hosts?.contains(host) ?? true, (try? URLIdentity(url.absoluteString)) != nil
+        else { return nil }
+        return host
+    }
+
+    private func refusal(of request: URLRequest, _ host: String) -> Refusal? {
+        if Self.forbidsStoring(request.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
+        guard let url = request.url, !hostsWithCredentials.contains(host) else { return nil }
+        return Self.hasCredentials(request, for: url) ? .credentials : nil
     }
 
     /// What was kept for `request`; nil when there is nothing.
@@ -210,9 +251,10 @@ public final class OfflineArchive: @unchecked Sendable {
     ///   - request: What was asked for; ``accepts(_:)`` was true for it.
     ///   - moment: When the load began; see ``begin(_:)``.
     func keep(_ response: URLResponse, _ body: Data, for request: URLRequest, since moment: Int) {
-        guard let response = response as? HTTPURLResponse, Self.allowsKeeping(response, body.count),
+        guard let response = response as? HTTPURLResponse,
             let identity = request.url.flatMap({ try? URLIdentity($0.absoluteString) })
         else { return }
+        if let refusal = Self.refusal(of: response, body.count) { return count(refusal) }
         let fields = (response.allHeaderFields as? [String: String] ?? [:])
             .filter { !["set-cookie", "set-cookie2"].contains($0.key.lowercased()) }
         let responseURL = response.url?.absoluteString ?? identity.description
@@ -222,9 +264,11 @@ public final class OfflineArchive: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         // Where the disk is slower than the network, the archive drops the rest, so that it does not fill the memory.
-        guard removals.allows(file.lastPathComponent, since: moment),
-            waiting + body.count <= max(Self.maximumWaiting, body.count)
-        else { return }
+        guard removals.allows(file.lastPathComponent, since: moment) else { return }
+        guard waiting + body.count <= max(Self.maximumWaiting, body.count) else {
+            counts[.length, default: 0] += 1
+            return
+        }
         pending[file] = copy
         waiting += body.count
         queue.async { [self] in write(copy, to: file, since: moment) }
@@ -269,16 +313,15 @@ public final class OfflineArchive: @unchecked Sendable {
             || request.httpShouldHandleCookies && !(HTTPCookieStorage.shared.cookies(for: url) ?? []).isEmpty
     }
 
-    private static func allowsKeeping(_ response: HTTPURLResponse, _ length: Int) -> Bool {
-        // A body that was decoded has another length.
-        if response.value(forHTTPHeaderField: "Content-Encoding") == nil,
-            let expected = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }), expected != length
-        {
-            return false
-        }
+    private static func refusal(of response: HTTPURLResponse, _ length: Int) -> Refusal? {
+        if response.statusCode != 200 { return .status }
+        if forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
         let vary = members(response.value(forHTTPHeaderField: "Vary"))
-        return response.statusCode == 200 && vary.allSatisfy { $0 == "accept-encoding" }
-            && !forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control"))
+        if !vary.allSatisfy({ $0 == "accept-encoding" }) { return .vary }
+        // A body that was decoded has another length.
+        let isEncoded = response.value(forHTTPHeaderField: "Content-Encoding") != nil
+        let expected = response.value(forHTTPHeaderField: "Content-Length").flatMap { Int($0) }
+        return isEncoded || expected ?? length == length ? nil : .length
     }
 
     private static func forbidsStoring(_ cacheControl: String?) -> Bool {

@@ -81,8 +81,17 @@ struct Fallback {
     ///   - body: The whole body.
     ///   - last: What was asked for at the end of all redirects, which may have cookies that the first had not.
     func keep(_ response: URLResponse, _ body: Data, after last: URLRequest?) {
-        guard case .copy(let archive, let moment) = source, let last, archive.accepts(last) else { return }
-        archive.keep(response, body, for: request, since: moment)
+        guard case .copy(let archive, let moment) = source, let last else { return }
+        if archive.accepts(last) {
+            archive.keep(response, body, for: request, since: moment)
+        } else {
+            archive.countRefusal(of: last)
+        }
+    }
+
+    /// Counts an answer whose body is not there to be kept.
+    func count(_ refusal: OfflineArchive.Refusal) {
+        if case .copy(let archive, _) = source { archive.count(refusal) }
     }
 }
 

@@ -214,7 +214,9 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         }
         if isUndecided, error == nil, let response = task.response { didReceive(response) }
         let (head, body) = withState { ($0.head, $0.body) }
-        if error == nil, let head, let body { fallback?.keep(head, body, after: task.currentRequest) }
+        if error == nil, let head {
+            if let body { fallback?.keep(head, body, after: task.currentRequest) } else { fallback?.count(.length) }
+        }
         add { $0.last = .end(error) }
     }
 

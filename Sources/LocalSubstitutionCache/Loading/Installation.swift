@@ -40,6 +40,12 @@ final class Installation: @unchecked Sendable {
         }
     }
 
+    /// Counts a request for which there is no service, if the archive might have had one for it.
+    func countRefusal(of request: URLRequest) {
+        guard let archive, request.cachePolicy != .optOut, case .unnamed = cache.verdict(on: request) else { return }
+        archive.countRefusal(of: request)
+    }
+
     /// Kept until another takes its place, or it is uninstalled.
     static var current: Installation? {
         get { lock.withLock { installed } }

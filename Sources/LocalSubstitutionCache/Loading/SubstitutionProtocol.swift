@@ -56,7 +56,11 @@ public class SubstitutionProtocol: URLProtocol {
     /// - Parameter request: The request that is about to be loaded.
     /// - Returns: Whether URL loading should hand it to this class.
     public override class func canInit(with request: URLRequest) -> Bool {
-        guard let service = Installation.current?.service(for: request) else { return false }
+        guard let installation = Installation.current else { return false }
+        guard let service = installation.service(for: request) else {
+            installation.countRefusal(of: request)
+            return false
+        }
         switch service {
         case .file: return true
         case .networkThenFile, .networkThenCopy: break

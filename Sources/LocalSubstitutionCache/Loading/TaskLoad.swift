@@ -172,9 +172,13 @@ extension TaskLoad: URLProtocolClient {
 
     func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
         guard networkStands(loader, after: outcome(of: task.response)) else { return }
-        let (fallback, body) = withState { ($0.fallback, $0.isWhole ? $0.body : nil) }
+        let (fallback, body, isWhole) = withState { ($0.fallback, $0.body, $0.isWhole) }
         let head = task.response as? HTTPURLResponse
-        if let body, let head { fallback?.keep(head, body, after: task.currentRequest) }
+        if isWhole, let body, let head {
+            fallback?.keep(head, body, after: task.currentRequest)
+        } else {
+            fallback?.count(isWhole ? .unseen : .length)
+        }
         let isChallenge = head?.statusCode == 401 && head?.value(forHTTPHeaderField: "WWW-Authenticate") != nil
         withState { $0.isChallenge = isChallenge }
         if finish() != nil { client?.urlProtocolDidFinishLoading(loader) }

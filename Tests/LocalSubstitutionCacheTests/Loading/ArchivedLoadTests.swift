@@ -125,6 +125,51 @@ extension InstalledTests {
             #expect(archive.copies.isEmpty)
         }
 
+        @Test("What is not kept is counted, with the reason", Platform.measuredOnLinux)
+        func refusals() async throws {
+            let site = try LoopbackServer { request in
+                switch request.path {
+                case "/404": .text("none", status: 404)
+                case "/private": .init(headers: ["Cache-Control": "private, no-store"], body: Data("p".utf8))
+                case "/vary": .init(headers: ["Vary": "Cookie"], body: Data("v".utf8))
+                case "/long": .init(body: Data(count: 11_000_000))
+                case "/way": .init(status: 302, headers: ["Location": "/page", "Set-Cookie": "id=1; Path=/page"])
+                default: .text("page")
+                }
+            }
+            defer { site.stop() }
+            let (archive, session) = try makeArchivingSession("{ \"\(site.url.absoluteString)/named\": \"a.txt\" }")
+            let unnamed = URLSessionConfiguration.ephemeral
+            unnamed.useSubstitutions()
+            let other = URLSession(configuration: unnamed, delegate: Collector(), delegateQueue: nil)
+            func load(
+                _ path: String,
+                _ kind: TaskKind,
+                _ fields: [String: String] = [:],
+                in session: URLSession
+            ) async throws {
+                var request = URLRequest(url: site.url.appendingPathComponent(path))
+                for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+                _ = try await kind.load(request, in: session)
+            }
+            for (kind, session) in [(TaskKind.async, other), (.delegate, session)] {
+                for path in ["404", "private", "vary", "long", "named", "kept"] {
+                    try await load(path, kind, in: session)
+                }
+                try await load("token", kind, ["Authorization": "Bearer x"], in: session)
+                try await load("asked", kind, ["Cache-Control": "no-store"], in: session)
+            }
+            try await load("delegate", .delegate, in: other)
+            // A cookie that is set on the way is sent where no delegate is asked.
+            let plain = URLSession(configuration: unnamed)
+            try await load("way", .async, in: plain)
+            #expect(
+                archive.refusals
+                    == [.status: 2, .noStore: 4, .vary: 2, .length: 2, .credentials: 3, .unseen: 1]
+            )
+            #expect(archive.copies.map(\.url.lastPathComponent) == ["kept"])
+        }
+
         @Test("A copy is one of the whole way, with the last URL")
         func archivedRedirect() async throws {
             let site = try LoopbackServer { request in

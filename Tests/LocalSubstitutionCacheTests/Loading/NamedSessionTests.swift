@@ -244,6 +244,30 @@ extension InstalledTests {
             #expect(client.complaints == [])
         }
 
+        @Test("A wrong password is asked for as often as without the library, and counted", Platform.measuredOnLinux)
+        func wrongPassword() async throws {
+            let server = try makeServer(when: "418", paths: ["basic"]) { _ in
+                .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""], body: Data("no".utf8))
+            }
+            defer { server.stop() }
+            var seen: [String] = []
+            for isNamed in [false, true] {
+                server.forgetRequests()
+                let count = Counter()
+                let client = StrictClient(onChallenge: { answer in
+                    count.increment()
+                    let credential = URLCredential(user: "me", password: "\(count.value)", persistence: .none)
+                    answer(count.value < 3 ? .useCredential : .cancelAuthenticationChallenge, credential)
+                })
+                let session = client.session(named: isNamed)
+                let load = await client.load(session.dataTask(with: request("basic", of: server)))
+                seen.append("\(load.failures) \(load.error == .cancelled) \(server.requests.count)")
+                #expect(client.complaints == [])
+            }
+            #expect(seen[0] == seen[1])
+            #expect(seen[0] == "[0, 1, 2] true 3")
+        }
+
         @Test("A client that loads again when it has failed", arguments: Queue.allCases)
         func retry(queue: Queue) async throws {
             let count = Counter()

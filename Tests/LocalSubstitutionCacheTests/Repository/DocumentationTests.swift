@@ -7,7 +7,7 @@ import Testing
 /// What the README and the guide show is what works.
 @Suite("Documentation")
 struct DocumentationTests {
-    private static let root = URL(fileURLWithPath: #filePath)
+    static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     private static let catalog = "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc"

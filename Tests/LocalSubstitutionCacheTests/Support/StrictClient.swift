@@ -17,6 +17,8 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         var body = Data()
         var count = 0
         var challenges = 0
+        /// How often each challenge says that it failed before.
+        var failures: [Int] = []
         var redirects: [String] = []
         var end: Result<Void, URLError>?
     }
@@ -136,6 +138,7 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
     ) {
         note(session, task) { load in
             load.challenges += 1
+            load.failures.append(challenge.previousFailureCount)
             (load.body, load.count) = (Data(), 0)
             return nil
         }

@@ -1,0 +1,153 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+extension InstalledTests {
+    /// What arrives bit by bit, or takes long, behind a condition in a named session.
+    @Suite("Streams in named sessions")
+    final class NamedStreamTests: InstalledSuite {
+        private func install(_ server: LoopbackServer, _ paths: [String]) throws {
+            let entries = paths.map {
+                "\"\(server.url.absoluteString)/\($0)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503] }"
+            }
+            try folder.cache("{ \(entries.joined(separator: ", ")) }").install()
+        }
+
+        private func request(_ path: String, of server: LoopbackServer) -> URLRequest {
+            var request = URLRequest(url: server.url.appendingPathComponent(path))
+            request.timeoutInterval = 300
+            return request
+        }
+
+        @Test("Server-sent events: the next is sent only when the client has the last")
+        func events() async throws {
+            let (sent, received, parts) = (Counter(), Counter(), Counter())
+            let count = Program.isLongRun ? 600 : 60
+            let server = try LoopbackServer { _ in
+                .stream {
+                    while received.value < sent.value { usleep(1000) }
+                    guard sent.value < count else { return nil }
+                    if Program.isLongRun { usleep(100_000) }
+                    sent.increment()
+                    return Data("id: \(sent.value)\n\n".utf8)
+                }
+            }
+            defer { server.stop() }
+            try install(server, ["events"])
+            let buffer = LineBuffer { received.increment() }
+            let client = StrictClient(onData: { data in
+                parts.increment()
+                buffer.append(data)
+            })
+            let session = client.session()
+            let load = await client.load(session.dataTask(with: request("events", of: server)))
+            #expect(load.error == nil)
+            // There are clients that take each part for a message.
+            #expect(parts.value == count)
+            #expect(load.text == (1...count).map { "id: \($0)\n\n" }.joined())
+            #expect(client.complaints == [])
+        }
+
+        @Test("A body larger than memory should be passes through, and none of it stays", Platform.measuredOnLinux)
+        func flatMemory() async throws {
+            let parts = Program.isLongRun ? 500 : 100
+            let megabyte = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
+            let server = try LoopbackServer { _ in
+                let sent = Counter()
+                return .stream {
+                    sent.increment()
+                    return sent.value <= parts ? megabyte : nil
+                }
+            }
+            defer { server.stop() }
+            try install(server, ["long"])
+            // What a load takes at all, and what the server does.
+            for path in ["other", "long"] {
+                let peak = Peak()
+                let client = StrictClient(keepsBodies: false, onData: { _ in peak.note() })
+                let session = client.session()
+                let before = Peak.resident
+                let load = await client.load(session.dataTask(with: request(path, of: server)))
+                #expect(load.count == parts * 1_000_000)
+                // A third of the body, in KB; kept, it would be all of it, and more.
+                #expect(peak.value - before < parts * 1000 / 3, "\(path): \(peak.value - before) KB")
+                #expect(client.complaints == [])
+            }
+        }
+
+        @Test("100 long polls wait in one session, and a load in another is not held up")
+        func longPolls() async throws {
+            let server = try LoopbackServer { request in
+                request.path == "/poll" ? .init(transfer: .silent) : .text(Self.networkText)
+            }
+            defer { server.stop() }
+            try install(server, ["poll", "page"])
+            let client = StrictClient()
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpMaximumConnectionsPerHost = 100
+            let session = client.session(configuration)
+            let tasks = (0..<100).map { _ in session.dataTask(with: request("poll", of: server)) }
+            await withTaskGroup(of: StrictClient.Load.self) { group in
+                for task in tasks { group.addTask { await client.load(task) } }
+                await server.waitForRequests(100)
+                let other = StrictClient()
+                let otherSession = other.session()
+                let load = await other.load(otherSession.dataTask(with: request("page", of: server)))
+                #expect(load.text == Self.networkText)
+                for task in tasks { task.cancel() }
+                for await load in group { #expect(load.error == .cancelled) }
+            }
+            #expect(client.complaints == [])
+        }
+    }
+}
+
+/// Finds the ends of events in a stream.
+// Mutable state is only accessed inside the lock.
+private final class LineBuffer: @unchecked Sendable {
+    private let lock = NSLock()
+    private var rest = Data()
+    private let onEvent: @Sendable () -> Void
+
+    init(onEvent: @escaping @Sendable () -> Void) { self.onEvent = onEvent }
+
+    func append(_ data: Data) {
+        let count = lock.withLock {
+            rest += data
+            var count = 0
+            while let end = rest.range(of: Data("\n\n".utf8)) {
+                rest = Data(rest[end.upperBound...])
+                count += 1
+            }
+            return count
+        }
+        for _ in 0..<count { onEvent() }
+    }
+}
+
+/// The most memory that the process had when it was asked, in KB.
+// Mutable state is only accessed inside the lock.
+private final class Peak: @unchecked Sendable {
+    private let lock = NSLock()
+    private var most = 0
+
+    var value: Int { lock.withLock { most } }
+
+    func note() {
+        let resident = Self.resident
+        lock.withLock { most = max(most, resident) }
+    }
+
+    static var resident: Int {
+        let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+        return (fields.flatMap { Int($0[1]) } ?? 0) * Int(getpagesize()) / 1024
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+extension InstalledTests {
+    /// Behind a condition, the class is asked that would be asked without this library.
+    @Suite("The app's own protocol classes behind a condition")
+    final class NextProtocolTests: InstalledSuite {
+        /// Answers without a network, in parts, and on a thread of its own, as stubs and signers do.
+        private final class Stub: URLProtocol {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "stub.invalid" }
+            override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+            override func startLoading() {
+                // Foundation calls no method of this object after it has been told the end.
+                nonisolated(unsafe) let me = self
+                Thread.detachNewThread { me.answer() }
+            }
+
+            override func stopLoading() {}
+
+            private func answer() {
+                guard let url = request.url else { return }
+                guard let status = Int(url.lastPathComponent) else {
+                    client?.urlProtocol(self, didFailWithError: URLError(.notConnectedToInternet))
+                    return
+                }
+                guard let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
+                else { return }
+                client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
+                client?.urlProtocol(self, didLoad: Data("from the stub".utf8))
+                client?.urlProtocolDidFinishLoading(self)
+            }
+        }
+
+        @Test("A stub answers, and then the condition decides", arguments: TaskKind.receiving, [false, true])
+        func stub(kind: TaskKind, named isNamed: Bool) async throws {
+            let entries = ["200", "503", "gone"].map {
+                "\"http://stub.invalid/\($0)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503] }"
+            }
+            try folder.cache("{ \(entries.joined(separator: ", ")) }").install()
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [Stub.self] + (configuration.protocolClasses ?? [])
+            configuration.useSubstitutions()
+            for delegate in kind == .delegate ? [Collector()] : [Collector(), nil] {
+                let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+                if isNamed { session.useSubstitutions() }
+                for _ in 0..<20 {
+                    for path in ["200", "503", "gone"] {
+                        let url = try #require(URL(string: "http://stub.invalid/\(path)"))
+                        let (_, data) = try await kind.load(URLRequest(url: url), in: session)
+                        #expect(data == Data((path == "200" ? "from the stub" : Self.fileText).utf8), "\(path)")
+                    }
+                }
+            }
+        }
+
+        @Test("What a stub answers is kept by an archive, and a file without a condition needs no stub")
+        func archived() async throws {
+            let archive = try makeArchive()
+            try folder.cache("{ \"http://stub.invalid/503\": \"a.txt\" }").install(archive: archive)
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [Stub.self] + (configuration.protocolClasses ?? [])
+            configuration.useSubstitutions()
+            let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+            let urls = try ["200", "503"].map { try #require(URL(string: "http://stub.invalid/\($0)")) }
+            let (_, page) = try await TaskKind.delegate.load(URLRequest(url: urls[0]), in: session)
+            #expect(page == Data("from the stub".utf8))
+            let (_, file) = try await TaskKind.delegate.load(URLRequest(url: urls[1]), in: session)
+            #expect(file == Data(Self.fileText.utf8))
+            #expect(archive.copies.map(\.url) == [urls[0]])
+        }
+    }
+}

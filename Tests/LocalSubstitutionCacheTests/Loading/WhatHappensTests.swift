@@ -1,0 +1,108 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+extension InstalledTests {
+    /// Measures the table of the article "Beyond the cache", and compares the two.
+    @Suite("What happens behind a condition")
+    final class WhatHappensTests: InstalledSuite {
+        /// The rows, as they stand in the article.
+        enum Kind: String, CaseIterable {
+            case handler = "completion handler, or `data(for:)`"
+            case asyncWithDelegate = "`data(for:delegate:)` with a delegate"
+            case delegate = "delivers to the session's delegate"
+            case ownDelegate = "the same, and has a delegate of its own"
+            case download = "download"
+        }
+
+        /// Loads, and returns the body; nil after an error.
+        private func body(_ kind: Kind, _ url: URL, in session: URLSession) async throws -> Data? {
+            var request = URLRequest(url: url)
+            request.timeoutInterval = 300
+            switch kind {
+            case .handler:
+                let (data, error) = try await session.result(of: request) { _ in }
+                let again = try? await session.data(for: request).0
+                #expect(again == (error == nil ? data : nil))
+                return error == nil ? data : nil
+            case .asyncWithDelegate: return try? await session.data(for: request, delegate: RedirectPolicy.follow).0
+            case .delegate, .ownDelegate:
+                let task = session.dataTask(with: request)
+                if kind == .ownDelegate { task.delegate = RedirectPolicy.follow }
+                let load = await (session.delegate as? StrictClient)?.load(task)
+                return load?.error == nil ? load?.body : nil
+            case .download: return try? await TaskKind.download.load(request, in: session).1
+            }
+        }
+
+        private func cell(_ kind: Kind, _ url: URL, in session: URLSession) async throws -> String {
+            guard let data = try await body(kind, url, in: session) else { return "error" }
+            return data == Data(Self.fileText.utf8) ? "file" : "network"
+        }
+
+        @Test("The article's table says what happens", Platform.measuredOnLinux)
+        func table() async throws {
+            let server = try LoopbackServer { request in
+                switch request.path {
+                case "/status": .text("unavailable", status: 503)
+                case "/moved": .init(status: 302, headers: ["Location": "/named"])
+                default: .text(Self.networkText)
+                }
+            }
+            defer { server.stop() }
+            let closed = try LoopbackServer { _ in .text("") }
+            closed.stop()
+            let url = server.url
+            let offline = closed.url.appendingPathComponent("offline")
+            let manifest = """
+                { "\(url.absoluteString)/named": "a.txt",
+                  "\(url.absoluteString)/status": { "file": "a.txt", "when": 503 },
+                  "\(url.absoluteString)/moved": { "file": "a.txt", "when": 503 },
+                  "\(offline.absoluteString)": { "file": "a.txt", "when": "offline" } }
+                """
+            var rows: [String] = []
+            for kind in Kind.allCases {
+                var columns: [[String]] = []
+                for isNamed in [false, true] {
+                    let archive = try makeArchive()
+                    archive.removeAll()
+                    try folder.cache(manifest).install(archive: archive)
+                    let session = StrictClient().session(named: isNamed)
+                    // The session does not keep its delegate from ending.
+                    let client = session.delegate
+                    var cells: [String] = []
+                    for target in [url.appendingPathComponent("status"), offline, url.appendingPathComponent("moved")] {
+                        cells.append(try await cell(kind, target, in: session))
+                    }
+                    _ = try await body(kind, url.appendingPathComponent("page"), in: session)
+                    cells.append(archive.copies.isEmpty ? "no" : "yes")
+                    columns.append(cells)
+                    withExtendedLifetime(client) {}
+                }
+                if columns[0] == columns[1] {
+                    rows.append("| \(kind.rawValue) | any | \(columns[0].joined(separator: " | ")) |")
+                } else {
+                    rows.append("| \(kind.rawValue) | not named | \(columns[0].joined(separator: " | ")) |")
+                    rows.append("| | named | \(columns[1].joined(separator: " | ")) |")
+                }
+            }
+            let article = try String(
+                contentsOf: DocumentationTests.root.appendingPathComponent(
+                    "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/WhenTheCacheIsAsked.md"
+                ),
+                encoding: .utf8
+            )
+            let heading = "| task | session | a status of `when` | `offline` | redirect to a named URL | archived |"
+            let expected = ([heading, "| --- | --- | --- | --- | --- | --- |"] + rows).joined(separator: "\n")
+            #expect(article.contains(expected + "\n\n"), "The table is to be:\n\(expected)")
+        }
+    }
+}
