@@ -42,6 +42,7 @@ extension LoopbackServer {
         /// A stream.
         ///
         /// - Parameter nextPart: Called on a thread of the server's for each part, until it returns nil; it may wait.
+        /// - Returns: An answer with these parts in chunks.
         package static func stream(_ nextPart: @escaping @Sendable () -> Data?) -> Response {
             var response = Response(transfer: .chunked(Int.max))
             response.nextPart = nextPart

@@ -5,8 +5,8 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// `pending`, `waiting` and `counts` are only accessed inside the lock, `total` and `writes` only on the queue, which also writes
-// all files. Any thread may read a file: it is renamed into place whole.
+// `pending`, `waiting` and `counts` are only accessed inside the lock, `total` and `writes` only on the queue, which
+// also writes all files. Any thread may read a file: it is renamed into place whole.
 
 /// Keeps the last good copy of what the network answered, and replays it when there is no connection.
 ///
@@ -34,7 +34,7 @@ public import FoundationNetworking
 ///   not recognised; fields that a session adds by `httpAdditionalHeaders`, and on Apple's platforms cookies of another
 ///   storage, cannot be seen. Leave out hosts for which those identify a person, or look at the request in `including`;
 /// - `Set-Cookie` fields;
-/// - bodies that go to a delegate of a session that is not named with ``Foundation/URLSession/useSubstitutions()``, or
+/// - bodies that go to a delegate of a session that is not named with `useSubstitutions()`, or
 ///   of the task's own, and downloads (on Linux).
 ///
 /// ``refusals`` says how many answers were not kept, and why.
@@ -144,8 +144,8 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// How many answers were not kept since this object was made, by reason.
     ///
-    /// Only of requests that the archive is for: GET, of its hosts, and no URL that the manifest names. What `including`
-    /// refuses, and loads without an answer, do not count.
+    /// Only of requests that the archive is for: GET, of its hosts, and no URL that the manifest names. What
+    /// `including` refuses, and loads without an answer, do not count.
     public var refusals: [Refusal: Int] { lock.withLock { counts } }
 
     /// Removes the copy of one URL, if there is one, and keeps nothing of the loads of it in this process that have

@@ -164,7 +164,7 @@ extension URLSessionConfiguration {
     /// classes stand behind it.
     ///
     /// This is enough for entries without `when`. For entries with it, and for an archive, name the session, too, if it
-    /// has a delegate: see ``Foundation/URLSession/useSubstitutions()``.
+    /// has a delegate: `URLSession` has a method of the same name.
     public func useSubstitutions() {
         let others = (protocolClasses ?? []).withoutSubstitutions
         protocolClasses = [SessionLink.protocolClass(before: others)] + others
@@ -190,7 +190,7 @@ extension URLSession {
     /// not freed when it ends.
     ///
     /// - Returns: Whether the session asks ``SubstitutionProtocol``. Always on Linux, also without the line about the
-    ///   configuration. On Apple's platforms only if its configuration had ``useSubstitutions()`` called on it, and no
+    ///   configuration. On Apple's platforms only if its configuration had `useSubstitutions()` called on it, and no
     ///   other living session with that configuration is named.
     @discardableResult
     public func useSubstitutions() -> Bool { SessionLink.name(self) }

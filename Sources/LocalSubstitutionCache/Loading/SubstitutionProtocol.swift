@@ -21,12 +21,11 @@ public import Foundation
 ///
 /// For an entry with `when` the network is asked, and the file answers only after a status, or an error, that the entry
 /// names; otherwise the network's answer is delivered as it is. Where the redirects of such a load lead to a URL that
-/// an entry names, that entry's file answers (on Linux not in tasks that deliver to a delegate). `"offline"` is after
-/// these `URLError`s: `notConnectedToInternet`, `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`,
-/// `networkConnectionLost`, `timedOut`, `internationalRoamingOff`, `callIsActive` and `dataNotAllowed`. One answer has
-/// one source: where a delegate may have got bytes of the network, the network's answer stands.
-/// <doc:WhenTheCacheIsAsked> says for which tasks that is so, how they are loaded, and which parts of the app's session
-/// they lack.
+/// an entry names, that entry's file answers. `"offline"` is after these `URLError`s: `notConnectedToInternet`,
+/// `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`, `networkConnectionLost`, `timedOut`,
+/// `internationalRoamingOff`, `callIsActive` and `dataNotAllowed`. One answer has one source: where a delegate may have
+/// got bytes of the network, the network's answer stands. `URLSession.useSubstitutions()` makes a session
+/// with a delegate known, and <doc:WhenTheCacheIsAsked> has a table of which tasks are answered how.
 ///
 /// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData` is left alone, and so is every method other than
 /// GET and HEAD. On Linux a download task is loaded from the network: URL loading cannot finish one from a protocol.
