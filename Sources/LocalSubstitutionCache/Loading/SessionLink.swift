@@ -25,6 +25,8 @@ final class SessionLink: @unchecked Sendable {
     }
 
     private static let lock = NSLock()
+    /// Those with an inner session.
+    private nonisolated(unsafe) static var loading: [SessionLink] = []
     private nonisolated(unsafe) static var links: [ObjectIdentifier: SessionLink] = [:]
     /// Those that configurations share, by the other classes; only used on Linux.
     private nonisolated(unsafe) static var unnamed: [[ObjectIdentifier]: SessionLink] = [:]
@@ -34,15 +36,34 @@ final class SessionLink: @unchecked Sendable {
         lock.withLock { links[ObjectIdentifier(protocolClass)] }
     }
 
+    /// Runs `body` inside the lock.
+    ///
+    /// Sessions that `body` looks at go into `seen`, and are let go outside: the app's own objects may end with them,
+    /// and call this library.
+    private static func locked<Result>(_ body: (_ seen: inout [AnyObject?]) -> Result) -> Result {
+        var seen: [AnyObject?] = []
+        lock.lock()
+        let result = body(&seen)
+        lock.unlock()
+        return result
+    }
+
     /// Called inside the lock.
-    private static func make(others: [AnyClass] = []) -> SessionLink {
+    private static func make(others: [AnyClass] = [], _ seen: inout [AnyObject?]) -> SessionLink {
         func protocolClass<Digits>(_ digits: Digits.Type, _ rest: Int) -> SubstitutionProtocol.Type {
             if rest == 0 { return LinkedProtocol<Digits>.self }
             return rest.isMultiple(of: 2)
                 ? protocolClass(Zero<Digits>.self, rest / 2) : protocolClass(One<Digits>.self, rest / 2)
         }
         // Sessions end without a word; what was made for them ends here.
-        for link in links.values where link.named == nil { link.inner = nil }
+        loading.removeAll { link in
+            let session = link.named
+            seen.append(session)
+            guard session == nil else { return false }
+            seen.append(link.inner)
+            link.inner = nil
+            return true
+        }
         let link = SessionLink(protocolClass(Void.self, links.count + 1), others: others)
         links[ObjectIdentifier(link.protocolClass)] = link
         return link
@@ -53,11 +74,13 @@ final class SessionLink: @unchecked Sendable {
 
     /// The session of the library's own that loads as the named one would; nil for a session that is not known.
     var innerSession: InnerSession? {
-        Self.lock.withLock {
+        Self.locked { seen in
             guard let named else { return nil }
+            seen.append(named)
             if let inner { return inner }
             let inner = InnerSession(like: named.configuration)
             self.inner = inner
+            Self.loading.append(self)
             return inner
         }
     }
@@ -92,25 +115,23 @@ extension SessionLink {
     /// The class for a configuration that lists these other ones; sessions made with it are not known.
     fileprivate static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
         if others.allSatisfy({ isSystemClass($0) }) { return SubstitutionProtocol.self }
-        return lock.withLock {
+        return locked { seen in
             let key = others.map { ObjectIdentifier($0) }
             if let link = unnamed[key] { return link.protocolClass }
-            let link = make(others: others)
+            let link = make(others: others, &seen)
             unnamed[key] = link
             return link.protocolClass
         }
     }
 
     fileprivate static func name(_ session: URLSession) -> Bool {
-        lock.withLock {
+        locked { seen in
             let configuration = session.configuration
             let classes = configuration.protocolClasses ?? []
-            if let first = classes.first as? SubstitutionProtocol.Type,
-                links[ObjectIdentifier(first)]?.named === session
-            {
-                return true
-            }
-            let link = make()
+            let named = (classes.first as? SubstitutionProtocol.Type).flatMap { links[ObjectIdentifier($0)]?.named }
+            seen.append(named)
+            if named === session { return true }
+            let link = make(&seen)
             link.named = session
             configuration.protocolClasses = [link.protocolClass] + classes.withoutSubstitutions
             return true
@@ -133,12 +154,12 @@ extension SessionLink {
 #else
 extension SessionLink {
     fileprivate static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
-        lock.withLock { make().protocolClass }
+        locked { seen in make(&seen).protocolClass }
     }
 
     /// The class that is registered; Apple's systems ask it for the shared session only.
-    static let registeredClass = lock.withLock {
-        let link = make()
+    static let registeredClass = locked { seen in
+        let link = make(&seen)
         link.named = .shared
         return link.protocolClass
     }
@@ -146,9 +167,11 @@ extension SessionLink {
     fileprivate static func name(_ session: URLSession) -> Bool {
         if session === URLSession.shared { return Installation.current != nil }
         let classes = session.configuration.protocolClasses ?? []
-        return lock.withLock {
-            let listed = classes.lazy.compactMap { links[ObjectIdentifier($0)] }.first
-            guard let link = listed, link.named == nil || link.named === session else { return false }
+        return locked { seen in
+            guard let link = classes.lazy.compactMap({ links[ObjectIdentifier($0)] }).first else { return false }
+            let named = link.named
+            seen.append(named)
+            guard named == nil || named === session else { return false }
             link.named = session
             return true
         }
