@@ -1,0 +1,17 @@
+// Lets a stub be the network that an entry with `when` asks.
+
+// snippet.hide
+import Foundation
+import LocalSubstitutionCache
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+final class Stub: URLProtocol {}
+
+// snippet.show
+let configuration = URLSessionConfiguration.ephemeral
+configuration.protocolClasses = [Stub.self] + (configuration.protocolClasses ?? [])
+configuration.useSubstitutions()
