@@ -2,9 +2,6 @@
 #if !canImport(FoundationNetworking)
 import Foundation
 
-/// The queue of the inner session's delegate.
-typealias DelegateQueue = OperationQueue
-
 /// Where URL loading calls protocols: on the thread that started them, which has a run loop.
 struct CallingThread {
     private let runLoop = RunLoop.current
@@ -28,11 +25,6 @@ struct CallingThread {
 /// a load that is not stopped within half a second delivers the 3xx as its answer.
 extension InnerLoad {
     static let endsWithChallenge = false
-
-    static func prepareTask() {}
-
-    /// Nothing is needed in the configuration of an inner session.
-    static func prepare(_ configuration: URLSessionConfiguration) {}
 
     /// In seconds.
     private static let grace = 0.5

@@ -6,42 +6,6 @@ import FoundationNetworking
 /// The inner session calls its delegate where URL loading calls protocols: on the one queue of all sessions.
 struct CallingThread {}
 
-/// The queue of the inner session's delegate: none.
-///
-/// Foundation adds what it tells a delegate to a queue while it is on the queue on which it calls protocols. Run at
-/// once, it is told there, and in step with the network.
-final class DelegateQueue: OperationQueue, @unchecked Sendable {
-    override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
-}
-
-/// Loads the tasks of the inner session by the system's class, as if it were that class.
-///
-/// A task that is cancelled while it ends would end the process: Foundation tells the client of the protocol that it
-/// failed, and finds it gone.
-final class InnerProtocol: URLProtocol {
-    private var load: TaskLoad?
-
-    override class func canInit(with request: URLRequest) -> Bool {
-        SessionLink.nextClass(for: request, behind: nil) != nil
-    }
-
-    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
-
-    override func startLoading() {
-        if load == nil {
-            let systemClass = SessionLink.nextClass(for: request, behind: nil)
-            load = TaskLoad(for: self, nil, with: systemClass, cachedResponse: cachedResponse)
-        }
-        load?.start()
-    }
-
-    override func stopLoading() {
-        let wasFinished = load?.hasFinished ?? false
-        load?.stop()
-        if wasFinished { client = nil }
-    }
-}
-
 /// The client passes each part of a body on to the session's delegate. But a task with a completion handler gets the
 /// last part only, and no public API tells the two kinds of tasks apart. So the whole is collected as well, and told
 /// again at the end: to the client alone, while the protocol seems to belong to another task.
@@ -53,16 +17,6 @@ final class InnerProtocol: URLProtocol {
 /// redirect ends the process; so the delegate is asked here, on its own queue.
 extension InnerLoad {
     static let endsWithChallenge = true
-
-    static func prepare(_ configuration: URLSessionConfiguration) {
-        configuration.protocolClasses = [InnerProtocol.self] + (configuration.protocolClasses ?? [])
-    }
-
-    /// Called before the task is made, on the queue of the commands.
-    static func prepareTask() {
-        // It cannot be made where it is used: Foundation waits for that queue.
-        _ = LoadingQueue.idleTask
-    }
 
     /// Who gets the body, as far as that is known.
     struct Receiver {

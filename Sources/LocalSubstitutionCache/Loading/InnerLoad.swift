@@ -107,7 +107,6 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         }
         guard isFirst, let request = owner?.request else { return deliver() }
         session.command { [self] in
-            Self.prepareTask()
             task = session.startTask(for: self, request)
         }
     }

@@ -23,7 +23,7 @@ final class InnerSession: NSObject, @unchecked Sendable {
     init(like configuration: URLSessionConfiguration, runsTasks: Bool = true) {
         self.runsTasks = runsTasks
         let configuration = configuration.withoutSubstitutions()
-        InnerLoad.prepare(configuration)
+        Self.prepare(configuration)
         let queue = DelegateQueue()
         queue.maxConcurrentOperationCount = 1
         session = URLSession(configuration: configuration, delegate: relay, delegateQueue: queue)
@@ -42,6 +42,7 @@ final class InnerSession: NSObject, @unchecked Sendable {
 
     /// Starts the task of `load`, which is told all that happens to it, on a queue of this session's.
     func startTask(for load: InnerLoad, _ request: URLRequest) -> URLSessionDataTask {
+        Self.prepareTask()
         let task = session.dataTask(with: request)
         lock.withLock { loads[ObjectIdentifier(task)] = load }
         if runsTasks { task.resume() }
