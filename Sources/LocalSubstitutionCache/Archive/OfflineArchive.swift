@@ -75,9 +75,11 @@ public final class OfflineArchive: @unchecked Sendable {
         case vary
         /// The answer was not a 200.
         case status
-        /// The body is not as long as announced, is longer than the archive, or came faster than the disk could write.
+        /// The body is not as long as announced, is longer than the archive, came faster than the disk could write, or
+        /// may lack a part because its task was suspended.
         case length
-        /// The body went to a delegate, past this library: name the session with `useSubstitutions()`.
+        /// The body went to a delegate, past this library: name the session with `useSubstitutions()`. Or it went to a
+        /// file, as a download.
         case unseen
     }
 
@@ -145,7 +147,7 @@ public final class OfflineArchive: @unchecked Sendable {
     /// How many answers were not kept since this object was made, by reason.
     ///
     /// Only of requests that the archive is for: GET, of its hosts, and no URL that the manifest names. What
-    /// `including` refuses, and loads without an answer, do not count.
+    /// `including` refuses does not count, and neither does a load that fails, unless its request was enough.
     public var refusals: [Refusal: Int] { lock.withLock { counts } }
 
     /// Removes the copy of one URL, if there is one, and keeps nothing of the loads of it in this process that have

@@ -180,7 +180,8 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         let status = (response as? HTTPURLResponse)?.statusCode
         // An interim response, such as 103, is not the answer (RFC 9110 §15.2).
         if let status, (100..<200).contains(status) { return }
-        let fallback = withState { $0.fallback }
+        let (fallback, isOpen) = withState { ($0.fallback, $0.phase == .waiting || $0.phase == .answering) }
+        guard isOpen else { return }
         if let answer = status.flatMap({ fallback?.answer(after: .status($0)) }) {
             self.answer(answer)
         } else {
@@ -213,7 +214,8 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         }
         if isUndecided, error == nil, let response = task.response { didReceive(response) }
         let (head, body) = withState { ($0.head, $0.body) }
-        if error == nil, let head {
+        // A load that was stopped may have missed parts.
+        if error == nil, let head, withState({ $0.phase == .answering }) {
             if let body { fallback?.keep(head, body, after: task.currentRequest) } else { fallback?.count(.length) }
         }
         add { $0.last = .end(error) }

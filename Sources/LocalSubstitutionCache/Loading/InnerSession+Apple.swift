@@ -8,6 +8,7 @@ typealias DelegateQueue = OperationQueue
 extension InnerSession {
     // Nothing is needed.
     static func prepare(_ configuration: URLSessionConfiguration) {}
+    func didMake(_ configuration: URLSessionConfiguration) {}
     static func prepareTask() {}
 }
 #endif

@@ -39,10 +39,35 @@ final class InnerProtocol: URLProtocol {
     }
 }
 
+/// Hands over what the app's cache has answered already, to the app's own task.
+// Set once, before the first task is made.
+private final class AnsweredCache: URLCache, @unchecked Sendable {
+    weak var session: InnerSession?
+
+    init() { super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil) }
+
+    override func getCachedResponse(
+        for dataTask: URLSessionDataTask,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        completionHandler(session?.cachedResponse(for: dataTask))
+    }
+
+    override func removeCachedResponse(for dataTask: URLSessionDataTask) {}
+}
+
 extension InnerSession {
     /// Called before the session is made.
     static func prepare(_ configuration: URLSessionConfiguration) {
         configuration.protocolClasses = [InnerProtocol.self] + (configuration.protocolClasses ?? [])
+        configuration.urlCache = AnsweredCache()
+        // The app's task has got its cookies when it was made; those that arrive are stored all the same.
+        configuration.httpShouldSetCookies = false
+    }
+
+    /// Called when it is made.
+    func didMake(_ configuration: URLSessionConfiguration) {
+        (configuration.urlCache as? AnsweredCache)?.session = self
     }
 
     /// Called before a task is made, on the queue of the commands.

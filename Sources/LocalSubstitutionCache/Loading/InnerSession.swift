@@ -17,11 +17,14 @@ final class InnerSession: NSObject, @unchecked Sendable {
     private let lock = NSLock()
     private var loads: [ObjectIdentifier: InnerLoad] = [:]
     private let session: URLSession
+    /// What it was made like, as it was then.
+    private let original: URLSessionConfiguration
     private let relay = Relay()
     private let commands = DispatchQueue(label: "LocalSubstitutionCache.InnerSession")
 
     init(like configuration: URLSessionConfiguration, runsTasks: Bool = true) {
         self.runsTasks = runsTasks
+        original = configuration.withoutSubstitutions()
         let configuration = configuration.withoutSubstitutions()
         Self.prepare(configuration)
         let queue = DelegateQueue()
@@ -29,6 +32,20 @@ final class InnerSession: NSObject, @unchecked Sendable {
         session = URLSession(configuration: configuration, delegate: relay, delegateQueue: queue)
         super.init()
         relay.owner = self
+        didMake(configuration)
+    }
+
+    /// Whether `configuration` still is what this session was made like, in what Foundation on Linux reads anew for
+    /// each load: there the app may change the configuration of its session.
+    func isLike(_ configuration: URLSessionConfiguration) -> Bool {
+        func fields(_ configuration: URLSessionConfiguration) -> [String: String] {
+            var fields: [String: String] = [:]
+            for (name, value) in configuration.httpAdditionalHeaders ?? [:] { fields["\(name)"] = "\(value)" }
+            return fields
+        }
+        return fields(original) == fields(configuration)
+            && original.timeoutIntervalForRequest == configuration.timeoutIntervalForRequest
+            && original.urlCredentialStorage === configuration.urlCredentialStorage
     }
 
     deinit { session.finishTasksAndInvalidate() }
@@ -48,6 +65,9 @@ final class InnerSession: NSObject, @unchecked Sendable {
         if runsTasks { task.resume() }
         return task
     }
+
+    /// What the app's cache has for a load.
+    func cachedResponse(for task: URLSessionTask) -> CachedURLResponse? { load(of: task)?.owner?.cachedResponse }
 
     fileprivate func load(of task: URLSessionTask) -> InnerLoad? { lock.withLock { loads[ObjectIdentifier(task)] } }
 

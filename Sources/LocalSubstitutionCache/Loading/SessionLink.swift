@@ -77,10 +77,11 @@ final class SessionLink: @unchecked Sendable {
         Self.locked { seen in
             guard let named else { return nil }
             seen.append(named)
-            if let inner { return inner }
+            if let inner, inner.isLike(named.configuration) { return inner }
+            seen.append(inner)
             let inner = InnerSession(like: named.configuration)
             self.inner = inner
-            Self.loading.append(self)
+            if !Self.loading.contains(where: { $0 === self }) { Self.loading.append(self) }
             return inner
         }
     }
@@ -124,6 +125,12 @@ extension SessionLink {
         }
     }
 
+    /// Whether this is the configuration of a named session, and not one that was copied from it.
+    fileprivate static func isNamed(_ configuration: URLSessionConfiguration) -> Bool {
+        let first = configuration.protocolClasses?.first as? SubstitutionProtocol.Type
+        return first.flatMap { of($0)?.session }?.configuration === configuration
+    }
+
     fileprivate static func name(_ session: URLSession) -> Bool {
         locked { seen in
             let configuration = session.configuration
@@ -131,7 +138,7 @@ extension SessionLink {
             let named = (classes.first as? SubstitutionProtocol.Type).flatMap { links[ObjectIdentifier($0)]?.named }
             seen.append(named)
             if named === session { return true }
-            let link = make(&seen)
+            let link = make(others: classes.withoutSubstitutions, &seen)
             link.named = session
             configuration.protocolClasses = [link.protocolClass] + classes.withoutSubstitutions
             return true
@@ -153,6 +160,9 @@ extension SessionLink {
 }
 #else
 extension SessionLink {
+    /// Apple's systems hand out copies.
+    fileprivate static func isNamed(_ configuration: URLSessionConfiguration) -> Bool { false }
+
     fileprivate static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
         locked { seen in make(&seen).protocolClass }
     }
@@ -189,6 +199,7 @@ extension URLSessionConfiguration {
     /// This is enough for entries without `when`. For entries with it, and for an archive, name the session, too, if it
     /// has a delegate: `URLSession` has a method of the same name.
     public func useSubstitutions() {
+        if SessionLink.isNamed(self) { return }
         let others = (protocolClasses ?? []).withoutSubstitutions
         protocolClasses = [SessionLink.protocolClass(before: others)] + others
     }
@@ -208,9 +219,10 @@ extension URLSession {
     /// Without it, nothing but the app's own task can load as the session would, and so the network's answer stands
     /// wherever a delegate may have got some of it. <doc:WhenTheCacheIsAsked> has the table.
     ///
-    /// Call it before the session's first task. The session is not kept, and nothing beyond it changes. A session that
-    /// is made from this one's configuration has to be named itself. Each named session costs about 1 KB that is
-    /// not freed when it ends.
+    /// Call it before the session's first task. The session is not kept. A session that is made from this one's
+    /// configuration has to be named itself, before its first task: else it may load with the configuration of this
+    /// one. Each named session costs about 1 KB that is not freed when it ends, and what was made for it is freed when
+    /// the next one is named.
     ///
     /// - Returns: Whether the session asks ``SubstitutionProtocol``. Always on Linux, also without the line about the
     ///   configuration. On Apple's platforms only if its configuration had `useSubstitutions()` called on it, and no

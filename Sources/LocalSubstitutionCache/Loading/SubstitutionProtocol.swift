@@ -85,6 +85,9 @@ public class SubstitutionProtocol: URLProtocol {
         guard !hasFinished, isWanted else { return }
         if let load { return load.start() }
         guard isAnswerable else {
+            if case .networkThenCopy(let archive) = Installation.current?.service(for: request) {
+                archive.count(.unseen)
+            }
             withdraw()
             return loadFromNetwork(nil)
         }

@@ -172,9 +172,10 @@ extension TaskLoad: URLProtocolClient {
 
     func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
         guard networkStands(loader, after: outcome(of: task.response)) else { return }
-        let (fallback, body, isWhole) = withState { ($0.fallback, $0.body, $0.isWhole) }
+        let (fallback, told, isWhole) = withState { ($0.fallback, $0.body, $0.isWhole) }
         let head = task.response as? HTTPURLResponse
-        if isWhole, let body, let head {
+        // Only the system's class gives bodies to others.
+        if isWhole, let body = told ?? (isSystemClass ? nil : Data()), let head {
             fallback?.keep(head, body, after: task.currentRequest)
         } else {
             fallback?.count(isWhole ? .unseen : .length)

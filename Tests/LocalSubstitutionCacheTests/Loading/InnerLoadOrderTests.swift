@@ -194,6 +194,26 @@ struct InnerLoadOrderTests {
         #expect(client.events == [])
     }
 
+    @Test("A load that is stopped is not kept, also when the network ends well before it hears of that")
+    func stoppedAndArchived() throws {
+        let folder = try TemporaryFolder()
+        let archive = try OfflineArchive(directory: folder.url, capacity: 1000)
+        let request = URLRequest(url: url.appendingPathComponent("page"))
+        let installation = Installation(cache: try folder.cache("{}"), archive: archive, insteadOf: .shared)
+        for stops in [true, false] {
+            let owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
+            let fallback = Fallback(archive, for: request, installation)
+            let load = InnerLoad(for: owner, fallback, in: .silent, of: nil)
+            load.start()
+            if stops { load.stop() }
+            load.didReceive(try head(200))
+            load.didReceive(data("network"))
+            if stops { load.stop() }
+            load.didComplete(task, nil)
+            #expect(archive.copies.count == (stops ? 0 : 1))
+        }
+    }
+
     @Test("A load that is stopped after a part was told tells no more")
     func stoppedWhileTelling() throws {
         load.didReceive(try head(200))

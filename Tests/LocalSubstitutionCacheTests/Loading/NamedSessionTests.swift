@@ -192,6 +192,51 @@ extension InstalledTests {
             for client in clients { #expect(client.complaints == []) }
         }
 
+        @Test(
+            "Fields that the app sets later, and a cookie of its own in the request, are what is sent",
+            Platform.measuredOnLinux
+        )
+        func setLater() async throws {
+            let server = try makeServer { request in
+                .text("\(request.headers["x-app"] ?? "-") \(request.headers["cookie"] ?? "-")")
+            }
+            defer { server.stop() }
+            let client = StrictClient()
+            let session = client.session()
+            for name in ["first", "second"] {
+                session.configuration.httpAdditionalHeaders = ["X-App": name]
+                var own = request("200", of: server)
+                own.setValue("mine=1", forHTTPHeaderField: "Cookie")
+                let task = session.dataTask(with: own)
+                // After the task was made; Foundation adds cookies when it is.
+                if let cookie = HTTPCookie(properties: [.name: "a", .value: "1", .domain: "127.0.0.1", .path: "/"]) {
+                    session.configuration.httpCookieStorage?.setCookie(cookie)
+                }
+                #expect(await client.load(task).text == "\(name) mine=1")
+                if let storage = session.configuration.httpCookieStorage {
+                    for cookie in storage.cookies ?? [] { storage.deleteCookie(cookie) }
+                }
+            }
+        }
+
+        @Test(
+            "The configuration of a named session: naming it again changes nothing, and its stubs stay",
+            Platform.measuredOnLinux
+        )
+        func derived() async throws {
+            let server = try makeServer()
+            defer { server.stop() }
+            let client = StrictClient()
+            let session = client.session()
+            session.configuration.useSubstitutions()
+            let other = StrictClient()
+            let second = other.session(session.configuration)
+            for (client, session) in [(client, session), (other, second)] {
+                #expect(await client.load(session.dataTask(with: request("503", of: server))).text == Self.fileText)
+                #expect(client.complaints == [])
+            }
+        }
+
         @Test("Redirects are followed, changed and refused, at once and later")
         func redirects() async throws {
             let server = try makeServer()
