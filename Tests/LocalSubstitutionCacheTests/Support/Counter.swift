@@ -5,8 +5,12 @@ final class Counter: @unchecked Sendable {
     private let lock = NSLock()
     private var count = 0
 
-    func increment() {
-        lock.withLock { count += 1 }
+    func increment(by step: Int = 1) {
+        lock.withLock { count += step }
+    }
+
+    func reset() {
+        lock.withLock { count = 0 }
     }
 
     var value: Int { lock.withLock { count } }
