@@ -35,6 +35,9 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         case finished
         /// The task was cancelled; nothing more is told.
         case stopped
+
+        /// Whether what the network does still matters.
+        var isOpen: Bool { self == .waiting || self == .answering }
     }
 
     /// The last thing that the client is told.
@@ -157,7 +160,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     /// Adds an event to `pending`, unless the client is to be told nothing more, and has it delivered.
     func add(_ change: (inout Pending) -> Void) {
         let isOpen = withState { state -> Bool in
-            guard state.phase == .waiting || state.phase == .answering else { return false }
+            guard state.phase.isOpen else { return false }
             change(&state.pending)
             if state.pending.head != nil { state.phase = .answering }
             switch state.pending.last {
@@ -180,7 +183,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         let status = (response as? HTTPURLResponse)?.statusCode
         // An interim response, such as 103, is not the answer (RFC 9110 §15.2).
         if let status, (100..<200).contains(status) { return }
-        let (fallback, isOpen) = withState { ($0.fallback, $0.phase == .waiting || $0.phase == .answering) }
+        let (fallback, isOpen) = withState { ($0.fallback, $0.phase.isOpen) }
         guard isOpen else { return }
         if let answer = status.flatMap({ fallback?.answer(after: .status($0)) }) {
             self.answer(answer)

@@ -17,14 +17,11 @@ final class InnerSession: NSObject, @unchecked Sendable {
     private let lock = NSLock()
     private var loads: [ObjectIdentifier: InnerLoad] = [:]
     private let session: URLSession
-    /// What it was made like, as it was then.
-    private let original: URLSessionConfiguration
     private let relay = Relay()
     private let commands = DispatchQueue(label: "LocalSubstitutionCache.InnerSession")
 
     init(like configuration: URLSessionConfiguration, runsTasks: Bool = true) {
         self.runsTasks = runsTasks
-        original = configuration.withoutSubstitutions()
         let configuration = configuration.withoutSubstitutions()
         Self.prepare(configuration)
         let queue = DelegateQueue()
@@ -43,9 +40,10 @@ final class InnerSession: NSObject, @unchecked Sendable {
             for (name, value) in configuration.httpAdditionalHeaders ?? [:] { fields["\(name)"] = "\(value)" }
             return fields
         }
-        return fields(original) == fields(configuration)
-            && original.timeoutIntervalForRequest == configuration.timeoutIntervalForRequest
-            && original.urlCredentialStorage === configuration.urlCredentialStorage
+        let own = session.configuration
+        return fields(own) == fields(configuration)
+            && own.timeoutIntervalForRequest == configuration.timeoutIntervalForRequest
+            && own.urlCredentialStorage === configuration.urlCredentialStorage
     }
 
     deinit { session.finishTasksAndInvalidate() }
