@@ -11,7 +11,7 @@ import FoundationNetworking
 @main
 struct Demo {
     static let help = """
-        USAGE: swift run Demo [--offline | --status CODE | --serve] [--help]
+        USAGE: swift run Demo [--offline | --status CODE] [--serve] [--help]
 
         Starts a small web site on this machine, loads its page and everything the page refers to twice, and prints
         who answered: first with a session that has no cache, then with URLSession.shared after cache.install().
@@ -29,26 +29,46 @@ struct Demo {
 
     static func main() async {
         do {
-            switch Array(CommandLine.arguments.dropFirst()) {
-            case []: try await show(.online)
-            case ["--offline"]: try await show(.offline)
-            case let arguments where arguments.count == 2 && arguments[0] == "--status":
-                guard let status = Int(arguments[1]), status == 404 || (500..<600).contains(status)
-                else {
-                    complain("Demo: --status takes 404, or a number from 500 to 599, not \(arguments[1])")
-                    exit(2)
-                }
-                try await show(.refusing(status))
-            case ["--serve"]: try await serve()
-            case ["--help"], ["-h"]: say(help)
-            case let arguments:
-                complain("Demo does not know \(arguments.joined(separator: " ")); see swift run Demo --help")
-                exit(2)
-            }
+            guard let (mode, serves) = try options() else { return say(help) }
+            if serves { try await serve(mode) } else { try await show(mode) }
+        } catch let error as UsageError {
+            complain("Demo: \(error.message); see swift run Demo --help")
+            exit(2)
         } catch {
             complain("\(error)")
             exit(1)
         }
+    }
+
+    /// What the command line asks for; nil for the help.
+    private static func options() throws(UsageError) -> (mode: Mode, serves: Bool)? {
+        var (mode, serves) = (Mode.online, false)
+        var words = CommandLine.arguments.dropFirst()
+        while let word = words.popFirst() {
+            switch word {
+            case "--serve":
+                serves = true
+            case "--help", "-h":
+                return nil
+            case "--offline" where mode == .online:
+                mode = .offline
+            case "--status" where mode == .online:
+                let code = words.popFirst() ?? "nothing"
+                guard let status = Int(code), status == 404 || (500..<600).contains(status) else {
+                    throw UsageError(message: "--status takes 404, or a number from 500 to 599, not \(code)")
+                }
+                mode = .refusing(status)
+            case "--offline", "--status":
+                throw UsageError(message: "only one of --offline and --status can be shown")
+            default:
+                throw UsageError(message: "there is no option \(word)")
+            }
+        }
+        return (mode, serves)
+    }
+
+    private struct UsageError: Error {
+        let message: String
     }
 
     /// What the site does.
@@ -57,6 +77,12 @@ struct Demo {
         case offline
         /// It answers the picture that changes with this status.
         case refusing(Int)
+
+        /// With what it answers the picture that changes, instead of the picture.
+        var status: Int? {
+            if case .refusing(let status) = self { return status }
+            return nil
+        }
     }
 
     /// Makes the cache of the sample manifest, with the site's address instead of `http://localhost:0`.
@@ -68,9 +94,7 @@ struct Demo {
     }
 
     private static func show(_ mode: Mode) async throws {
-        var status: Int?
-        if case .refusing(let code) = mode { status = code }
-        let site = try Site(status: status)
+        let site = try Site(status: mode.status)
         defer { site.server.stop() }
         let cache = try makeCache(for: site)
         if mode == .offline { site.server.stop() }
@@ -141,9 +165,10 @@ struct Demo {
         return (try? Data(contentsOf: Site.substitutions.appendingPathComponent(path))) == load.body
     }
 
-    private static func serve() async throws {
-        let site = try Site()
+    private static func serve(_ mode: Mode) async throws {
+        let site = try Site(status: mode.status)
         try makeCache(for: site).install()
+        if mode == .offline { site.server.stop() }
         let showcase = try Showcase(of: site)
         say("Open \(showcase.server.url.absoluteString)/ in a browser. End with Control-C.")
         while true { try await Task.sleep(nanoseconds: .max) }

@@ -59,7 +59,7 @@ private final class Gateway: @unchecked Sendable {
         lock.withLock {
             if path.isEmpty { (loads, requests) = (0, 0) }
             loads += 1
-            if !answer.isFromBundle { requests += 1 }
+            if answer.reachedServer { requests += 1 }
         }
         return answer.response
     }
@@ -77,7 +77,7 @@ private final class Gateway: @unchecked Sendable {
 // Written before the semaphore is signalled, read after.
 private final class Answer: @unchecked Sendable {
     private(set) var response = LoopbackServer.Response.text("", status: 502)
-    private(set) var isFromBundle = false
+    private(set) var reachedServer = false
     private let done = DispatchSemaphore(value: 0)
 
     func wait() { done.wait() }
@@ -90,7 +90,8 @@ private final class Answer: @unchecked Sendable {
         }
         var headers: [String: String] = ["Cache-Control": "no-store"]
         for name in ["Content-Type", "Cache-Status"] { headers[name] = head.value(forHTTPHeaderField: name) }
-        isFromBundle = headers["Cache-Status"] != nil
+        // A file that answers after a status tells which one the server gave.
+        reachedServer = headers["Cache-Status"].map { $0.contains("fwd-status=") } ?? true
         self.response = LoopbackServer.Response(status: head.statusCode, headers: headers, body: body)
     }
 }
