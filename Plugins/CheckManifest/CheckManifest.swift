@@ -1,19 +1,50 @@
 import Foundation
 import PackagePlugin
 
-/// Checks the manifest among a target's resources on each build in which it or one of its files has changed.
+/// Checks the manifest among a target's resources on each build in which it or one of its files has changed, and on
+/// each build as long as there is something to warn of.
 ///
-/// It only finds files; `substitute check` does the rest.
+/// It only finds files; `substitute check` does the rest. A manifest that it does not find is an error: a check that
+/// checks nothing would be believed.
 @main
 struct CheckManifest: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         guard let module = target.sourceModule else { return [] }
         let resources = module.sourceFiles.filter { $0.type == .resource }.map(\.url)
+        if let problem = Self.problem(with: resources, of: target) {
+            Diagnostics.error(problem)
+            return []
+        }
         let tool = try context.tool(named: "substitute").url
         // What a command writes becomes part of the target. An empty source ships nothing, where Swift is compiled.
         let stamp = module is SwiftSourceModuleTarget ? "swift" : "checked"
         let folder = context.pluginWorkDirectoryURL
-        return Self.commands(for: resources, tool: tool, workFolder: folder, stampExtension: stamp)
+        return try Self.commands(for: resources, tool: tool, workFolder: folder, stampExtension: stamp)
+    }
+
+    /// Why an app would not find a manifest among the resources of its target; nil when it would.
+    private static func problem(with resources: [URL], of target: any Target) -> String? {
+        let remedy = "declare it with resources: [.copy(\"Substitutions\")]"
+        if let flattened = resources.first(where: { isManifest($0) && isSubstitutions($0.deletingLastPathComponent()) })
+        {
+            return
+                "\(flattened.deletingLastPathComponent().path) is flattened when it is copied, so an app does not find "
+                + "the manifest in it; \(remedy), not with .process"
+        }
+        if !manifests(among: resources).isEmpty { return nil }
+        if let folder = resources.first(where: isSubstitutions) {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.sorted() ?? []
+            let found = names.first {
+                $0.lowercased().hasPrefix("manifest") && $0.lowercased() != "manifest.schema.json"
+            }
+            return "\(folder.path) has no manifest.json" + (found.map { "; rename \($0)" } ?? "; make one, such as {}")
+        }
+        let folder = target.directoryURL.appendingPathComponent("Substitutions")
+        if isFile(folder.appendingPathComponent("manifest.json").path) {
+            return "\(folder.path) is not shipped by the target \(target.name); \(remedy)"
+        }
+        return "the target \(target.name) ships no folder with a manifest.json, so there is nothing to check; make "
+            + "\(folder.path) (swift package substitute init does it), and \(remedy)"
     }
 
     /// A check of each manifest that is a resource, or lies in a folder that is one.
@@ -22,23 +53,35 @@ struct CheckManifest: BuildToolPlugin {
         tool: URL,
         workFolder: URL,
         stampExtension: String
-    ) -> [Command] {
-        let manifests = resources.flatMap { resource in
-            [resource, resource.appendingPathComponent("manifest.json")].filter {
-                $0.lastPathComponent == "manifest.json"
-            }
-        }
-        return manifests.filter { isFile($0.path) }.enumerated().map { number, manifest in
+    ) throws -> [Command] {
+        try manifests(among: resources).enumerated().map { number, manifest in
             let stamp = workFolder.appendingPathComponent("CheckedManifest\(number).\(stampExtension)")
+            // The check writes this file when it has to be run again. It is an input of the check, so the next build
+            // finds it changed. (A stamp that is left out would be missed by the compiler.)
+            let again = workFolder.appendingPathComponent("CheckAgain\(number)")
+            if !isFile(again.path) { try Data().write(to: again) }
             return .buildCommand(
                 displayName:
                     "Checking \(manifest.lastPathComponent) of \(manifest.deletingLastPathComponent().lastPathComponent)",
                 executable: tool,
-                arguments: ["check", manifest.path, "--stamp", stamp.path],
-                inputFiles: contents(of: manifest.deletingLastPathComponent()),
+                arguments: ["check", manifest.path, "--stamp", stamp.path, "--again", again.path],
+                inputFiles: contents(of: manifest.deletingLastPathComponent()) + [again],
                 outputFiles: [stamp]
             )
         }
+    }
+
+    fileprivate static func manifests(among resources: [URL]) -> [URL] {
+        resources.flatMap { [$0, $0.appendingPathComponent("manifest.json")] }.filter {
+            isManifest($0) && isFile($0.path)
+        }
+    }
+
+    private static func isManifest(_ file: URL) -> Bool { file.lastPathComponent == "manifest.json" }
+
+    /// Whether a folder is called as apps look for it, or nearly so.
+    private static func isSubstitutions(_ folder: URL) -> Bool {
+        ["substitutions", "substitution"].contains(folder.lastPathComponent.lowercased())
     }
 
     private static func isFile(_ path: String) -> Bool {
@@ -60,9 +103,15 @@ import XcodeProjectPlugin
 extension CheckManifest: XcodeBuildToolPlugin {
     func createBuildCommands(context: XcodePluginContext, target: XcodeTarget) throws -> [Command] {
         let resources = target.inputFiles.filter { $0.type == .resource || $0.type == .unknown }.map(\.url)
+        if Self.manifests(among: resources).isEmpty {
+            Diagnostics.error(
+                "the target \(target.displayName) ships no manifest.json, so there is nothing to check; add the folder "
+                    + "Substitutions to it, and untick \"Build Folder Contents\" in the folder's File inspector"
+            )
+        }
         let tool = try context.tool(named: "substitute").url
         let folder = context.pluginWorkDirectoryURL
-        return Self.commands(for: resources, tool: tool, workFolder: folder, stampExtension: "swift")
+        return try Self.commands(for: resources, tool: tool, workFolder: folder, stampExtension: "swift")
     }
 }
 #endif

@@ -88,7 +88,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ) throws(ManifestError) {
         try self.init {
             Result { () throws(ManifestError) in
-                let manifest = try SubstitutionManifest(data, name: "manifest.json")
+                let manifest = SubstitutionManifest(data, name: "manifest.json")
                 return try SubstitutionTable(manifest, folder: folder, reading: reading)
             }
         }

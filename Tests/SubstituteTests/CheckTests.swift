@@ -55,6 +55,11 @@ struct CheckTests {
             (["check", "--help"], 0), (["check", "-h"], 0), (["help", "check"], 0), (["--version"], 0), (["-h"], 0),
             (["check", "--", "--strict"], 1), (["check", "."], 1), (["help", "chekc"], 2), (["--verson"], 2),
             (["check", "--folder", ".", "warning.json"], 2),
+            (["check", "--budget", "1B", "warning.json"], 0), (["check", "-b0", "warning.json"], 1),
+            (["check", "-b", "five", "warning.json"], 2), (["check", "--format", "xml", "warning.json"], 2),
+            (["list", "warning.json"], 0), (["schema"], 0), (["schema", "x"], 2), (["completions"], 2),
+            (["completions", "tcsh"], 2), (["completions", "fish"], 0), (["init", "a", "b"], 2),
+            (["preview", "a", "b"], 2),
         ]
         for (arguments, status) in rows {
             let result = try await Tool.run(arguments, in: folder.url)
@@ -68,26 +73,7 @@ struct CheckTests {
     func suggestions() async throws {
         #expect(try await Tool.run(["chekc"]).errors.contains("did you mean \"check\"?"))
         #expect(try await Tool.run(["check", "--stirct"]).errors.contains("did you mean --strict?"))
-        #expect(try await Tool.run(["explain"]).errors.contains("name a manifest and a URL"))
-    }
-
-    @Test("Without a manifest the first of three places is taken")
-    func defaults() async throws {
-        let folder = try TemporaryFolder()
-        try folder.write("{}", to: "manifest.json")
-        #expect(try await Tool.run(["check"], in: folder.url).output.hasPrefix("0 entries"))
-        try folder.write("[]", to: "Substitutions/manifest.json")
-        #expect(
-            try await Tool.run(["check"], in: folder.url).output.hasPrefix("Substitutions/manifest.json:1:1: error:")
-        )
-        try folder.write("1", to: "Resources/Substitutions/manifest.json")
-        #expect(
-            try await Tool.run(["check"], in: folder.url).output.hasPrefix(
-                "Resources/Substitutions/manifest.json:1:1: "
-            )
-        )
-        let nothing = try TemporaryFolder()
-        #expect(try await Tool.run(["check"], in: nothing.url).errors.contains("name a manifest"))
+        #expect(try await Tool.run(["explain"]).errors.contains("name a URL, or - to read URLs"))
     }
 
     @Test("Nothing that a manifest or a file name holds can steer a terminal")
@@ -95,14 +81,14 @@ struct CheckTests {
         let folder = try TemporaryFolder()
         try folder.write("x", to: "\u{1B}[31m\u{202E}.txt")
         try folder.write(
-            "{ \"https://h/\": \"\u{9B}2J\u{2066}.txt\", \"https://h/b\": \"\\u001b]0;x\" }",
+            "{ \"https://h/\": \"\u{9B}2J\u{2066}\u{200B}\u{E0041}.txt\", \"https://h/b\": \"\\u001b]0;x\" }",
             to: "manifest.json"
         )
         for arguments in [["check"], ["check", "--json"], ["preview", "manifest.json"]] {
             let output = try await Tool.run(arguments, in: folder.url).output
             let raw = output.unicodeScalars.filter { scalar in
                 scalar != "\n" && (scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value))
-                    || (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+                    || scalar.value > 0x7F && scalar.properties.generalCategory == .format
             }
             #expect(raw.isEmpty, "\(arguments)")
         }

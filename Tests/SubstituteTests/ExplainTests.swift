@@ -49,9 +49,25 @@ struct ExplainTests {
             try await explain(["--header=Range: bytes=0-3", "--method", "HEAD", url]).output.contains("HTTP/1.1 200\n")
         )
         #expect(try await explain(["-mPOST", url]).output.contains("because its method is \"POST\""))
-        #expect(try await explain(["-H", "Authorization: x", url]).output.contains("but only by SubstitutionProtocol"))
+        #expect(try await explain(["-H", "Authorization: x", url]).output.contains("but only in sessions to which"))
         #expect(try await explain(["-H", "nonsense", url]).status == 2)
         #expect(try await explain([]).status == 2)
+        #expect(try await explain(["//example.com/site.css"]).output.contains("is answered with \"site.css\""))
+    }
+
+    @Test("Without a manifest the one of this folder is taken, and --require fails when a URL is not substituted")
+    func require() async throws {
+        let (there, missing) = ("https://example.com/site.css", "https://example.com/site.png")
+        func status(_ arguments: [String]) async throws -> Int32 {
+            try await Tool.run(["explain"] + arguments, in: folder.url).status
+        }
+        #expect(try await status([there]) == 0)
+        #expect(try await status([there, missing]) == 0)
+        #expect(try await status(["--require", there]) == 0)
+        #expect(try await status(["--require", there, missing]) == 1)
+        #expect(try await status(["-r", "https://example.com/news"]) == 1)
+        #expect(try await status(["-r", "manifest.json", there]) == 0)
+        #expect(try await status(["-r", ".", there]) == 0)
     }
 
     @Test("JSON has one object a line, with a reason for what is not substituted")

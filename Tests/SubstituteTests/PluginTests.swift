@@ -5,13 +5,38 @@ import TestSupport
 import Testing
 
 /// An app of its own that depends on this package by path and ships a manifest.
-@Suite("The plugins")
+///
+/// One folder is built again and again, in one layout after another: a new one would build the library anew.
+@Suite("The plugins", .serialized)
 struct PluginTests {
     private let app: TemporaryFolder
 
+    private static let picture = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+    private static let manifest = """
+        {
+          "https://h/a.png": "img/a.png",
+          "$schema": "../../../manifest.schema.json"
+        }
+
+        """
+    private static let folder = "Sources/App/Substitutions"
+
     init() throws {
         app = try TemporaryFolder()
-        let package = Tool.package.lastPathComponent
+        // A checkout may have any name; the one that the app gives it counts.
+        try FileManager.default.createSymbolicLink(
+            atPath: app.url.appendingPathComponent("Fork").path,
+            withDestinationPath: Tool.package.path
+        )
+        try declare(".copy(\"Substitutions\")")
+        try app.write("{}", to: "manifest.schema.json")
+        try app.write("", to: "Sources/App/App.swift")
+        try app.write(Self.manifest, to: "\(Self.folder)/manifest.json")
+        try app.write(Self.picture, to: "\(Self.folder)/img/a.png")
+    }
+
+    /// Writes the app's `Package.swift`.
+    private func declare(_ resource: String) throws {
         let manifest = """
             // swift-tools-version: 6.2
             import PackageDescription
@@ -19,62 +44,162 @@ struct PluginTests {
             let package = Package(
                 name: "App",
                 platforms: [.macOS(.v13)],
-                dependencies: [.package(path: "\(Tool.package.path)")],
+                dependencies: [.package(name: "LocalSubstitutionCache", path: "Fork")],
                 targets: [
                     .target(
                         name: "App",
-                        resources: [.copy("Substitutions")],
-                        plugins: [.plugin(name: "CheckManifest", package: "\(package)")]
+                        dependencies: [.product(name: "LocalSubstitutionCache", package: "LocalSubstitutionCache")],
+                        resources: [\(resource)],
+                        plugins: [.plugin(name: "CheckManifest", package: "LocalSubstitutionCache")]
                     )
                 ]
             )
             """
         try app.write(manifest, to: "Package.swift")
-        try app.write("", to: "Sources/App/App.swift")
-        try app.write("{\n  \"https://h/a.png\": \"img/a.png\"\n}\n", to: "Sources/App/Substitutions/manifest.json")
-        try app.write("picture", to: "Sources/App/Substitutions/img/a.png")
     }
 
-    private func swift(_ arguments: [String]) async throws -> (status: Int32, output: String) {
+    private func swift(_ arguments: [String], in folder: String = ".") async throws -> (status: Int32, output: String) {
         let swift = try #require(Program.find("swift"))
-        let result = try await Tool.run(swift, arguments, in: app.url)
+        let result = try await Tool.run(swift, arguments, in: app.url.appendingPathComponent(folder))
         return (result.status, result.output + result.errors)
     }
 
-    @Test("A build checks the manifest, fails at its line, and checks again when only an image was mended")
-    func build() async throws {
+    private func move(_ path: String, to other: String) throws {
+        let (source, target) = (app.url.appendingPathComponent(path), app.url.appendingPathComponent(other))
+        try FileManager.default.createDirectory(
+            at: target.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        try FileManager.default.moveItem(at: source, to: target)
+    }
+
+    /// Builds until the package manager has linked its tools for good.
+    private func settle() async throws {
+        _ = try await swift(["build"])
+        _ = try await swift(["build"])
+    }
+
+    @Test("A build checks what the target ships, in every layout, and says so where it cannot")
+    func layouts() async throws {
+        try await checkedOnce()
+        try await toldAgain()
+        try await layoutsThatCannotWork()
+        try await layoutsThatWork()
+        try await commands()
+    }
+
+    private func checkedOnce() async throws {
         let first = try await swift(["build"])
         #expect(first.status == 0, "\(first.output)")
         #expect(first.output.contains("Checking manifest.json of Substitutions"))
-        #expect(!first.output.contains("warning:"))
-
-        // The package manager links its tools once more the second time.
-        _ = try await swift(["build"])
+        #expect(!first.output.contains("warning:"), "\(first.output)")
+        try await settle()
         let second = try await swift(["build"])
         #expect(second.status == 0)
         #expect(!second.output.contains("Checking manifest.json"), "nothing has changed")
 
         // Wrong by its case, which is mended in the folder and not in the manifest.
-        let image = app.url.appendingPathComponent("Sources/App/Substitutions/img/a.png")
-        let misspelled = image.deletingLastPathComponent().appendingPathComponent("A.png")
-        try FileManager.default.moveItem(at: image, to: misspelled)
+        try move("\(Self.folder)/img/a.png", to: "\(Self.folder)/img/A.png")
         let third = try await swift(["build"])
         #expect(third.status != 0)
-        #expect(
-            third.output.contains("/Substitutions/manifest.json:2:22: error: \"img/a.png\" is \"img/A.png\" on disk")
-        )
-
-        try FileManager.default.moveItem(at: misspelled, to: image)
+        let message = "/Substitutions/manifest.json:2:22: error: \"img/a.png\" is \"img/A.png\" on disk"
+        #expect(third.output.contains(message), "\(third.output)")
+        try move("\(Self.folder)/img/A.png", to: "\(Self.folder)/img/a.png")
         let fourth = try await swift(["build"])
         #expect(fourth.status == 0, "\(fourth.output)")
         #expect(fourth.output.contains("Checking manifest.json"))
+    }
 
-        let command = try await swift(["package", "substitute", "check", "Sources/App/Substitutions/manifest.json"])
-        #expect(command.output.contains("1 entry, 1 file, 7 bytes, 0 errors, 0 warnings"))
-        #expect(command.status == 0)
+    /// A warning is told by each build until it is mended, and a day to come is waited for.
+    private func toldAgain() async throws {
+        try app.write("no picture", to: "\(Self.folder)/img/a.png")
+        for _ in 0..<3 {
+            let build = try await swift(["build"])
+            #expect(build.status == 0)
+            #expect(build.output.contains("manifest.json:2:22: warning: \"img/a.png\" does not begin as a PNG does"))
+        }
+        try app.write(Self.picture, to: "\(Self.folder)/img/a.png")
+        #expect(try await !swift(["build"]).output.contains("warning:"))
+        #expect(try await !swift(["build"]).output.contains("Checking manifest.json"))
+
+        let entry = "{ \"https://h/a.png\": { \"file\": \"img/a.png\", \"until\": \"2999-12-31\" } }"
+        try app.write(entry, to: "\(Self.folder)/manifest.json")
+        for _ in 0..<3 {
+            let build = try await swift(["build"])
+            #expect(build.output.contains("Checking manifest.json") && !build.output.contains("warning:"))
+        }
+        try app.write(Self.manifest, to: "\(Self.folder)/manifest.json")
+    }
+
+    private func layoutsThatCannotWork() async throws {
+        func problem() async throws -> String {
+            let build = try await swift(["build"])
+            #expect(build.status != 0, "\(build.output)")
+            return build.output.split(separator: "\n").first { $0.hasPrefix("error: ") }.map(String.init)
+                ?? build.output
+        }
+        try declare(".process(\"Substitutions\")")
+        #expect(try await problem().contains("Substitutions is flattened when it is copied"))
+        try declare("")
+        #expect(try await problem().hasSuffix("declare it with resources: [.copy(\"Substitutions\")]"))
+        try declare(".copy(\"Substitutions\")")
+        try move("\(Self.folder)/manifest.json", to: "\(Self.folder)/Manifest.json")
+        #expect(try await problem().hasSuffix("Substitutions has no manifest.json; rename Manifest.json"))
+        try move("\(Self.folder)/Manifest.json", to: "\(Self.folder)/img/manifest.json")
+        #expect(try await problem().hasSuffix("Substitutions has no manifest.json; make one, such as {}"))
+        try move("\(Self.folder)/img/manifest.json", to: "\(Self.folder)/manifest.json")
+        try move(Self.folder, to: "Substitutions")
+        try declare("")
+        #expect(try await problem().contains("the target App ships no folder with a manifest.json"))
+        try move("Substitutions", to: Self.folder)
+        try declare(".copy(\"Substitutions\")")
+    }
+
+    private func layoutsThatWork() async throws {
+        for (place, resource) in [
+            ("Sources/App/Resources/Substitutions", ".copy(\"Resources/Substitutions\")"),
+            ("Resources/Substitutions", ".copy(\"../../Resources/Substitutions\")"),
+        ] {
+            try move(Self.folder, to: place)
+            try declare(resource)
+            let build = try await swift(["build"])
+            #expect(build.status == 0, "\(build.output)")
+            #expect(build.output.contains("Checking manifest.json of Substitutions"))
+            #expect(!build.output.contains("warning:"), "\(build.output)")
+            let check = try await swift(["package", "substitute", "check"], in: "Sources")
+            #expect(check.output.contains("1 URL, 1 file, 8 bytes: 1 image"), "\(check.output)")
+            try move(place, to: Self.folder)
+        }
+        // Nearly the name that an app looks for.
+        try move(Self.folder, to: "Sources/App/Substitution")
+        try declare(".copy(\"Substitution\")")
+        #expect(try await swift(["build"]).output.contains("warning: the folder is called \"Substitution\""))
+        try move("Sources/App/Substitution", to: Self.folder)
+        try declare(".copy(\"Substitutions\")")
+    }
+
+    /// The README's commands, wherever somebody stands.
+    private func commands() async throws {
+        for folder in [".", "Sources/App", Self.folder, "\(Self.folder)/img"] {
+            let check = try await swift(["package", "substitute", "check"], in: folder)
+            #expect(check.output.contains("1 URL, 1 file, 8 bytes: 1 image\nno errors, no warnings"), "\(check.output)")
+            #expect(check.status == 0)
+        }
+        let relative = try await swift(["package", "substitute", "check", "Substitutions"], in: "Sources/App")
+        #expect(relative.status == 0, "\(relative.output)")
         let wrong = try await swift(["package", "substitute", "check", "none.json"])
         #expect(wrong.output.contains("none.json:1:1: error: \"none.json\" does not exist"))
         #expect(wrong.status != 0)
+
+        // A second folder, of which neither is meant.
+        try app.write("{}", to: "Substitutions/manifest.json")
+        let several = try await swift(["package", "substitute", "list"])
+        #expect(several.status != 0)
+        #expect(
+            several.output.contains(
+                "name one:\n  Substitutions/manifest.json\n  Sources/App/Substitutions/manifest.json\n"
+            )
+        )
     }
 }
 #endif

@@ -64,12 +64,33 @@ struct SchemaTests {
         let schema = try #require(JSONSerialization.jsonObject(with: Data(contentsOf: Self.schema)) as? [String: Any])
         let definitions = try #require(schema["definitions"] as? [String: [String: Any]])
         var fields = try #require(definitions["fields"]?["properties"] as? [String: [String: Any]])
-        #expect(fields.keys.sorted() == ["file", "headers", "ignoreQuery", "type", "until", "when"])
+        #expect(fields.keys.sorted() == ["$comment", "file", "headers", "ignoreQuery", "type", "until", "when"])
         fields["file"] = definitions["file"]
+        fields["$comment"] = nil
         for (name, field) in fields {
             #expect((field["description"] as? String)?.isEmpty == false, "\(name)")
             #expect((field["examples"] as? [Any])?.isEmpty == false, "\(name)")
         }
+    }
+
+    @Test("The file in the repository is what the tool writes")
+    func written() async throws {
+        #expect(try await Tool.run(["schema"]).output == String(contentsOf: Self.schema, encoding: .utf8))
+    }
+
+    @Test("Nobody is shown a regular expression: each pattern has a sentence")
+    func sentences() throws {
+        func patternsWithoutSentence(_ value: Any, _ path: String) -> [String] {
+            if let list = value as? [Any] { return list.flatMap { patternsWithoutSentence($0, path) } }
+            guard let schema = value as? [String: Any] else { return [] }
+            let isMute =
+                schema["pattern"] is String && schema["errorMessage"] == nil && schema["patternErrorMessage"] == nil
+            // What only decides between others is never shown.
+            return (isMute && !path.contains("/if/") ? [path] : [])
+                + schema.flatMap { patternsWithoutSentence($0.value, "\(path)/\($0.key)") }
+        }
+        let schema = try JSONSerialization.jsonObject(with: Data(contentsOf: Self.schema))
+        #expect(patternsWithoutSentence(schema, "") == [])
     }
 }
 #endif

@@ -71,7 +71,7 @@ struct Loading {
         let fixture = try Fixture(count: count, size: 1, sharesFile: true)
         let data = try Data(contentsOf: fixture.manifest)
         // The parser is no part of the library's interface; links bring its files here.
-        let ours = Contender("JSONParser", count: count) { use(try? JSONParser.parse(data)) }
+        let ours = Contender("JSONParser", count: count) { use(JSONParser.parse(data)) }
         let manifest = fixture.manifest
         let whole = Contender("SubstitutionManifest", count: count) {
             use(try? SubstitutionManifest(contentsOf: manifest))

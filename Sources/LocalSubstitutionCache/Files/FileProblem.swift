@@ -8,11 +8,14 @@ enum FileProblem: Error, Equatable {
     case isFolder
     case isFile
     case isLink
+    /// A symbolic link that leads to nothing.
+    case dangling
     case replaced
     case notRegular
     case unreadable(String)
     case outside
-    case endless
+    /// Symbolic links lead back, or fan out; the value is the path of one.
+    case endless(link: String)
     case tooDeep
     case tooManyFiles
 
@@ -27,15 +30,22 @@ enum FileProblem: Error, Equatable {
         let subject = quoted(path)
         return switch self {
         case .missing(let suggestion):
-            "\(subject) does not exist" + (suggestion.map { "; did you mean \(quoted($0))?" } ?? "")
+            if let suggestion, suggestion == path.trimmingCharacters(in: .whitespaces) {
+                "\(subject) has a space at its beginning or end; write \(quoted(suggestion))"
+            } else {
+                "\(subject) does not exist; "
+                    + (suggestion.map { "did you mean \(quoted($0))?" } ?? "put it there, or correct the name")
+            }
         case .wrongCase(let actual):
             "\(subject) is \(quoted(actual)) on disk; write it in the same case, or it works on a Mac and fails on a phone"
         case .isFolder:
             "\(subject) is a folder; end it in \"/\" to substitute all that is in it, or name a file"
         case .isFile:
-            "\(subject) is a file, not a folder; remove the \"/\" at its end"
+            "\(subject) is a file; remove the \"/\" at its end, and the one at the end of its URL"
         case .isLink:
             "\(subject) is a symbolic link; name the file that it leads to"
+        case .dangling:
+            "\(subject) is a symbolic link to something that does not exist; put the file itself there, or remove the link"
         case .replaced:
             "\(subject), or a folder on the way to it, was replaced by something else while it was read; load it again"
         case .notRegular:
@@ -44,8 +54,8 @@ enum FileProblem: Error, Equatable {
             "\(subject) cannot be read: \(reason)"
         case .outside:
             "\(subject) leads out of the manifest's folder by a symbolic link; put the file itself below the folder"
-        case .endless:
-            "symbolic links in \(subject) lead back to where they came from, or fan out endlessly; remove them"
+        case .endless(let link):
+            "the symbolic link \(quoted(link)) in \(subject) leads back to a folder that is read already; remove it"
         case .tooDeep:
             "\(subject) lies in more than \(ManifestFolder.maximumDepth) folders; move it up"
         case .tooManyFiles:

@@ -33,6 +33,14 @@ final class ManifestFolder {
 
     /// The regular file at `path`, `/`-separated and below the folder.
     func file(_ path: String) throws(FileProblem) -> FoundFile {
+        do {
+            return try fileThere(path)
+        } catch {
+            throw error == .missing(suggestion: nil) ? .missing(suggestion: namesake(of: path)) : error
+        }
+    }
+
+    private func fileThere(_ path: String) throws(FileProblem) -> FoundFile {
         if let known = knownFiles[FilePath(path)] { return known }
         let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex
         let name = String(path[start...])
@@ -83,7 +91,7 @@ final class ManifestFolder {
     /// `path` as it is on disk, if it exists there in any letter case.
     private func existing(_ path: String) -> String? {
         do {
-            if path.hasSuffix("/") { _ = try directory(path) } else { _ = try file(path) }
+            if path.hasSuffix("/") { _ = try directory(path) } else { _ = try fileThere(path) }
             return path
         } catch .wrongCase(let actual) {
             return actual
@@ -102,6 +110,36 @@ final class ManifestFolder {
         throw .missing(suggestion: suggestion(for: written, among: names).map { directory.path + $0 })
     }
 
+    // MARK: - Suggestions
+
+    /// What has the name that `path` ends in, somewhere else in the folder.
+    private func namesake(of path: String) -> String? {
+        guard suggestionsLeft > 0 else { return nil }
+        suggestionsLeft -= 1
+        let isFolder = path.hasSuffix("/")
+        guard let name = path.split(separator: "/").last?.lowercased() else { return nil }
+        let paths = allPaths.filter {
+            $0.hasSuffix("/") == isFolder && $0.split(separator: "/").last?.lowercased() == name
+        }
+        // The one that shares the longest end with what was written: the folders before it are what is wrong.
+        return paths.max { first, second in
+            let shared = [first, second].map { zip($0.reversed(), path.reversed()).prefix { $0 == $1 }.count }
+            return (shared[0], second) < (shared[1], first)
+        }
+    }
+
+    /// Every file and folder below the folder; folders end in "/".
+    private lazy var allPaths: [String] = {
+        let files = ((try? files(below: "./", except: nil))?.files ?? []).map(\.name)
+        var folders: Set<String> = []
+        for file in files {
+            for (index, character) in zip(file.indices, file) where character == "/" {
+                folders.insert(String(file[...index]))
+            }
+        }
+        return files + folders.sorted()
+    }()
+
     private func folder(named name: String, in directory: Directory) throws(FileProblem) -> Directory {
         if let known = directory.folders[FilePath(name)] { return known }
         let realPath = try OpenedFolder.realPath(of: directory.realPath.text + "/" + name)
@@ -117,8 +155,15 @@ final class ManifestFolder {
         } catch {
             guard error == .isLink else { throw error }
         }
-        let realPath = try OpenedFolder.realPath(of: directory.realPath.text + "/" + name)
+        let realPath: FilePath
+        do {
+            realPath = try OpenedFolder.realPath(of: directory.realPath.text + "/" + name)
+        } catch {
+            throw error == .missing(suggestion: nil) ? .dangling : error
+        }
         guard realPath.isInside(root.realPath) else { throw .outside }
+        // What lies in no directory of the folder.
+        guard realPath != root.realPath else { throw .isFolder }
         return try FoundFile(directory.path + name, .elsewhere(realPath), in: opened)
     }
 
@@ -132,7 +177,13 @@ final class ManifestFolder {
         except excluded: FilePath?
     ) throws(FileProblem) -> (files: [(name: String, file: FoundFile)], problems: [(String, FileProblem)]) {
         var walk = Walk(excluded: excluded)
-        try self.walk(directory(path == "./" ? "" : path), prefix: "", depth: 1, &walk)
+        let directory: Directory
+        do {
+            directory = try self.directory(path == "./" ? "" : path)
+        } catch {
+            throw error == .missing(suggestion: nil) ? .missing(suggestion: namesake(of: path)) : error
+        }
+        try self.walk(directory, prefix: "", depth: 0, &walk)
         return (walk.files, walk.problems)
     }
 
@@ -143,6 +194,11 @@ final class ManifestFolder {
         var problems: [(String, FileProblem)] = []
         var seen: Set<FilePath> = []
         var repeats = 0
+        /// The first path that led to a directory again.
+        var link: String?
+
+        /// Going on would find the same again and again.
+        var endless: FileProblem? { link.map { .endless(link: $0) } }
     }
 
     private func walk(
@@ -151,9 +207,12 @@ final class ManifestFolder {
         depth: Int,
         _ walk: inout Walk
     ) throws(FileProblem) {
-        guard depth <= Self.maximumDepth else { throw .tooDeep }
-        if !walk.seen.insert(directory.realPath).inserted { walk.repeats += 1 }
-        guard walk.repeats <= Self.maximumRepeats else { throw .endless }
+        guard depth <= Self.maximumDepth else { throw walk.endless ?? .tooDeep }
+        if !walk.seen.insert(directory.realPath).inserted {
+            walk.repeats += 1
+            walk.link = walk.link ?? String(directory.path.dropLast())
+            if walk.repeats > Self.maximumRepeats, let endless = walk.endless { throw endless }
+        }
         for name in directory.names.sorted() where name.utf8.first != UInt8(ascii: ".") {
             do throws(FileProblem) {
                 guard let file = try fileUnlessFolder(named: name, in: directory) else {
@@ -167,7 +226,7 @@ final class ManifestFolder {
                 let isMangled = error == .missing(suggestion: nil) && name.unicodeScalars.contains("\u{FFFD}")
                 let error = isMangled ? FileProblem.unreadable("its name is not UTF-8") : error
                 // The limits were reached: going on would find the same again and again.
-                if walk.repeats > Self.maximumRepeats || error == .tooManyFiles { throw error }
+                if error == walk.endless || error == .tooManyFiles { throw error }
                 walk.problems.append((directory.path + name, error))
             }
             if walk.files.count > Self.maximumFiles { throw .tooManyFiles }

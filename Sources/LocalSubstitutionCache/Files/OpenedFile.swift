@@ -86,8 +86,20 @@ struct OpenedFile: ~Copyable {
         return Int(status.st_size)
     }
 
-    /// Whether the content is UTF-8, read piece by piece.
-    func isUTF8() throws(FileProblem) -> Bool {
+    /// How a text is encoded.
+    enum Encoding {
+        case ascii
+        /// UTF-8 with characters beyond ASCII.
+        case utf8
+        /// By its byte-order mark.
+        case utf16
+        case unknown
+    }
+
+    /// How the content is encoded, read piece by piece.
+    func encoding() throws(FileProblem) -> Encoding {
+        var isASCII = true
+        var isFirst = true
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
         // The beginning of a character that the end of a piece cut.
         var carried = 0
@@ -98,10 +110,13 @@ struct OpenedFile: ~Copyable {
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw FileProblem(errno: errno) }
             let piece = buffer[..<(carried + count)]
-            if count == 0 { return piece.firstInvalidUTF8() == nil }
+            if isFirst, piece.starts(with: [0xFE, 0xFF]) || piece.starts(with: [0xFF, 0xFE]) { return .utf16 }
+            isFirst = false
+            if isASCII { isASCII = piece.allSatisfy { $0 < 0x80 } }
+            if count == 0 { return piece.firstInvalidUTF8() != nil ? .unknown : isASCII ? .ascii : .utf8 }
             // No more than three bytes can be the beginning of a character.
             let cut = piece.indices.suffix(3).last { piece[$0] >= 0xC0 } ?? piece.endIndex
-            guard piece[..<cut].firstInvalidUTF8() == nil else { return false }
+            guard piece[..<cut].firstInvalidUTF8() == nil else { return .unknown }
             carried = piece.endIndex - cut
             for offset in 0..<carried { buffer[offset] = buffer[cut + offset] }
         }

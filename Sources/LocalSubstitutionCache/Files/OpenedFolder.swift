@@ -29,7 +29,10 @@ final class OpenedFolder {
 
     /// `path` without symbolic links.
     static func realPath(of path: String) throws(FileProblem) -> FilePath {
-        guard let resolved = realpath(path, nil) else { throw errno == ELOOP ? .endless : FileProblem(errno: errno) }
+        guard let resolved = realpath(path, nil) else {
+            let link = path.split(separator: "/").last.map(String.init) ?? path
+            throw errno == ELOOP ? .endless(link: link) : FileProblem(errno: errno)
+        }
         defer { free(resolved) }
         return FilePath(String(cString: resolved))
     }

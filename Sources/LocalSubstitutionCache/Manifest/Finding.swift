@@ -3,7 +3,7 @@ struct Finding: Hashable, Sendable {
     let offset: Int
     let severity: ManifestIssue.Severity
     let code: ManifestIssue.Code
-    let message: String
+    var message: String
 }
 
 extension Finding {
@@ -11,7 +11,7 @@ extension Finding {
     init(_ error: JSONSyntaxError) {
         let code: ManifestIssue.Code =
             switch error.kind {
-            case .syntax: .syntax
+            case .syntax, .end: .syntax
             case .encoding: .encoding
             case .nesting: .nesting
             }
@@ -25,7 +25,7 @@ extension Finding {
 
     static func code(of problem: FileProblem) -> ManifestIssue.Code {
         switch problem {
-        case .missing: .missingFile
+        case .missing, .dangling: .missingFile
         case .wrongCase: .wrongCase
         case .isFolder, .isFile, .notRegular: .wrongFileKind
         case .isLink, .replaced, .unreadable: .unreadableFile

@@ -6,6 +6,8 @@ struct ManifestEntry: Sendable {
     var pattern: URLPattern?
     var file: Located<String>?
     var type: MediaType?
+    /// Offset of the type's text.
+    var typeOffset: Int?
     /// Name → value as the manifest gives them; a nil value removes the header.
     var headers: [String: String?] = [:]
     var query = QueryRule.exact

@@ -42,6 +42,11 @@ public struct ManifestIssue: Hashable, Sendable, CustomStringConvertible {
     /// The column, from 1, counted in UTF-8 bytes.
     public let column: Int
 
+    package init(severity: Severity, code: Code, message: String, file: String, line: Int, column: Int) {
+        (self.severity, self.code, self.message) = (severity, code, message)
+        (self.file, self.line, self.column) = (file, line, column)
+    }
+
     /// `file:line:column: severity: message`.
     public var description: String {
         "\(visible(file)):\(line):\(column): \(severity.rawValue): \(message)"
@@ -49,9 +54,6 @@ public struct ManifestIssue: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ManifestIssue {
-    /// Whether the issue has no place in the text, and 1:1 only stands for the whole.
-    package var isAboutTheWhole: Bool { code == .unusedFile || code == .unreadableManifest }
-
     /// The same issue, as an error.
     package var asError: ManifestIssue {
         ManifestIssue(severity: .error, code: code, message: message, file: file, line: line, column: column)
@@ -127,6 +129,12 @@ extension ManifestIssue.Code {
     public static let shadowed = Self(.shadowed)
     /// A condition that holds when the server asks somebody to sign in.
     public static let hidesSignIn = Self(.hidesSignIn)
+    /// A key with a wildcard, of which there are none.
+    public static let wildcard = Self(.wildcard)
+    /// A URL that looks like a picture, a font, a sound or a film, and a file that is none.
+    public static let unlikelyType = Self(.unlikelyType)
+    /// An entry for a folder without files.
+    public static let emptyFolder = Self(.emptyFolder)
     /// An entry whose `until` has passed.
     public static let expired = Self(.expired)
 
@@ -159,6 +167,9 @@ extension ManifestIssue.Code {
         case unusedFile = "unused-file"
         case shadowed
         case hidesSignIn = "hides-sign-in"
+        case wildcard
+        case unlikelyType = "unlikely-type"
+        case emptyFolder = "empty-folder"
         case expired
     }
 

@@ -4,19 +4,30 @@ import Foundation
 extension ManifestReader {
     mutating func readFields(_ fields: [JSONMember], at offset: Int, into entry: inout ManifestEntry) {
         let known = ["file", "type", "headers", "ignoreQuery", "when", "until"]
+        // What people call them elsewhere.
+        let synonyms = [
+            "path": "file", "src": "file", "source": "file", "url": "file", "href": "file", "name": "file",
+            "filename": "file", "mime": "type", "mimetype": "type", "contenttype": "type", "content-type": "type",
+            "mediatype": "type", "query": "ignoreQuery", "ignoreparameters": "ignoreQuery", "expires": "until",
+            "end": "until", "date": "until", "if": "when", "condition": "when", "status": "when",
+        ]
         reportDuplicates(fields) { $0 }
-        var hasFile = false
+        // A field whose name is lost may have been any.
+        var hasFile = fields.contains(where: \.isLost)
         var typeOffset = offset
-        for field in fields {
+        for field in fields where !field.isLost {
             switch field.name {
             case "file":
                 hasFile = true
-                guard let path = string(field) else { continue }
+                guard let path = string(field, as: "the file's name in quotation marks") else { continue }
                 entry.file = readFile(path, field.value.offset)
             case "type":
                 typeOffset = field.nameOffset
-                guard let text = string(field) else { continue }
+                guard let text = string(field, as: "a media type in quotation marks, such as \"image/png\"") else {
+                    continue
+                }
                 entry.type = readType(text, field.value.offset)
+                entry.typeOffset = field.value.offset
             case "headers":
                 entry.headers = readHeaders(field)
             case "ignoreQuery":
@@ -24,95 +35,109 @@ extension ManifestReader {
             case "when":
                 entry.conditions = readConditions(field)
             case "until":
-                guard let text = string(field) else { continue }
-                guard let day = CalendarDay(text) else {
-                    error(
-                        .badDate,
-                        field.value.offset,
-                        "\(quoted(text)) is not a day; write it as YYYY-MM-DD, such as \"2027-03-31\""
-                    )
-                    continue
-                }
-                entry.until = Located(value: day, offset: field.value.offset)
+                entry.until = readUntil(field)
+            case "$comment":
+                break
             default:
-                let meant = suggestion(for: field.name, among: known).map { "did you mean \"\($0)\"?" }
+                if isKey(field.name) {
+                    error(
+                        .unknownField,
+                        field.nameOffset,
+                        "the entry before \(quoted(field.name)) is not closed; write \"}\" before the comma in front of it"
+                    )
+                    hasNestedKey = true
+                    // What follows belongs to other entries, too.
+                    return
+                }
+                let meant = synonyms[field.name.lowercased()] ?? suggestion(for: field.name, among: known)
+                if meant == "file" { hasFile = true }
                 error(
                     .unknownField,
                     field.nameOffset,
                     "\(quoted(field.name)) is not a field of an entry; "
-                        + (meant ?? "the fields are " + known.map { "\"\($0)\"" }.joined(separator: ", "))
+                        + (meant.map { "did you mean \"\($0)\"?" }
+                            ?? "the fields are " + known.map { "\"\($0)\"" }.joined(separator: ", "))
                 )
             }
         }
         if !hasFile {
-            error(.missingField, offset, "this entry has no \"file\"; name the file that answers")
+            error(
+                .missingField,
+                offset,
+                "this entry has no \"file\"; add the file that answers, such as \"file\": \"img/logo.png\""
+            )
         }
         if entry.type != nil, entry.namesFolder {
             error(
                 .badType,
                 typeOffset,
-                "a folder holds files of many types, so it has no \"type\"; give single files entries of their own"
+                "remove \"type\": a folder holds files of many types; give single files entries of their own"
             )
         }
     }
 
-    mutating func readFile(_ path: String, _ offset: Int) -> Located<String>? {
-        if let problem = Self.problem(inPath: path) {
-            error(.badPath, offset, problem)
-            return nil
+    private mutating func readType(_ text: String, _ offset: Int) -> MediaType? {
+        if let type = MediaType(text), type.charset != "", !type.essence.utf8.contains(UInt8(ascii: "*")) {
+            return type
         }
-        return Located(value: path, offset: offset)
-    }
-
-    /// Why `path` is not a plain path below the manifest's folder; nil when it is.
-    private static func problem(inPath path: String) -> String? {
-        let bytes = path.utf8
-        if bytes.isEmpty { return "the name of the file is empty" }
-        if path == "./" { return nil }
-        if bytes.contains(where: \.isControl) { return "\(quoted(path)) holds a control character" }
-        if bytes.contains(UInt8(ascii: "\\")) {
-            return "\(quoted(path)) holds a backslash; write \"/\" between folders"
-        }
-        if bytes.first == UInt8(ascii: "/") {
-            return "\(quoted(path)) is absolute; name the file as it is reached from the manifest's folder"
-        }
-        var segments = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
-        if segments.last?.isEmpty == true { segments.removeLast() }
-        if segments.count > ManifestFolder.maximumDepth { return FileProblem.tooDeep.reason(for: path) }
-        if segments.contains("..") {
-            return "\(quoted(path)) leaves the manifest's folder by \"..\"; put the file below the folder"
-        }
-        if segments.contains(".") { return "\(quoted(path)) holds a \".\" segment; leave it out" }
-        if segments.contains("") { return "\(quoted(path)) holds \"//\"; write a single \"/\"" }
+        let word = text.split(separator: ".").last.map(String.init) ?? ""
+        let meant = MediaType(fileName: "x.\(word)").map { "write \(quoted($0.essence))" }
+        error(
+            .badType,
+            offset,
+            "\(quoted(text)) is not a media type; \(meant ?? "one looks like \"image/png\"; without \"type\", the file's extension decides")"
+        )
         return nil
     }
 
-    private mutating func readType(_ text: String, _ offset: Int) -> MediaType? {
-        guard let type = MediaType(text) else {
-            error(.badType, offset, "\(quoted(text)) is not a media type; one looks like \"image/png\"")
-            return nil
-        }
-        return type
+    private mutating func readDay(_ text: String, _ offset: Int) -> Located<CalendarDay>? {
+        if let day = CalendarDay(text) { return Located(value: day, offset: offset) }
+        let meant = CalendarDay.days(meantBy: text).map { "\"\($0)\"" }
+        let isWritten = text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil
+        error(
+            .badDate,
+            offset,
+            isWritten
+                ? "there is no such day as \(quoted(text)) (YYYY-MM-DD)"
+                : "\(quoted(text)) is not a day as a manifest writes it; write "
+                    + (meant.isEmpty ? "YYYY-MM-DD, such as \"2027-03-31\"" : meant.joined(separator: " or "))
+        )
+        return nil
+    }
+
+    private mutating func readUntil(_ field: JSONMember) -> Located<CalendarDay>? {
+        if case .number(let digits) = field.value.kind { return readDay(digits, field.value.offset) }
+        guard let text = string(field, as: "a day in quotation marks, such as \"2027-03-31\"") else { return nil }
+        return readDay(text, field.value.offset)
     }
 
     private mutating func readHeaders(_ field: JSONMember) -> [String: String?] {
+        if case .unreadable = field.value.kind { return [:] }
         guard case .object(let members) = field.value.kind else {
             error(
                 .wrongKind,
                 field.value.offset,
-                "\"headers\" is an object of names and values, not \(field.value.article)"
+                "\"headers\" is not \(field.value.article); write \(header(in: field.value) ?? "{ \"Name\": \"value\" }")"
             )
             return [:]
         }
         reportDuplicates(members) { $0.lowercased() }
         var headers: [String: String?] = [:]
-        for member in members {
+        for member in members where !member.isLost {
             guard !member.name.isEmpty, member.name.utf8.allSatisfy(\.isTokenCharacter) else {
-                error(.badHeader, member.nameOffset, "\(quoted(member.name)) is not a header name (RFC 9110 §5.1)")
+                error(
+                    .badHeader,
+                    member.nameOffset,
+                    "\(quoted(member.name)) is not a header name, which is letters, digits and hyphens\(plainName(member.name))"
+                )
                 continue
             }
             if let reason = ReservedHeader.reason(for: member.name) {
-                error(.reservedHeader, member.nameOffset, "\(quoted(member.name)) cannot be set here: \(reason)")
+                error(
+                    .reservedHeader,
+                    member.nameOffset,
+                    "\(quoted(member.name)) cannot be set here, because \(reason); remove it"
+                )
                 continue
             }
             switch member.value.kind {
@@ -122,7 +147,7 @@ extension ManifestReader {
                         .badHeader,
                         member.value.offset,
                         "\(quoted(value)) is not a header value; "
-                            + "it may hold no control characters, and no space at its ends (RFC 9110 §5.5)"
+                            + "it may hold no control characters, and no space at its ends"
                     )
                     continue
                 }
@@ -133,17 +158,33 @@ extension ManifestReader {
                 error(
                     .wrongKind,
                     member.value.offset,
-                    "null removes a header, and only \"Access-Control-Allow-Origin\" can be removed"
+                    "null is only for \"Access-Control-Allow-Origin\", which it removes; remove \(quoted(member.name))"
                 )
+            case .unreadable:
+                continue
             default:
                 error(
                     .wrongKind,
                     member.value.offset,
-                    "the value of a header is a string, not \(member.value.article)"
+                    "the value of a header is text in quotation marks, not \(member.value.article)"
+                        + (member.value.digits.map { "; write \"\($0)\"" } ?? "")
                 )
             }
         }
         return headers
+    }
+
+    /// What somebody means who writes a header as in HTTP: `Name: value`.
+    private func header(in value: JSONValue) -> String? {
+        guard case .string(let text) = value.kind else { return nil }
+        let parts = text.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
+        return parts.count == 2 ? "{ \(quoted(String(parts[0]))): \(quoted(String(parts[1]))) }" : nil
+    }
+
+    /// The advice to write a header's name without what does not belong to it.
+    private func plainName(_ name: String) -> String {
+        let plain = name.prefix { $0.utf8.allSatisfy(\.isTokenCharacter) }
+        return plain.isEmpty || plain.count + 2 < name.count ? "" : "; write \(quoted(String(plain)))"
     }
 
     /// `field-value` of RFC 9110 §5.5.
@@ -161,28 +202,45 @@ extension ManifestReader {
         case .array(let elements):
             var names: [ParameterNames.Name] = []
             for element in elements {
+                if case .unreadable = element.kind { continue }
                 guard case .string(let written) = element.kind else {
-                    error(.wrongKind, element.offset, "the name of a parameter is a string, not \(element.article)")
+                    error(
+                        .wrongKind,
+                        element.offset,
+                        "the name of a parameter is text in quotation marks, not \(element.article)"
+                    )
                     continue
                 }
-                guard !written.isEmpty, !written.utf8.contains(where: { "&=#".utf8.contains($0) }),
+                guard !written.isEmpty, written.utf8.first != UInt8(ascii: "?"),
+                    !written.utf8.contains(where: { "&=#".utf8.contains($0) }),
                     let name = try? ParameterNames.Name(written)
                 else {
+                    let plain = written.drop { "?&".contains($0) }.prefix { !"&=#".contains($0) }
+                    let meant =
+                        plain.isEmpty ? "write it as in the URL, without \"=\"" : "write \(quoted(String(plain)))"
                     error(
                         .badQueryRule,
                         element.offset,
-                        "\(quoted(written)) cannot be the name of a parameter; write it as in the URL, without \"=\""
+                        "\(quoted(written)) cannot be the name of a parameter; \(meant)"
                     )
                     continue
                 }
                 names.append(name)
             }
             return .ignoring(ParameterNames(names))
+        case .unreadable:
+            return .exact
         default:
+            var remedy = ""
+            if case .string(let word) = field.value.kind {
+                remedy =
+                    ["true", "false"].contains(word)
+                    ? "; write \(word) without quotation marks" : "; write [\(quoted(word))]"
+            }
             error(
                 .wrongKind,
                 field.value.offset,
-                "\"ignoreQuery\" is true, false or a list of parameter names, not \(field.value.article)"
+                "\"ignoreQuery\" is true, false or a list of parameter names, not \(field.value.article)\(remedy)"
             )
             return .exact
         }
@@ -193,7 +251,11 @@ extension ManifestReader {
         if case .array(let elements) = field.value.kind {
             values = elements
             if elements.isEmpty {
-                error(.badCondition, field.value.offset, "\"when\" is empty; name a condition, or leave it out")
+                error(
+                    .badCondition,
+                    field.value.offset,
+                    "\"when\" is empty; name a condition, such as \"offline\", or leave \"when\" out"
+                )
             }
         } else {
             values = [field.value]
@@ -208,21 +270,27 @@ extension ManifestReader {
                 error(
                     .badCondition,
                     value.offset,
-                    "\(shortened(digits)) is not a condition; a status is a number from 400 to 599"
+                    "\(shortened(digits)) cannot be a condition, only 400 to 599 can; for a file that always answers, leave \"when\" out"
                 )
             case .string(let word):
                 if let condition = Substitution.Condition.words[word] {
                     return Located(value: condition, offset: value.offset)
                 }
-                let meant = suggestion(for: word, among: Substitution.Condition.words.keys).map {
-                    "; did you mean \"\($0)\"?"
-                }
+                let meant =
+                    Int(word).map { "; write \($0) without quotation marks" }
+                    ?? (["always", "never", "online", "true"].contains(word.lowercased())
+                        ? "; for a file that always answers, leave \"when\" out" : nil)
+                    ?? suggestion(for: word, among: Substitution.Condition.words.keys).map {
+                        "; did you mean \"\($0)\"?"
+                    }
                 error(
                     .badCondition,
                     value.offset,
                     "\(quoted(word)) is not a condition"
                         + (meant ?? "; write \"offline\", a status as a number, \"4xx\" or \"5xx\"")
                 )
+            case .unreadable:
+                break
             default:
                 error(
                     .wrongKind,

@@ -4,16 +4,34 @@ import Foundation
 struct ManifestReader {
     private(set) var entries: [ManifestEntry] = []
     private(set) var findings: [Finding] = []
+    /// Whether an entry was found inside another, which lacks its closing bracket.
+    var hasNestedKey = false
 
-    mutating func read(_ manifest: JSONValue, source: SourceText) {
-        guard case .object(let members) = manifest.kind else {
-            error(.wrongKind, manifest.offset, "a manifest is an object, { … }, not \(manifest.article)")
-            return
+    mutating func read(_ document: JSONDocument, source: SourceText) {
+        if document.hasByteOrderMark {
+            let message = "the file begins with an invisible byte-order mark; save it as UTF-8 without one"
+            findings.append(Finding(offset: 0, severity: .warning, code: .encoding, message: message))
         }
+        switch document.value.kind {
+        case .object(let members): read(members, source)
+        case .unreadable: break
+        default:
+            error(
+                .wrongKind,
+                document.value.offset,
+                "a manifest is an object, { \"https://…\": \"file\" }, not \(document.value.article)"
+            )
+        }
+        // The bracket that is open at the end is the one that is missing there.
+        let errors = document.errors.filter { !hasNestedKey || $0.kind != .end }
+        findings = errors.map(Finding.init) + findings
+    }
+
+    private mutating func read(_ members: [JSONMember], _ source: SourceText) {
         entries.reserveCapacity(members.count)
         var firstPlaces: [String: Int] = [:]
         firstPlaces.reserveCapacity(members.count)
-        for member in members {
+        for member in members where !member.isLost {
             let entry = member.name.hasPrefix("$") ? readAnnotation(member) : readEntry(member)
             let key = entry?.pattern?.identityKey ?? member.name
             if let first = firstPlaces[key] {
@@ -21,7 +39,7 @@ struct ManifestReader {
                 error(
                     .duplicateKey,
                     member.nameOffset,
-                    "\(quoted(member.name)) is the same key as in line \(line); remove one of the two"
+                    "\(quoted(member.name)) is the same URL as in line \(line); remove one of the two"
                 )
             } else {
                 firstPlaces[key] = member.nameOffset
@@ -57,15 +75,12 @@ struct ManifestReader {
         case "$comment":
             break
         case "$schema":
-            guard case .string = member.value.kind else {
-                error(.wrongKind, member.value.offset, "\"$schema\" is a string, not \(member.value.article)")
-                break
-            }
+            _ = string(member, as: "a file or URL in quotation marks")
         default:
             error(
                 .unknownField,
                 member.nameOffset,
-                "\(quoted(member.name)) is not known; a key that begins with \"$\" is \"$schema\" or \"$comment\""
+                "remove \(quoted(member.name)): only \"$schema\" and \"$comment\" begin with \"$\""
             )
         }
         return nil
@@ -73,9 +88,25 @@ struct ManifestReader {
 
     private mutating func readEntry(_ member: JSONMember) -> ManifestEntry {
         var entry = ManifestEntry(key: Located(value: member.name, offset: member.nameOffset))
+        if case .string(let value) = member.value.kind, isSwapped(member.name, value) {
+            error(
+                .badURL,
+                member.nameOffset,
+                "the URL comes first, then the file; write \(quoted(value)): \(quoted(member.name))"
+            )
+            return entry
+        }
         do {
             entry.pattern = try URLPattern(member.name)
         } catch {
+            if case .object(let fields) = member.value.kind, fields.first.map({ isKey($0.name) }) == true {
+                self.error(
+                    .badURL,
+                    member.nameOffset,
+                    "entries stand directly in the file's { }; remove \(quoted(member.name)): { and the } that belongs to it"
+                )
+                return entry
+            }
             self.error(.badURL, member.nameOffset, error.message(for: member.name))
         }
         switch member.value.kind {
@@ -83,15 +114,38 @@ struct ManifestReader {
             entry.file = readFile(path, member.value.offset)
         case .object(let fields):
             readFields(fields, at: member.value.offset, into: &entry)
+        case .unreadable:
+            break
         default:
             error(
                 .wrongKind,
                 member.value.offset,
-                "an entry is the name of a file in quotation marks, or an object, { … }, not \(member.value.article)"
+                "\(member.value.article) cannot answer; write \(answer(meantBy: member.value) ?? "the file's name in quotation marks")"
             )
         }
         checkFolder(entry)
         return entry
+    }
+
+    /// What somebody means who writes a list of one file, or nothing.
+    private func answer(meantBy value: JSONValue) -> String? {
+        switch value.kind {
+        case .null: return "the file's name in quotation marks, or remove the entry"
+        case .array(let elements):
+            guard elements.count == 1, case .string(let file) = elements[0].kind else { return nil }
+            return "\(quoted(file)) without [ ]"
+        default: return nil
+        }
+    }
+
+    /// Whether a name can only be the URL of an entry.
+    func isKey(_ name: String) -> Bool {
+        ["http://", "https://", "//"].contains { name.lowercased().hasPrefix($0) }
+    }
+
+    /// Whether a URL stands where the file belongs, and something else where the URL does.
+    private func isSwapped(_ key: String, _ value: String) -> Bool {
+        (try? URLPattern(key)) == nil && (try? URLPattern(value)) != nil
     }
 
     /// Checks the rules that apply only to folders.
@@ -100,26 +154,34 @@ struct ManifestReader {
         if pattern.query != nil {
             error(.badURL, entry.key.offset, "a folder's URL has no query; remove the \"?\" and what follows")
         } else if !pattern.isFolder {
+            let name = entry.key.value.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+            // What was meant as a wildcard is what the "/" stands for.
+            let folder = name.contains("*") ? String(entry.key.value.dropLast(name.count)) : entry.key.value + "/"
             error(
                 .badURL,
                 entry.key.offset,
                 "\(quoted(file.value)) names a folder by its \"/\", so its URL ends in \"/\" too; "
-                    + "write \(quoted(entry.key.value + "/"))"
+                    + "write \(quoted(folder))"
             )
         }
     }
 
     // MARK: - Findings
 
-    mutating func string(_ field: JSONMember) -> String? {
-        if case .string(let text) = field.value.kind { return text }
-        error(.wrongKind, field.value.offset, "\(quoted(field.name)) is a string, not \(field.value.article)")
-        return nil
+    /// The text of a field, which is `kind` in words.
+    mutating func string(_ field: JSONMember, as kind: String) -> String? {
+        switch field.value.kind {
+        case .string(let text): return text
+        case .unreadable: return nil
+        default:
+            error(.wrongKind, field.value.offset, "\(quoted(field.name)) is \(kind), not \(field.value.article)")
+            return nil
+        }
     }
 
     mutating func reportDuplicates(_ members: [JSONMember], by key: (String) -> String) {
         var names: Set<String> = []
-        for member in members where !names.insert(key(member.name)).inserted {
+        for member in members where !member.isLost && !names.insert(key(member.name)).inserted {
             error(
                 .duplicateKey,
                 member.nameOffset,

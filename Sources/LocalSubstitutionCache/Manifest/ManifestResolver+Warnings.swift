@@ -3,7 +3,9 @@ import Foundation
 /// What is probably not meant. An app's launch does not ask for it.
 extension ManifestResolver {
     /// Adds the warnings; reads the content of text files.
-    mutating func warn(on today: CalendarDay) {
+    ///
+    /// Unused files are told by folder, or, with `listsUnused`, one by one.
+    mutating func warn(on today: CalendarDay, listsUnused: Bool) {
         for entry in manifest.entries {
             if let until = entry.until, until.value < today {
                 add(
@@ -14,15 +16,28 @@ extension ManifestResolver {
                 )
             }
         }
+        warnOfWildcards()
         warnOfHiddenSignIns()
         warnOfTypes()
-        if isSound { warnOfUnusedFiles() }
+        warnOfEmptyFolders()
+        if isSound { warnOfUnusedFiles(oneByOne: listsUnused) }
     }
 
     /// Whether there is no error so far.
     ///
     /// As long as an entry is wrong, the file that it means would seem unused, and its URL answered by another.
     var isSound: Bool { (manifest.findings + findings).allSatisfy { $0.severity == .warning } }
+
+    private mutating func warnOfWildcards() {
+        // Where something else is wrong with the entry, that is told instead.
+        let sound = Set(substitutions.map(\.entry.key.offset))
+        for entry in manifest.entries where sound.contains(entry.key.offset) {
+            guard entry.namesFolder != true || entry.pattern?.isFolder == true,
+                let sentence = Wildcard.warning(for: entry)
+            else { continue }
+            add(.warning, .wildcard, entry.key.offset, sentence)
+        }
+    }
 
     private mutating func warnOfHiddenSignIns() {
         for condition in manifest.entries.flatMap(\.conditions) where condition.value.hidesSignIn {
@@ -34,7 +49,7 @@ extension ManifestResolver {
                 .warning,
                 .hidesSignIn,
                 condition.offset,
-                "\(subject) most servers ask somebody to sign in, and the file would hide that; \(remedy)"
+                "\(subject) most servers ask somebody to sign in or refuse to, and the file would hide that; \(remedy)"
             )
         }
     }
@@ -45,37 +60,113 @@ extension ManifestResolver {
         where seen.insert("\(substitution.fileOffset) \(substitution.reference.path)").inserted {
             let path = substitution.reference.path
             if substitution.entry.type == nil, MediaType(fileName: path) == nil {
-                add(
-                    .warning,
-                    .unknownExtension,
-                    substitution.fileOffset,
-                    "the media type of \(quoted(path)) is not known by its extension; set \"type\", "
-                        + "or it is sent as application/octet-stream"
-                )
+                add(.warning, .unknownExtension, substitution.fileOffset, Self.sentence(ofUnknown: path, substitution))
             }
-            if substitution.mediaType.takesCharset, substitution.entry.type?.charset == nil,
-                !isUTF8(substitution.reference)
-            {
-                add(
-                    .warning,
-                    .notUTF8,
-                    substitution.fileOffset,
-                    "\(quoted(path)) is not UTF-8, and is sent as UTF-8; save it as UTF-8, or name its charset: "
-                        + "\"type\": \"\(substitution.mediaType.essence); charset=windows-1252\""
-                )
-            }
+            warnOfKind(of: substitution)
+            warnOfEncoding(of: substitution)
         }
     }
 
-    private func isUTF8(_ file: FoundFile) -> Bool {
-        (try? files?.opened.file(file).isUTF8()) ?? true
+    private static func sentence(ofUnknown path: String, _ substitution: Substitution) -> String {
+        if path.lowercased().hasSuffix(".svgz") {
+            return "\(quoted(path)) is a compressed SVG, which nothing unpacks here; export it as plain .svg"
+        }
+        let entry = "{ \"file\": \(quoted(path)), \"type\": \"…/…\" }"
+        return "the media type of \(quoted(path)) is not known by its extension, so it is sent as "
+            + "application/octet-stream; "
+            + (substitution.folderLength == nil ? "write \(entry)" : "give the file an entry of its own: \(entry)")
     }
 
-    private mutating func warnOfUnusedFiles() {
+    /// Warns of a URL that by its extension is a picture, a font, a sound or a film, and is answered by something else.
+    private mutating func warnOfKind(of substitution: Substitution) {
+        let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
+        guard substitution.folderLength == nil, let expected = MediaType(fileName: path)?.kind,
+            let noun = ["image": "an image", "font": "a font", "audio": "audio", "video": "video"][expected],
+            expected != substitution.mediaType.kind, substitution.mediaType != .octetStream
+        else { return }
+        add(
+            .warning,
+            .unlikelyType,
+            substitution.fileOffset,
+            "\(quoted(substitution.url)) is loaded as \(noun), and \(quoted(substitution.reference.path)) is sent as "
+                + "\(substitution.mediaType.essence); name another file"
+        )
+    }
+
+    private mutating func warnOfEncoding(of substitution: Substitution) {
+        guard substitution.mediaType.takesCharset, let charset = substitution.mediaType.charset,
+            let encoding = try? files?.opened.file(substitution.reference).encoding()
+        else { return }
+        let path = quoted(substitution.reference.path)
+        let entry = "{ \"file\": \(path), \"type\": \"\(substitution.mediaType.essence); charset="
+        var offset = substitution.fileOffset
+        let sentence: String
+        switch (charset, encoding) {
+        case ("utf-8", .utf16):
+            sentence = "\(path) is UTF-16, and is sent as UTF-8; save it as UTF-8"
+        case ("utf-8", .unknown):
+            sentence =
+                "\(path) is not UTF-8, and is sent as UTF-8; save it as UTF-8, or write \(entry)windows-1252\" }"
+        case (_, .utf8) where ["windows-125", "iso-8859-", "latin1", "us-ascii"].contains(where: charset.hasPrefix):
+            sentence = "\(path) is UTF-8, and is sent as \(quoted(charset)); write charset=utf-8"
+            offset = substitution.entry.typeOffset ?? offset
+        default:
+            return
+        }
+        add(.warning, .notUTF8, offset, sentence)
+    }
+
+    private mutating func warnOfEmptyFolders() {
+        let places = Set(substitutions.map(\.entry.key.offset))
+        for entry in manifest.entries where entry.namesFolder && !places.contains(entry.key.offset) {
+            guard let file = entry.file, entry.pattern?.isFolder == true,
+                let found = try? files?.files(below: file.value, except: manifestPath), found.problems.isEmpty
+            else { continue }
+            add(
+                .warning,
+                .emptyFolder,
+                file.offset,
+                "\(quoted(file.value)) holds no files, so this entry answers nothing; put files there, or remove the entry"
+            )
+        }
+    }
+
+    private mutating func warnOfUnusedFiles(oneByOne: Bool) {
         guard let (found, _) = try? files?.files(below: "./", except: manifestPath) else { return }
         let used = Set(substitutions.map(\.reference.realPath))
-        for (name, file) in found where !used.contains(file.realPath) && !name.hasSuffix(".schema.json") {
-            add(.warning, .unusedFile, 0, "no entry uses \(quoted(name)); map it, or remove the file")
+        let unused = found.filter { !used.contains($0.file.realPath) && !$0.name.hasSuffix(".schema.json") }.map(\.name)
+        guard !oneByOne else {
+            for name in unused {
+                add(.warning, .unusedFile, 0, "no entry uses \(quoted(name)); map it, or remove the file")
+            }
+            return
         }
+        let isUsed = Set(found.filter { used.contains($0.file.realPath) }.flatMap { Self.folders(of: $0.name) })
+        // By the highest folder of which nothing is used, or else by the folder that holds the file.
+        let groups = Dictionary(grouping: unused) { name in
+            let folders = Self.folders(of: name)
+            return folders.first { !isUsed.contains($0) && !$0.isEmpty } ?? folders.last ?? ""
+        }
+        for (folder, names) in groups.sorted(by: { $0.key < $1.key }) {
+            add(.warning, .unusedFile, 0, Self.sentence(ofUnused: names, in: folder, isWhole: !isUsed.contains(folder)))
+        }
+    }
+
+    private static func sentence(ofUnused names: [String], in folder: String, isWhole: Bool) -> String {
+        guard let first = names.first, names.count > 1 else {
+            return "no entry uses \(quoted(names.first ?? "")); map it, or remove the file"
+        }
+        if isWhole, !folder.isEmpty {
+            return "no entry uses \(quoted(folder)) with its \(names.count) files; map the folder, "
+                + "such as \"https://example.com/\(visible(folder))\": \(quoted(folder)), or remove it"
+        }
+        let others = names.count == 2 ? quoted(names[1]) : "\(names.count - 1) others"
+        return "no entry uses \(quoted(first)) and \(others)" + (folder.isEmpty ? "" : " in \(quoted(folder))")
+            + "; map them, or remove the files"
+    }
+
+    /// The folders that a file lies in, from the manifest's own, which is empty.
+    private static func folders(of name: String) -> [String] {
+        [""] + name.indices.filter { name[$0] == "/" }.map { String(name[...$0]) }
     }
 }

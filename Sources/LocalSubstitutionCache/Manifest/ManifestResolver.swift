@@ -55,7 +55,11 @@ struct ManifestResolver {
                     _ = try files.file(file.value)
                 }
             } catch {
-                findings.append(Finding(error, with: file.value, at: file.offset))
+                var finding = Finding(error, with: file.value, at: file.offset)
+                if finding.code == .missingFile, let problem = Wildcard.problem(with: file.value, of: entry) {
+                    finding.message = problem
+                }
+                findings.append(finding)
             }
         }
     }

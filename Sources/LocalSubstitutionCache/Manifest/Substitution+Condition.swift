@@ -20,6 +20,16 @@ extension Substitution {
             }
         }
 
+        /// The condition in words.
+        var sentence: String {
+            switch self {
+            case .offline: "there is no connection"
+            case .status(let status): "the server says \(status)"
+            case .clientError: "the server says 400 to 499"
+            case .serverError: "the server says 500 to 599"
+            }
+        }
+
         /// Whether it holds after a status that asks a person to sign in: 401, 403 or 407 (RFC 9110 §15.5).
         var hidesSignIn: Bool {
             switch self {

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// One file of the bundle and the URL it stands in for.
 ///
 /// An entry of the manifest, or one file of an entry for a folder; the file was found on disk.
@@ -51,8 +53,17 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The file's absolute path, without symbolic links.
     package var realPath: String { reference.realPath.text }
 
+    /// The file that the entry names: this one, or its folder, which ends in "/".
+    package var namedFile: String { entry.file?.value ?? file }
+
+    /// The entry's own URL: this one, or that of its folder.
+    package var namedURL: String { entry.key.value }
+
     /// The last day on which the entry is used, as `YYYY-MM-DD`.
     package var lastDay: String? { entry.until?.value.description }
+
+    /// Whether the last day has passed, in UTC, so that the entry is ignored.
+    package func isExpired(on date: Date) -> Bool { entry.until.map { $0.value < CalendarDay(date) } ?? false }
 
     /// What is ignored of a query, in words; nil when the query must be exact.
     package var ignoredQuery: String? {

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A manifest as it is written: entries with their places, before any file has been looked at.
 ///
-/// Reading proves that the text is JSON. Everything else that is wrong is kept as ``ManifestIssue``s and reported by
-/// ``substitutions(in:on:)``, together with what is wrong with the files, so that one run tells all.
+/// Reading goes on after a mistake. Everything that is wrong with the text is kept as ``ManifestIssue``s and reported
+/// by ``substitutions(in:on:)``, together with what is wrong with the files, so that one run tells all.
 ///
 /// ```swift
 /// let manifest = try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json"))
@@ -19,9 +19,9 @@ public struct SubstitutionManifest: Sendable {
     /// Reads a manifest file.
     ///
     /// - Parameter url: A file URL. Its path stands in the messages as given.
-    /// - Throws: ``ManifestError`` when the file cannot be read or is not JSON.
+    /// - Throws: ``ManifestError`` when the file cannot be read.
     public init(contentsOf url: URL) throws(ManifestError) {
-        try self.init(Self.text(of: url, name: url.path), name: url.path, url: url)
+        self.init(try Self.text(of: url, name: url.path), name: url.path, url: url)
     }
 
     /// The bytes of a manifest file.
@@ -35,8 +35,12 @@ public struct SubstitutionManifest: Sendable {
         do {
             return try FileContents(of: OpenedFile(url.path, followsLink: true), reading: .copied).data
         } catch {
-            let isFolder = error == .isFolder
-            let reason = isFolder ? "\(quoted(name)) is a folder, not a manifest" : error.reason(for: name)
+            let reason =
+                switch error {
+                case .isFolder: "\(quoted(name)) is a folder, not a manifest"
+                case .missing: "\(quoted(name)) does not exist"
+                default: error.reason(for: name)
+                }
             throw ManifestError(unreadable: name, because: reason)
         }
     }
@@ -46,21 +50,16 @@ public struct SubstitutionManifest: Sendable {
     /// - Parameters:
     ///   - data: The text, in UTF-8.
     ///   - name: What the messages call the file.
-    /// - Throws: ``ManifestError`` when the text is not JSON.
-    public init(_ data: Data, name: String) throws(ManifestError) {
-        try self.init(data, name: name, url: nil)
+    public init(_ data: Data, name: String) {
+        self.init(data, name: name, url: nil)
     }
 
     /// Reads a manifest from memory that came from the file at `url`, if from any.
-    package init(_ data: Data, name: String, url: URL?) throws(ManifestError) {
+    package init(_ data: Data, name: String, url: URL?) {
         let source = SourceText(name: name, bytes: data)
-        do {
-            var reader = ManifestReader()
-            reader.read(try JSONParser.parse(data), source: source)
-            (entries, findings) = (reader.entries, reader.findings)
-        } catch {
-            throw ManifestError(source.issues([Finding(error)]))
-        }
+        var reader = ManifestReader()
+        reader.read(JSONParser.parse(data), source: source)
+        (entries, findings) = (reader.entries, reader.findings)
         self.source = source
         self.url = url
     }
@@ -86,6 +85,11 @@ public struct SubstitutionManifest: Sendable {
         let errors = source.issues(findings + resolver.findings).filter { $0.severity == .error }
         guard errors.isEmpty, let files = resolver.files else { throw ManifestError(errors) }
         return ResolvedManifest(source, resolver.substitutions, in: files.opened, on: CalendarDay(date))
+    }
+
+    /// The line and column at which the entry of a substitution names its file.
+    package func filePlace(of substitution: Substitution) -> (line: Int, column: Int) {
+        source.place(of: substitution.fileOffset)
     }
 
     /// The line and column of each entry's key, in the order of the file.

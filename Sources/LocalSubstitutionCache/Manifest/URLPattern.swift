@@ -17,8 +17,11 @@ struct URLPattern: Sendable {
     let targets: [Target]
 
     init(_ key: String) throws(URLProblem) {
-        if key.utf8.contains(UInt8(ascii: "#")) { throw .fragment }
+        try Self.checkText(key)
         let namesScheme = !key.hasPrefix("//")
+        // RFC 3986 §3.2.2 allows it in a name, but no host has it.
+        let host = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?:".utf8.contains($0) }
+        if host.contains(UInt8(ascii: "*")) { throw .host(String(Substring(host))) }
         // What is kept is syntax, or encoded already; brackets stand in hosts only, where they are syntax too.
         let authority = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
         let path = authority.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? key.endIndex
@@ -33,6 +36,21 @@ struct URLPattern: Sendable {
             targets.append(Target(spelling: spelling, identity: identity, namesScheme: namesScheme))
         }
         self.targets = targets
+    }
+
+    /// Checks what only the spelling tells; a request's URL cannot hold these.
+    private static func checkText(_ key: String) throws(URLProblem) {
+        if key.utf8.contains(UInt8(ascii: "#")) { throw .fragment }
+        if key.utf8.first == UInt8(ascii: " ") || key.utf8.last == UInt8(ascii: " ") {
+            throw .spaceAround(String(key.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()))
+        }
+        if key.isASCII { return }
+        // Letters and emoji are joined by these.
+        let joiners: [Unicode.Scalar] = ["\u{200C}", "\u{200D}", "\u{FE0F}"]
+        if let scalar = key.unicodeScalars.first(where: { $0.value > 0x7F && $0.isInvisible && !joiners.contains($0) })
+        {
+            throw .invisible(scalar)
+        }
     }
 
     private init(spelling: String, targets: [Target]) {

@@ -64,6 +64,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
     public let substitution: Substitution?
     /// The nearest entry when none names the URL.
     public let nearest: Neighbour?
+    /// A file of the folder that an entry maps to where the URL would lie, and the file that this folder lacks.
+    let folder: (file: Substitution, missing: String)?
     /// What the messages call the manifest.
     let manifestName: String
     /// What is wrong with the URL, as a sentence without its full stop.
@@ -76,15 +78,16 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case .cacheAndProtocol:
             return "\(subject) is answered with \(file)."
         case .protocolOnly(because: .cachePolicy):
-            return "\(subject) is answered with \(file), but only by SubstitutionProtocol, because the request's cache "
-                + "policy asks for a load from the origin."
+            return
+                "\(subject) is answered with \(file), but only in sessions to which the app has added substitutions, "
+                + "because the request asks to be loaded past every cache."
         case .protocolOnly(because: .authorization):
-            return "\(subject) is answered with \(file), but only by SubstitutionProtocol, because no cache answers a "
-                + "request with Authorization."
+            return
+                "\(subject) is answered with \(file), but only in sessions to which the app has added substitutions, "
+                + "because no cache answers a request with Authorization."
         case .networkUnless(let conditions):
-            let list = conditions.map(\.description).joined(separator: " or ")
-            return "\(subject) is loaded from the network; through SubstitutionProtocol \(file) answers instead "
-                + "when this holds: \(list)."
+            let list = conditions.map(\.sentence).joined(separator: ", or ")
+            return "\(subject) is loaded from the network; \(file) answers instead when \(list)."
         case .network(because: let reason):
             return "\(subject) is not substituted, because " + sentence(for: reason)
         }
@@ -97,7 +100,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
     private func sentence(for reason: Reason) -> String {
         switch reason {
-        case .noURL: "it is not a URL that a manifest can name" + (problem.map { ": \($0)." } ?? ".")
+        case .noURL:
+            "it is not a URL that a manifest can name"
+                + (problem.map { ": \($0)\($0.hasSuffix("?") ? "" : ".")" } ?? ".")
         case .expired:
             "the entry that names it (\(visible(manifestName)):\(substitution?.line ?? 1)) is ignored since "
                 + "\(substitution?.lastDay ?? "") has passed."
@@ -105,9 +110,14 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case .method(let method): "its method is \(quoted(method)); only GET and HEAD are."
         case .userInfo: "it holds a user name; remove everything up to the \"@\"."
         case .optOut:
-            "its cache policy is reloadIgnoringLocalAndRemoteCacheData, which switches substitution off for one request."
-        case .noEntry: "no entry names it." + (nearest.map(hint) ?? "")
+            "the app switched substitution off for this request (reloadIgnoringLocalAndRemoteCacheData)."
+        case .noEntry: (folder.map(hint) ?? "no entry names it.") + (nearest.map(hint) ?? "")
         }
+    }
+
+    private func hint(_ folder: (file: Substitution, missing: String)) -> String {
+        "\(quoted(folder.file.namedURL)) (\(visible(manifestName)):\(folder.file.line)) maps the folder "
+            + "\(quoted(folder.file.namedFile)), which holds no \(quoted(folder.missing))."
     }
 
     private func hint(_ neighbour: Neighbour) -> String {
@@ -117,16 +127,31 @@ public struct Explanation: Sendable, CustomStringConvertible {
             case .scheme: "the scheme (a key that begins with // answers both)"
             case .www: "\"www.\""
             case .port: "the port"
+            case .host: "the host"
+            case .fileName: "the name of the file"
+            case .percentEncoding: "a character that is percent-encoded in one of the two"
             case .letterCase: "upper and lower case of the path"
             case .trailingSlash: "the \"/\" at the end"
-            case .query(ignoring: []): "the query"
-            case .query(ignoring: let names):
-                "the query (\"ignoreQuery\": [\(names.map { quoted($0) }.joined(separator: ", "))] would ignore it)"
+            case .query: "the query"
             }
         }
         return " The nearest is \(quoted(entry.url)) (\(visible(manifestName)):\(entry.line)), which differs in "
-            + differences.joined(separator: " and in ")
-            + ". The key \(quoted(String(url.prefix { $0 != "#" }), limit: .max)) would match."
+            + differences.joined(separator: " and in ") + ". " + advice(neighbour)
+    }
+
+    /// The line of the manifest that would answer.
+    private func advice(_ neighbour: Neighbour) -> String {
+        let entry = neighbour.substitution
+        let file = quoted(entry.file)
+        if case .query(ignoring: let names)? = neighbour.differences.last {
+            let rule = names.isEmpty ? "true" : "[\(names.map { quoted($0) }.joined(separator: ", "))]"
+            let query =
+                entry.folderLength == nil
+                ? "{ \"file\": \(file), \"ignoreQuery\": \(rule) }" : "\"ignoreQuery\": \(rule)"
+            if neighbour.differences.count == 1 { return "Its entry would answer with \(query)." }
+        }
+        let key = quoted(String(url.prefix { $0 != "#" }), limit: .max)
+        return "If the app really loads this URL, add \(key): \(file)."
     }
 }
 
@@ -148,6 +173,7 @@ extension Explanation {
             answer: answer,
             substitution: match?.row.substitution ?? unnamed.expired,
             nearest: unnamed.nearest,
+            folder: unnamed.folder,
             manifestName: table.manifestName,
             problem: unnamed.problem
         )
@@ -157,6 +183,7 @@ extension Explanation {
     private struct Unnamed {
         var expired: Substitution?
         var nearest: Neighbour?
+        var folder: (file: Substitution, missing: String)?
         var problem: String?
 
         mutating func reason(for request: URLRequest, _ table: SubstitutionTable) -> Reason {
@@ -166,6 +193,7 @@ extension Explanation {
                 expired = table.expiredSubstitution(for: identity)
                 if expired != nil { return .expired }
                 nearest = table.nearest(to: identity)
+                folder = table.folder(above: identity)
                 return .noEntry
             } catch {
                 switch error {

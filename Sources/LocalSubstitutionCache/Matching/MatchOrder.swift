@@ -20,6 +20,16 @@ struct MatchOrder: Sendable {
     /// URL without query → the rules that entries for it have, other than an exact query.
     private let rules: [String: [NumberedRule]]
 
+    /// ``URLIdentity/decodedBase`` → files of folders whose names hold what pages percent-encode, in the order in which
+    /// they answer.
+    private let decoded: [String: [DecodedFile]]
+
+    /// A candidate for a file of a folder, and the length of its folder's URL in bytes.
+    private struct DecodedFile {
+        let index: Int
+        let folder: Int
+    }
+
     /// A rule and its number; each request hashes the number instead of what may be a long list.
     private struct NumberedRule {
         let rule: QueryRule
@@ -63,11 +73,18 @@ struct MatchOrder: Sendable {
         exact.reserveCapacity(candidates.count)
         var lenient: [Remainder: Int] = [:]
         var rules: [String: [NumberedRule]] = [:]
+        var decoded: [String: [DecodedFile]] = [:]
         var numbers: [QueryRule: Int] = [:]
         // All files of a folder have the same rule, and a long list takes long to hash.
         var last: NumberedRule?
         for (index, candidate) in candidates.enumerated() {
             let identity = candidate.target.identity
+            if let length = substitutions[candidate.substitution].folderLength {
+                let folder = identity.base.utf8.count - identity.path.utf8.count + length
+                if identity.base.utf8.dropFirst(folder).contains(where: \.isOftenEncoded) {
+                    decoded[identity.decodedBase, default: []].append(DecodedFile(index: index, folder: folder))
+                }
+            }
             if candidate.rule == .exact {
                 if exact[identity] == nil { exact[identity] = index }
                 continue
@@ -87,13 +104,28 @@ struct MatchOrder: Sendable {
                 rules[identity.base, default: []].append(rule)
             }
         }
-        (self.exact, self.lenient, self.rules) = (exact, lenient, rules)
+        (self.exact, self.lenient, self.rules, self.decoded) = (exact, lenient, rules, decoded)
     }
 
     /// The index of the candidate that answers, or nil.
     ///
     /// Cost: one look-up, and where entries ignore parameters another and one for each different rule of the same URL.
+    /// A URL that none of them finds, and that holds a `%`, is decoded and looked up once more where folders hold names
+    /// with characters that pages percent-encode.
     func first(matching identity: URLIdentity) -> Int? {
+        if let index = firstSpelled(as: identity) { return index }
+        guard !decoded.isEmpty, identity.base.utf8.contains(UInt8(ascii: "%")) else { return nil }
+        return decoded[identity.decodedBase, default: []].first { file in
+            let candidate = candidates[file.index]
+            // The folder's own URL stays exact.
+            return identity.base.utf8.prefix(file.folder).elementsEqual(
+                candidate.target.identity.base.utf8.prefix(file.folder)
+            )
+                && candidate.rule.matches(identity.query, key: candidate.target.identity.query)
+        }?.index
+    }
+
+    private func firstSpelled(as identity: URLIdentity) -> Int? {
         let exactly = exact[identity]
         guard !rules.isEmpty, let rules = rules[identity.base] else { return exactly }
         let leniently = rules.compactMap { lenient[Remainder(identity, $0)] }

@@ -1,37 +1,108 @@
 /// Finds the entry whose URL is nearest to one that no entry answers.
 ///
-/// URLs are brought under one name for all that people mix up (scheme, `www.`, port, case, a slash at the end, query),
-/// so one look-up finds every candidate.
+/// URLs are brought under one name for all that people mix up (scheme, `www.`, port, case, percent-encoding, a slash at
+/// the end, query), so one look-up finds every such candidate. Slips in the file name are looked for among the files of
+/// the same folder, and slips in the host among the URLs with the same path.
 struct NearestIndex: Sendable {
     private let order: MatchOrder
-    private var candidates: [String: [(index: Int, parts: Parts)]] = [:]
+    private var candidates: [String: [Known]] = [:]
+    /// By host and path up to the last part, and by path alone.
+    private var byFolder: [String: [Known]] = [:]
+    private var byPath: [String: [Known]] = [:]
+
+    /// A mapped folder's URL → the first candidate for a file of it.
+    private var folders: [String: Int] = [:]
+
+    private struct Known {
+        let index: Int
+        let parts: Parts
+    }
+
+    /// Of many candidates under one name, so many are enough to name one; nobody waits for more.
+    private static let (limit, folderLimit) = (100, 1000)
 
     /// Cost: one pass over all candidates.
-    init(_ order: MatchOrder) {
+    init(_ order: MatchOrder, _ substitutions: [Substitution]) {
         self.order = order
         for (index, candidate) in order.candidates.enumerated() {
-            let parts = Parts(candidate.target.identity)
-            // Of the many queries that one URL may have, the first hundred are enough to name one.
-            if candidates[parts.folded, default: []].count < 100 {
-                candidates[parts.folded, default: []].append((index, parts))
+            if let length = substitutions[candidate.substitution].folderLength {
+                let identity = candidate.target.identity
+                let end = identity.base.utf8.count - identity.path.utf8.count + length
+                let folder = String(decoding: identity.base.utf8.prefix(end), as: UTF8.self)
+                if folders[folder] == nil { folders[folder] = index }
             }
+            let known = Known(index: index, parts: Parts(candidate.target.identity))
+            Self.add(known, to: &candidates[known.parts.folded, default: []], limit: Self.limit)
+            Self.add(known, to: &byFolder[known.parts.foldedFolder, default: []], limit: Self.folderLimit)
+            Self.add(known, to: &byPath[known.parts.foldedPath, default: []], limit: Self.limit)
         }
+    }
+
+    private static func add(_ known: Known, to list: inout [Known], limit: Int) {
+        if list.count < limit { list.append(known) }
     }
 
     /// The candidate that differs in the fewest ways, and these.
     func nearest(to identity: URLIdentity) -> (candidate: MatchOrder.Candidate, differences: [URLDifference])? {
         let parts = Parts(identity)
-        var best: (candidate: MatchOrder.Candidate, parts: Parts, differences: [URLDifference])?
-        for (index, other) in candidates[parts.folded, default: []] {
-            let differences = parts.differences(from: other)
+        return nearest(to: parts, among: candidates[parts.folded, default: []])
+            ?? nearestFile(to: parts).flatMap { nearest(to: parts, among: [$0]) }
+            ?? nearestHost(to: parts).flatMap { nearest(to: parts, among: [$0]) }
+    }
+
+    /// A candidate for a file of the mapped folder in which `identity` would lie, and the path that the folder lacks.
+    func folder(above identity: URLIdentity) -> (candidate: MatchOrder.Candidate, missing: String)? {
+        if folders.isEmpty { return nil }
+        var folder = Substring(identity.base)
+        while let slash = folder.dropLast().lastIndex(of: "/") {
+            folder = folder[...slash]
+            guard let index = folders[String(folder)] else { continue }
+            return (order.candidates[index], String(identity.base.dropFirst(folder.count)))
+        }
+        return nil
+    }
+
+    private func nearest(
+        to parts: Parts,
+        among known: [Known]
+    ) -> (candidate: MatchOrder.Candidate, differences: [URLDifference])? {
+        var best: (known: Known, differences: [URLDifference])?
+        for known in known {
+            let differences = parts.differences(from: known.parts)
             guard differences.count < best?.differences.count ?? .max else { continue }
-            best = (order.candidates[index], other, differences)
+            best = (known, differences)
             if differences.isEmpty { break }
         }
-        guard let (candidate, other, differences) = best else { return nil }
-        if candidate.rule.matches(parts.query, key: other.query) { return (candidate, differences) }
-        let names = Parts.ignorable(in: parts.query, other.query, candidate.rule)
+        guard let (known, differences) = best else { return nil }
+        let candidate = order.candidates[known.index]
+        if candidate.rule.matches(parts.query, key: known.parts.query) { return (candidate, differences) }
+        let names = Parts.ignorable(in: parts.query, known.parts.query, candidate.rule)
         return (candidate, differences + [.query(ignoring: names)])
+    }
+
+    /// The candidate in the same folder whose file has nearly the same name.
+    private func nearestFile(to parts: Parts) -> Known? {
+        let known = byFolder[parts.foldedFolder, default: []]
+        let plain = Self.withoutResolution(parts.foldedName)
+        if let match = known.first(where: { Self.withoutResolution($0.parts.foldedName) == plain }) { return match }
+        guard let name = suggestion(for: parts.foldedName, among: known.map(\.parts.foldedName)) else { return nil }
+        return known.first { $0.parts.foldedName == name }
+    }
+
+    private func nearestHost(to parts: Parts) -> Known? {
+        let known = byPath[parts.foldedPath, default: []]
+        guard let host = suggestion(for: String(parts.host), among: known.map { String($0.parts.host) }) else {
+            return nil
+        }
+        return known.first { $0.parts.host == host }
+    }
+
+    /// A name without what tells the resolution of a picture: `logo@2x.png` is `logo.png`.
+    private static func withoutResolution(_ name: String) -> String {
+        guard let at = name.lastIndex(of: "@"), name[at...].dropFirst().first?.isNumber == true,
+            let end = name[at...].firstIndex(of: "x")
+        else { return name }
+        return String(name[..<at] + name[name.index(after: end)...])
     }
 
     private struct Parts {
@@ -56,19 +127,41 @@ struct NearestIndex: Sendable {
             query = identity.query
         }
 
-        var folded: String { (Self.withoutWWW(host) + Self.withoutSlash(path)).lowercased() }
+        var folded: String { Self.withoutWWW(host).lowercased() + foldedPath }
+
+        /// Without what people mix up.
+        var foldedPath: String { Self.withoutSlash(Substring(Self.decoded(path))).lowercased() }
+
+        /// The host and the path up to its last part, which no "/" ends.
+        var foldedFolder: String { String(folded.dropLast(foldedName.count)) }
+
+        /// The last part of the path.
+        var foldedName: String { foldedPath.split(separator: "/").last.map(String.init) ?? "" }
 
         /// How the URLs differ, apart from their queries.
         func differences(from other: Parts) -> [URLDifference] {
             var differences: [URLDifference] = []
             if scheme != other.scheme { differences.append(.scheme) }
-            if host != other.host { differences.append(.www) }
+            if host != other.host {
+                differences.append(Self.withoutWWW(host) == Self.withoutWWW(other.host) ? .www : .host)
+            }
             // A default port goes with the scheme.
             if port != other.port { differences.append(.port) }
-            if Self.withoutSlash(path) != Self.withoutSlash(other.path) { differences.append(.letterCase) }
+            let paths = [Self.withoutSlash(path), Self.withoutSlash(other.path)]
+            let decoded = paths.map(Self.decoded)
+            if decoded[0].lowercased() != decoded[1].lowercased() {
+                differences.append(.fileName)
+            } else if decoded[0] != decoded[1] {
+                differences.append(.letterCase)
+            } else if paths[0] != paths[1] {
+                differences.append(.percentEncoding)
+            }
             if path.hasSuffix("/") != other.path.hasSuffix("/") { differences.append(.trailingSlash) }
             return differences
         }
+
+        /// With those characters decoded that pages encode though a path may hold them.
+        private static func decoded(_ path: Substring) -> String { URLIdentity.decoded(String(path)) }
 
         private static func withoutWWW(_ host: Substring) -> Substring {
             host.hasPrefix("www.") ? host.dropFirst(4) : host
@@ -86,11 +179,10 @@ struct NearestIndex: Sendable {
             func parameters(_ query: String?) -> Set<Substring> {
                 Set((rule.remainder(of: query) ?? "").split(separator: "&"))
             }
-            var names = Set(
-                parameters(first).symmetricDifference(parameters(second)).map { parameter in
-                    String(parameter.prefix { $0 != "=" })
-                }
-            )
+            let differing = parameters(first).symmetricDifference(parameters(second))
+            // A number without a name is a version, and the next one is another.
+            guard differing.allSatisfy({ $0.contains("=") || !$0.contains(where: \.isNumber) }) else { return [] }
+            var names = Set(differing.map { parameter in String(parameter.prefix { $0 != "=" }) })
             if case .ignoring(let known) = rule { names.formUnion(known.sorted.map(\.description)) }
             // Nobody writes a longer list, or reads it.
             guard names.count <= 20, !names.contains("") else { return [] }

@@ -15,10 +15,16 @@ extension SubstitutionManifest {
     }
 
     /// Everything that is wrong, and what is mapped as far as it could be found out.
-    package func check(in folder: URL, on date: Date) -> (issues: [ManifestIssue], substitutions: [Substitution]) {
+    ///
+    /// Unused files are told by folder, or, with `listsUnused`, one by one.
+    package func check(
+        in folder: URL,
+        on date: Date,
+        listsUnused: Bool = false
+    ) -> (issues: [ManifestIssue], substitutions: [Substitution]) {
         var resolver = ManifestResolver(self, folder: folder)
         resolver.resolve()
-        resolver.warn(on: CalendarDay(date))
+        resolver.warn(on: CalendarDay(date), listsUnused: listsUnused)
         let shadowed = resolver.isSound ? Self.shadowedEntries(of: resolver.substitutions) : []
         return (source.issues(findings + resolver.findings + shadowed), resolver.substitutions)
     }
@@ -42,8 +48,8 @@ extension SubstitutionManifest {
                 severity: .warning,
                 code: .shadowed,
                 message:
-                    "this entry is never used, because the one in line \(shadow.line) comes before it for the same "
-                    + "URL; remove one of the two"
+                    "this entry is never used, because others, such as the one in line \(shadow.line), always answer first, "
+                    + "in whatever order they are written; remove this one"
             )
         }
     }

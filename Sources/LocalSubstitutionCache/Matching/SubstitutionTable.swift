@@ -174,12 +174,23 @@ package final class SubstitutionTable: @unchecked Sendable {
     ///
     /// Cost: the first call indexes the table.
     func nearest(to identity: URLIdentity) -> Explanation.Neighbour? {
-        nearestLock.lock()
-        defer { nearestLock.unlock() }
-        let index = nearestIndex ?? NearestIndex(order)
-        nearestIndex = index
-        return index.nearest(to: identity).map { candidate, differences in
+        nearestEntries().nearest(to: identity).map { candidate, differences in
             Explanation.Neighbour(substitution: substitutions[candidate.substitution], differences: differences)
         }
+    }
+
+    /// A file of the mapped folder in which `identity` would lie, and the path that this folder lacks.
+    ///
+    /// Cost: the first call indexes the table.
+    func folder(above identity: URLIdentity) -> (file: Substitution, missing: String)? {
+        nearestEntries().folder(above: identity).map { (substitutions[$0.substitution], $1) }
+    }
+
+    private func nearestEntries() -> NearestIndex {
+        nearestLock.lock()
+        defer { nearestLock.unlock() }
+        let index = nearestIndex ?? NearestIndex(order, substitutions)
+        nearestIndex = index
+        return index
     }
 }

@@ -38,6 +38,10 @@ extension UInt8 {
         }
     }
 
+    /// What a path may hold as it is (RFC 3986 §3.3) and means the same when it is encoded by a page: `sub-delims`, ":"
+    /// and "@".
+    var isOftenEncoded: Bool { isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@") }
+
     /// `pchar` of RFC 3986 §3.3 without percent-encoding, and "/".
     var isPathCharacter: Bool {
         isUnreserved || isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@")

@@ -4,93 +4,105 @@ extension JSONParser {
         JSONSyntaxError(offset: offset ?? position, kind: kind, message: message)
     }
 
-    func unclosed(_ opening: Int) -> JSONSyntaxError {
-        let isObject = bytes[opening] == UInt8(ascii: "{")
-        let line = bytes[..<opening].count { $0 == UInt8(ascii: "\n") } + 1
-        return error(
-            "the file ends before \"\(isObject ? "}" : "]")\"; "
-                + "the \"\(isObject ? "{" : "[")\" of line \(line) is never closed",
-            at: bytes.count
+    /// - Parameters:
+    ///   - opening: The innermost bracket that is open; nil when it is missing, too.
+    ///   - closings: What closes all that is open, from the outermost.
+    func unclosed(_ opening: Int?, closings: [UInt8]) -> JSONSyntaxError {
+        let missing = String(decoding: closings.reversed(), as: UTF8.self)
+        var message = "the file ends too early; write \"\(missing)\" at its end"
+        if let opening {
+            let line = bytes[..<opening].count { $0 == UInt8(ascii: "\n") } + 1
+            message += ", since the \"\(Character(Unicode.Scalar(bytes[opening])))\" of line \(line) is never closed"
+        }
+        return error(message, at: bytes.count, kind: .end)
+    }
+
+    func wrongClosing(_ byte: UInt8, expected: UInt8, isMissing: Bool) -> JSONSyntaxError {
+        let (found, expected) = (Character(Unicode.Scalar(byte)), Character(Unicode.Scalar(expected)))
+        return isMissing
+            ? error("\"\(expected)\" is missing before this \"\(found)\"")
+            : error("\"\(found)\" closes nothing here; write \"\(expected)\"")
+    }
+
+    func trailingComma(_ comma: Int, before closing: UInt8) -> JSONSyntaxError {
+        error(
+            "there is a comma before the closing \"\(Character(Unicode.Scalar(closing)))\"; remove the comma",
+            at: comma
         )
     }
 
-    var isEndOrComment: Bool {
-        guard let byte = current else { return true }
-        return byte == UInt8(ascii: "/") || byte == UInt8(ascii: "#")
-    }
-
-    func unexpectedName(opening: Int) -> JSONSyntaxError {
-        guard let byte = current, byte.isASCIILetter || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") else {
-            return unexpected(expecting: "a name in quotation marks", opening: opening)
-        }
-        let name = bytes[position...].prefix { byte in
-            byte.isASCIILetter || byte.isASCIIDigit || "_$-".utf8.contains(byte)
-        }
-        return error("the name \(quoted(text(name.startIndex..<name.endIndex))) needs quotation marks around it")
-    }
-
-    func unexpected(expecting expected: String, opening: Int? = nil) -> JSONSyntaxError {
-        guard let byte = current else {
-            return opening.map(unclosed) ?? error("the file ends where \(expected) is expected")
-        }
+    func unexpected(expecting expected: String) -> JSONSyntaxError {
+        guard let byte = current else { return error("the file ends where \(expected) is expected") }
         switch byte {
-        case UInt8(ascii: "/"), UInt8(ascii: "#"):
-            return error("JSON has no comments; remove it, or write it as the value of \"$comment\"")
-        case UInt8(ascii: "'"):
-            return error("a string stands in straight double quotation marks (\"), not in single ones")
         case UInt8(ascii: ","):
-            return error("a comma stands where \(expected) is expected; remove it")
-        case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ":"):
-            return error("\"\(Character(Unicode.Scalar(byte)))\" stands where \(expected) is expected")
+            return error("there is a comma where \(expected) is expected; remove it")
         case UInt8(ascii: "+"), UInt8(ascii: "."):
             return error("a number begins with a digit or \"-\"")
         case 0:
-            return error("a NUL byte stands where \(expected) is expected; save the file as UTF-8", kind: .encoding)
+            return error(
+                "the file is not plain text (it has a NUL byte here); save it as plain text, in UTF-8",
+                kind: .encoding
+            )
         case 0x80...:
-            return unexpectedNonASCII(expecting: expected)
+            if let (character, _) = character(at: position) {
+                return error("there is \(quoted(String(character))) where \(expected) is expected")
+            }
+            return encodingError(in: position..<min(position + 4, bytes.count))
+                ?? error("\(expected) is expected here")
         default:
-            return error("\(quoted(String(Unicode.Scalar(byte)))) stands where \(expected) is expected")
+            return error("there is \(quoted(String(Unicode.Scalar(byte)))) where \(expected) is expected")
         }
     }
 
-    func unexpectedNonASCII(expecting expected: String) -> JSONSyntaxError {
-        var end = position + 1
-        while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
-        do {
-            try checkUTF8(position..<end)
-        } catch {
-            return error
+    func trailingContent(after value: JSONValue) -> JSONSyntaxError {
+        let byte = current ?? 0
+        if byte == UInt8(ascii: "{"), case .object = value.kind {
+            return error("a second \"{\" begins here; write a comma instead of the \"}\" before it and of this \"{\"")
         }
-        let character = text(position..<end)
-        return switch character {
-        case "\u{201C}", "\u{201D}", "\u{201E}", "\u{AB}", "\u{BB}", "\u{2018}", "\u{2019}":
-            error("a string stands in straight quotation marks (\"), not in typographic ones (\(character))")
-        case "\u{A0}", "\u{FEFF}", "\u{2028}", "\u{2029}":
-            error("an invisible character (\(codePoint(character))) stands here; replace it by a plain space")
-        default:
-            error("\(quoted(character)) stands where \(expected) is expected")
-        }
+        let isStray = byte.isClosingBracket || byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";")
+        return isStray
+            ? error("this \"\(Character(Unicode.Scalar(byte)))\" is one too many; remove it")
+            : error("everything is closed before this; remove it, or the bracket that closes too early")
     }
 
-    func trailingContent() -> JSONSyntaxError {
-        switch current {
-        case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ","):
-            error("the manifest has ended before this; remove it, or a bracket that closes too early")
-        case UInt8(ascii: "/"), UInt8(ascii: "#"):
-            unexpected(expecting: "the end")
-        default:
-            error("the manifest has ended before this; a file holds one object")
-        }
+    func controlCharacter(_ byte: UInt8) -> JSONSyntaxError {
+        byte == UInt8(ascii: "\t")
+            ? error("there is a tab between these quotation marks; remove it")
+            : error(
+                "there is a control character (\(codePoint(String(Unicode.Scalar(byte))))) between these quotation marks; remove it"
+            )
     }
 
-    func controlCharacter(_ byte: UInt8, opening: Int) -> JSONSyntaxError {
-        switch byte {
-        case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
-            error("this string is not closed on its line; add a quotation mark at its end", at: opening)
-        case UInt8(ascii: "\t"):
-            error("a tab inside a string is written \\t")
-        default:
-            error("the control character \(quoted(String(Unicode.Scalar(byte)))) inside a string is written as \\u00XX")
+    /// What a file holds that is no JSON at all, with the way out.
+    func foreignFormat() -> JSONSyntaxError? {
+        let start = bytes.prefix(16)
+        // What begins with an ASCII character has zeros in the same places twice.
+        let zeros = start.prefix(4).map { $0 == 0 }
+        let isWide = [
+            [true, false, true, false], [false, true, false, true], [false, true, true, true],
+            [true, true, true, false],
+        ].contains(zeros)
+        if isWide || start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE]) {
+            return error("the file is UTF-16 or UTF-32; save it as UTF-8", at: 0, kind: .encoding)
         }
+        let formats: [(start: String, sentence: String)] = [
+            ("{\\rtf", "RTF, which is text with fonts; in TextEdit choose Format > Make Plain Text, and save it again"),
+            ("book\0\0\0\0mark", "an alias made by the Finder; put a copy of the file itself in its place"),
+            ("PK\u{3}\u{4}", "a ZIP archive or a document of an office program; save it as plain text"),
+            ("bplist0", "a property list; put the right file in its place"),
+            ("%PDF-", "a PDF; put the right file in its place"),
+        ]
+        if let (_, sentence) = formats.first(where: { start.starts(with: $0.start.utf8) }) {
+            return error("the file is \(sentence)", at: 0)
+        }
+        let beginning = bytes[position...].drop(while: \.isJSONSpace).prefix(15).map(\.asciiLowercased)
+        guard beginning.first == UInt8(ascii: "<") else { return nil }
+        let isPage = beginning.starts(with: "<!doctype html".utf8) || beginning.starts(with: "<html".utf8)
+        return isPage
+            ? error(
+                "the file is a web page (HTML), as servers send one for a missing file; put the right file in its place",
+                at: 0
+            )
+            : error("the file is HTML or XML; put the right file in its place", at: 0)
     }
 }

@@ -1,304 +1,356 @@
-/// What is wrong with the text of a JSON file, and where.
-struct JSONSyntaxError: Error, Equatable {
-    enum Kind {
-        case syntax
-        case encoding
-        case nesting
-    }
-
-    let offset: Int
-    let kind: Kind
-    let message: String
-}
-
-/// A strict parser of RFC 8259 that keeps the place of every value.
+/// A strict parser of RFC 8259 that keeps the place of every value, and goes on after a mistake.
 ///
-/// Strict means: no comments, no trailing commas, no lone surrogates, no invalid UTF-8, nothing after the value. The
-/// one liberty is the one §8.1 gives: a UTF-8 byte-order mark at the start is skipped. One pass, linear in the length
-/// of the text; nesting is limited, so the stack is too.
+/// Strict means: comments, trailing commas, lone surrogates, invalid UTF-8 and whatever follows the value are errors.
+/// The one liberty is the one that §8.1 gives: a UTF-8 byte-order mark at the start is skipped. After an error the
+/// parser takes the text for what was probably meant, so that one run finds every mistake; where it cannot tell, the
+/// value is ``JSONValue/Kind/unreadable``. One pass, linear in the length of the text; nesting is limited, so the stack
+/// is too, and so is the number of errors.
 struct JSONParser {
     /// How many objects and arrays may stand inside each other.
     ///
     /// A manifest needs three.
     static let maximumDepth = 64
+    /// After so many errors nobody reads on.
+    static let maximumErrors = 100
 
     let bytes: UnsafeBufferPointer<UInt8>
-    private(set) var position = 0
+    var position = 0
+    /// The brackets that close what is open, from the outermost.
+    private var closings: [UInt8] = []
+    private(set) var errors: [JSONSyntaxError] = []
+
+    /// Thrown when reading on makes no sense; the errors tell why.
+    struct Stop: Error {}
 
     /// Parses one JSON text.
-    static func parse(_ bytes: some Collection<UInt8>) throws(JSONSyntaxError) -> JSONValue {
-        let result = bytes.withContiguousStorageIfAvailable { buffer in
-            Result { () throws(JSONSyntaxError) in try parse(buffer: buffer) }
-        }
-        if let result { return try result.get() }
-        return try parse(Array(bytes))
+    static func parse(_ bytes: some Collection<UInt8>) -> JSONDocument {
+        bytes.withContiguousStorageIfAvailable(parse(buffer:)) ?? Array(bytes).withUnsafeBufferPointer(parse(buffer:))
     }
 
-    private static func parse(buffer: UnsafeBufferPointer<UInt8>) throws(JSONSyntaxError) -> JSONValue {
+    private static func parse(buffer: UnsafeBufferPointer<UInt8>) -> JSONDocument {
         var parser = JSONParser(bytes: buffer)
-        try parser.checkEncoding()
-        parser.skipWhitespace()
-        guard parser.current != nil else {
-            throw parser.error("the file is empty; the smallest manifest is {}")
-        }
-        let value = try parser.value(depth: 0)
-        parser.skipWhitespace()
-        guard parser.current == nil else { throw parser.trailingContent() }
-        return value
+        let hasByteOrderMark = buffer.starts(with: [0xEF, 0xBB, 0xBF])
+        if hasByteOrderMark { parser.position = 3 }
+        let value = parser.wholeText()
+        return JSONDocument(value: value, errors: parser.errors, hasByteOrderMark: hasByteOrderMark)
     }
 
     private init(bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
     }
 
+    private mutating func wholeText() -> JSONValue {
+        let start = position
+        do throws(Stop) {
+            if let foreign = foreignFormat() { throw stop(foreign) }
+            try skipSpace()
+            guard current != nil else { throw stop(error("the file is empty; write at least {}")) }
+            var value = try value(depth: 0)
+            try skipSpace()
+            if case .string = value.kind, current == UInt8(ascii: ":") {
+                // The entries of an object without its bracket; they can be read all the same.
+                position = value.offset
+                try report(error("the \"{\" before the first entry is missing"))
+                value = JSONValue(kind: .object(try members(opening: nil, depth: 1)), offset: value.offset)
+                try skipSpace()
+            }
+            if current != nil { errors.append(trailingContent(after: value)) }
+            return value
+        } catch {
+            return JSONValue(kind: .unreadable, offset: start)
+        }
+    }
+
     // MARK: - Values
 
-    private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
+    mutating func value(depth: Int) throws(Stop) -> JSONValue {
         let start = position
-        guard let byte = current else { throw unexpected(expecting: "a value") }
+        guard let byte = current else { throw stop(unexpected(expecting: "a value")) }
         switch byte {
         case UInt8(ascii: "\""):
-            return JSONValue(kind: .string(try string()), offset: start)
+            return JSONValue(kind: try string().map(JSONValue.Kind.string) ?? .unreadable, offset: start)
         case UInt8(ascii: "{"):
-            return JSONValue(kind: .object(try members(depth: depth + 1)), offset: start)
+            position += 1
+            return JSONValue(kind: .object(try members(opening: start, depth: depth + 1)), offset: start)
+        case UInt8(ascii: "(") where !closings.isEmpty:
+            try report(error("\"(\" is not used in JSON; write { } instead of ( )"))
+            position += 1
+            let members = try members(opening: start, closing: UInt8(ascii: ")"), depth: depth + 1)
+            return JSONValue(kind: .object(members), offset: start)
         case UInt8(ascii: "["):
-            return JSONValue(kind: .array(try elements(depth: depth + 1)), offset: start)
+            position += 1
+            return JSONValue(kind: .array(try elements(opening: start, depth: depth + 1)), offset: start)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-            return JSONValue(kind: .number(try number()), offset: start)
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            return JSONValue(kind: try number(), offset: start)
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "/"):
             return JSONValue(kind: try word(), offset: start)
         default:
-            throw unexpected(expecting: "a value")
+            if let text = try foreignString() { return JSONValue(kind: .string(text), offset: start) }
+            try report(unexpected(expecting: "a value"))
+            // Nothing is known of the rest of a text that does not even begin like one.
+            if closings.isEmpty { throw Stop() }
+            skipStray()
+            return JSONValue(kind: .unreadable, offset: start)
         }
     }
 
-    private mutating func members(depth: Int) throws(JSONSyntaxError) -> [JSONMember] {
-        let opening = position
-        try open(depth: depth)
+    private mutating func members(
+        opening: Int?,
+        closing: UInt8 = UInt8(ascii: "}"),
+        depth: Int
+    ) throws(Stop) -> [JSONMember] {
         var members: [JSONMember] = []
-        if skip(UInt8(ascii: "}")) { return members }
-        while true {
-            guard current == UInt8(ascii: "\"") else { throw unexpectedName(opening: opening) }
-            let nameOffset = position
-            let name = try string()
-            let nameEnd = position
-            skipWhitespace()
-            guard skip(UInt8(ascii: ":")) else {
-                throw isEndOrComment
-                    ? unexpected(expecting: "a colon", opening: opening)
-                    : error("a colon is missing after \(quoted(name))", at: nameEnd)
-            }
-            skipWhitespace()
-            members.append(JSONMember(name: name, nameOffset: nameOffset, value: try value(depth: depth)))
-            if try !next(closing: UInt8(ascii: "}"), opening: opening) { return members }
+        try list(closing: closing, opening: opening, depth: depth) { parser throws(Stop) in
+            let start = parser.position
+            let member = try parser.member(depth: depth)
+            // Whoever reads the members must know that one is missing.
+            let unreadable = JSONValue(kind: .unreadable, offset: start)
+            members.append(member ?? JSONMember(name: "", nameOffset: start, value: unreadable))
+            return member != nil
         }
+        return members
     }
 
-    private mutating func elements(depth: Int) throws(JSONSyntaxError) -> [JSONValue] {
-        let opening = position
-        try open(depth: depth)
+    private mutating func elements(opening: Int, depth: Int) throws(Stop) -> [JSONValue] {
         var elements: [JSONValue] = []
-        if skip(UInt8(ascii: "]")) { return elements }
-        while true {
-            if current == nil { throw unclosed(opening) }
-            elements.append(try value(depth: depth))
-            if try !next(closing: UInt8(ascii: "]"), opening: opening) { return elements }
+        try list(closing: UInt8(ascii: "]"), opening: opening, depth: depth) { parser throws(Stop) in
+            elements.append(try parser.value(depth: depth))
+            return true
         }
+        return elements
     }
 
-    /// Steps over an opening bracket and the white space after it.
-    private mutating func open(depth: Int) throws(JSONSyntaxError) {
+    /// Reads what stands between two brackets, the commas between the elements, and the closing bracket.
+    ///
+    /// `element` returns whether it read one whole.
+    private mutating func list(
+        closing: UInt8,
+        opening: Int?,
+        depth: Int,
+        element: (inout JSONParser) throws(Stop) -> Bool
+    ) throws(Stop) {
         guard depth <= Self.maximumDepth else {
-            throw error(
-                "objects and lists are nested more than \(Self.maximumDepth) deep; a manifest needs three levels",
-                kind: .nesting
+            throw stop(
+                error(
+                    "objects and lists are nested more than \(Self.maximumDepth) deep; a manifest needs three levels",
+                    at: opening,
+                    kind: .nesting
+                )
             )
         }
-        position += 1
-        skipWhitespace()
+        closings.append(closing)
+        defer { closings.removeLast() }
+        var before = Before.nothing
+        while true {
+            try skipSpace()
+            guard let byte = current else { return try reportEnd(opening) }
+            switch byte {
+            case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ")"):
+                if byte != closing {
+                    // An outer bracket closes here, so this one's is missing; or else the wrong one was written.
+                    let isMissing = closings.dropLast().contains(byte)
+                    try report(wrongClosing(byte, expected: closing, isMissing: isMissing))
+                    if isMissing { return }
+                }
+                if case .comma(let offset) = before { try report(trailingComma(offset, before: byte)) }
+                if depth == 1, try closesTooEarly() { continue }
+                position += 1
+                return
+            case UInt8(ascii: ","), UInt8(ascii: ";"):
+                switch before {
+                case .nothing: try report(unexpected(expecting: "the first entry"))
+                case _ where byte == UInt8(ascii: ";"):
+                    try report(error("write a comma between two entries, not \";\""))
+                case .comma: try report(error("two commas in a row; remove one"))
+                case .element, .stray: break
+                }
+                if case .nothing = before { before = .stray } else { before = .comma(position) }
+                position += 1
+            case 0:
+                throw stop(unexpected(expecting: "a comma"))
+            default:
+                if case .element(let end) = before {
+                    guard startsElement else {
+                        try report(unexpected(expecting: "a comma"))
+                        skipStray()
+                        before = .stray
+                        continue
+                    }
+                    try report(error("a comma is missing here, before the next entry", at: end))
+                }
+                let isWhole = try element(&self)
+                before = isWhole ? .element(end: position) : .stray
+            }
+        }
     }
 
-    /// Steps over what follows a member or an element; false when the bracket closed.
-    private mutating func next(closing: UInt8, opening: Int) throws(JSONSyntaxError) -> Bool {
-        let end = position
-        skipWhitespace()
-        if skip(closing) { return false }
-        guard let byte = current else { throw unclosed(opening) }
-        guard byte == UInt8(ascii: ",") else {
-            if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
-                throw error(
-                    "\"\(Character(Unicode.Scalar(byte)))\" closes nothing here; "
-                        + "\"\(Character(Unicode.Scalar(closing)))\" is expected"
-                )
-            }
-            let startsValue = byte.isASCIILetter || byte.isASCIIDigit || "\"{[-'".utf8.contains(byte)
-            guard startsValue else { throw unexpected(expecting: "a comma", opening: opening) }
-            throw error("a comma is missing here, before the next entry", at: end)
-        }
-        let comma = position
+    /// What was met last between two brackets.
+    private enum Before {
+        case nothing
+        case element(end: Int)
+        case comma(Int)
+        /// Something unreadable; what follows it is not judged by it.
+        case stray
+    }
+
+    /// Whether what stands here may be a name or a value, whatever its quotation marks are.
+    private var startsElement: Bool {
+        guard let (character, _) = character(at: position) else { return false }
+        return character.isLetter || character.isNumber || "\"{[-'/$_".contains(character)
+            || Self.isTypographicQuote(character)
+    }
+
+    /// Reports what is still open at the end of the text, once.
+    private mutating func reportEnd(_ opening: Int?) throws(Stop) {
+        if errors.last?.kind == .end { return }
+        try report(unclosed(opening, closings: closings))
+    }
+
+    /// Steps over the bracket that closes the whole text, when more entries follow it.
+    private mutating func closesTooEarly() throws(Stop) -> Bool {
+        let rest = bytes[(position + 1)...].drop { $0.isJSONSpace || $0 == UInt8(ascii: ",") }
+        guard rest.first == UInt8(ascii: "\"") else { return false }
+        let bracket = Character(Unicode.Scalar(bytes[position]))
+        try report(error("this \"\(bracket)\" closes the whole file, but more entries follow; remove it"))
         position += 1
-        skipWhitespace()
-        if current == closing {
-            throw error(
-                "a comma stands before the closing \"\(Character(Unicode.Scalar(closing)))\"; remove the comma",
-                at: comma
-            )
-        }
-        if current == nil { throw unclosed(opening) }
-        if current == UInt8(ascii: ",") { throw error("two commas in a row; remove one") }
         return true
     }
 
-    private mutating func word() throws(JSONSyntaxError) -> JSONValue.Kind {
-        let start = position
-        while let byte = current, byte.isASCIILetter || byte.isASCIIDigit || byte == UInt8(ascii: "_") { position += 1 }
-        let word = text(start..<position)
-        switch word {
-        case "true": return .bool(true)
-        case "false": return .bool(false)
-        case "null": return .null
-        case "NaN", "Infinity":
-            throw error("JSON has no \(word)", at: start)
+    private mutating func member(depth: Int) throws(Stop) -> JSONMember? {
+        let offset = position
+        guard let name = try name(depth: depth) else { return nil }
+        var end = position
+        try skipSpace()
+        switch current {
+        case UInt8(ascii: ":"):
+            position += 1
+        case UInt8(ascii: "="):
+            let isArrow = position + 1 < bytes.count && bytes[position + 1] == UInt8(ascii: ">")
+            try report(error("write a colon here instead of \"\(isArrow ? "=>" : "=")\""))
+            position += isArrow ? 2 : 1
+        case nil:
+            return nil
+        case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"):
+            try report(
+                error("\(quoted(name.text ?? "")) is alone; an entry is two texts with a colon between them", at: end)
+            )
+            return nil
         default:
-            if let known = ["true", "false", "null"].first(where: { $0 == word.lowercased() }) {
-                throw error("JSON writes \(known), not \(word)", at: start)
+            try report(error("a colon is missing after \(quoted(name.text ?? ""))", at: end))
+        }
+        end = position
+        try skipSpace()
+        switch current {
+        case nil:
+            return nil
+        case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"):
+            try report(error("nothing follows this colon; write what belongs there", at: end - 1))
+            return nil
+        default:
+            let value = try value(depth: depth)
+            if case .string = value.kind, try isFollowedByColon() {
+                // The next name was read as this one's value.
+                try report(error("nothing follows this colon; write what belongs there", at: end - 1))
+                position = value.offset
+                return nil
             }
-            throw error("\(quoted(word)) needs quotation marks around it, or is not a JSON word", at: start)
+            return name.text.map { JSONMember(name: $0, nameOffset: offset, value: value) }
         }
     }
 
-    private mutating func number() throws(JSONSyntaxError) -> String {
+    // MARK: - Words and numbers
+
+    /// `true`, `false`, `null`, or a string without its quotation marks.
+    private mutating func word() throws(Stop) -> JSONValue.Kind {
         let start = position
+        let bare = bareText { byte, _ in byte == UInt8(ascii: ",") || byte.isClosingBracket }
+        let text = text(bare)
+        switch text {
+        case "true": return .bool(true)
+        case "false": return .bool(false)
+        case "null": return .null
+        default: break
+        }
+        if closings.isEmpty {
+            guard let brace = bytes[bare].firstIndex(of: UInt8(ascii: "{")) else {
+                throw stop(
+                    error("this is not JSON, which is written like this: { \"one text\": \"another\" }", at: start)
+                )
+            }
+            // A statement of JavaScript.
+            let rest = bytes[start..<brace].lastIndex { !$0.isJSONSpace }.map { start..<$0 + 1 } ?? start..<start
+            try report(error("remove \(quoted(self.text(rest))) before the \"{\"", at: start))
+            position = brace
+            return try value(depth: 0).kind
+        }
+        switch text.lowercased() {
+        case "true", "false", "null":
+            try report(error("JSON writes \(text.lowercased()), not \(text)", at: start))
+            return text.lowercased() == "null" ? .null : .bool(text.lowercased() == "true")
+        case "yes", "on", "no", "off":
+            let value = ["yes", "on"].contains(text.lowercased())
+            try report(error("JSON writes \(value), not \(text)", at: start))
+            return .bool(value)
+        case "nan", "infinity", "undefined":
+            try report(error("JSON has no \(text)", at: start))
+            return .unreadable
+        default:
+            try reportMissingQuotes(around: text, at: start)
+            return .string(text)
+        }
+    }
+
+    private mutating func number() throws(Stop) -> JSONValue.Kind {
+        let start = position
+        guard let problem = problemOfNumber() else { return .number(text(start..<position)) }
+        position = start
+        let bare = bareText { byte, _ in byte == UInt8(ascii: ",") || byte.isClosingBracket }
+        if position == start { position += 1 }
+        let isWord = problem == "this is not a number"
+        try report(
+            error(isWord ? "\(quoted(text(bare))) is not a number, so it needs quotation marks" : problem, at: start)
+        )
+        return .unreadable
+    }
+
+    /// Steps over a number; tells what is wrong with it (RFC 8259 §6).
+    private mutating func problemOfNumber() -> String? {
         skip(UInt8(ascii: "-"))
         let digits = position
         skipDigits()
-        if position == digits { throw error("a digit is missing after \"-\"", at: start) }
+        if position == digits { return "a digit is missing after \"-\"" }
         if bytes[digits] == UInt8(ascii: "0"), position > digits + 1 {
-            throw error("a number does not begin with 0; write it without, or in quotation marks", at: start)
+            return "a number does not begin with 0; write it without, or in quotation marks"
         }
         if skip(UInt8(ascii: ".")) {
             let fraction = position
             skipDigits()
-            if position == fraction { throw error("a digit is missing after the decimal point", at: start) }
+            if position == fraction { return "a digit is missing after the decimal point" }
         }
         if skip(UInt8(ascii: "e")) || skip(UInt8(ascii: "E")) {
             if !skip(UInt8(ascii: "+")) { skip(UInt8(ascii: "-")) }
             let exponent = position
             skipDigits()
-            if position == exponent { throw error("a digit is missing in the exponent", at: start) }
+            if position == exponent { return "a digit is missing in the exponent" }
         }
-        if let byte = current, byte.isASCIILetter || byte == UInt8(ascii: ".") {
-            throw error("this is not a number; write it in quotation marks if it is text", at: start)
-        }
-        return text(start..<position)
+        guard let byte = current, byte.isASCIILetter || "._-/:".utf8.contains(byte) else { return nil }
+        return "this is not a number"
     }
 
-    // MARK: - Strings
+    // MARK: - Errors
 
-    private mutating func string() throws(JSONSyntaxError) -> String {
-        let opening = position
-        position += 1
-        let start = position
-        var isASCII = true
-        while position < bytes.count {
-            let byte = bytes[position]
-            if byte == UInt8(ascii: "\"") {
-                let range = start..<position
-                position += 1
-                if !isASCII { try checkUTF8(range) }
-                return text(range)
-            }
-            if byte == UInt8(ascii: "\\") { return try stringWithEscapes(opening: opening) }
-            if byte < 0x20 { throw controlCharacter(byte, opening: opening) }
-            if byte >= 0x80 { isASCII = false }
-            position += 1
-        }
-        throw error("this string is never closed; add a quotation mark at its end", at: opening)
+    /// Writes an error down; the first about the encoding stands for all, since the whole file is saved anew.
+    mutating func report(_ error: JSONSyntaxError) throws(Stop) {
+        if error.kind == .encoding, errors.contains(where: { $0.kind == .encoding }) { return }
+        errors.append(error)
+        guard errors.count == Self.maximumErrors else { return }
+        errors.append(self.error("more than \(Self.maximumErrors) mistakes; mend these first", at: error.offset))
+        throw Stop()
     }
 
-    /// The slow way, taken from the opening quotation mark when the first `\` is met.
-    private mutating func stringWithEscapes(opening: Int) throws(JSONSyntaxError) -> String {
-        position = opening + 1
-        var content: [UInt8] = []
-        while position < bytes.count {
-            let byte = bytes[position]
-            switch byte {
-            case UInt8(ascii: "\""):
-                // What was decoded from escapes is valid, so this judges the bytes that stand there raw.
-                try checkUTF8(opening + 1..<position)
-                position += 1
-                return String(decoding: content, as: UTF8.self)
-            case UInt8(ascii: "\\"):
-                content.append(contentsOf: Array(String(try escape()).utf8))
-            case 0..<0x20:
-                throw controlCharacter(byte, opening: opening)
-            default:
-                content.append(byte)
-                position += 1
-            }
-        }
-        throw error("this string is never closed; add a quotation mark at its end", at: opening)
-    }
-
-    private mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
-        let start = position
-        position += 1
-        guard let byte = current else { throw error("the file ends inside a string", at: start) }
-        position += 1
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
-        case UInt8(ascii: "b"): return "\u{8}"
-        case UInt8(ascii: "f"): return "\u{C}"
-        case UInt8(ascii: "n"): return "\n"
-        case UInt8(ascii: "r"): return "\r"
-        case UInt8(ascii: "t"): return "\t"
-        case UInt8(ascii: "u"): break
-        default:
-            throw error("JSON knows no escape that begins like this; write a backslash as \\\\", at: start)
-        }
-        let first = try codeUnit(start: start)
-        if let scalar = Unicode.Scalar(first) { return scalar }
-        // RFC 8259 §7: a character beyond the Basic Multilingual Plane is written as a surrogate pair.
-        if first < 0xDC00, skip(UInt8(ascii: "\\")), skip(UInt8(ascii: "u")) {
-            let second = try codeUnit(start: position - 2)
-            if (0xDC00...0xDFFF).contains(second),
-                let scalar = Unicode.Scalar(0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00))
-            {
-                return scalar
-            }
-        }
-        throw error("this is one half of a surrogate pair; write both halves, or the character itself", at: start)
-    }
-
-    private mutating func codeUnit(start: Int) throws(JSONSyntaxError) -> UInt16 {
-        let end = min(position + 4, bytes.count)
-        let digits = bytes[position..<end]
-        guard digits.count == 4, digits.allSatisfy({ $0.isHexDigit }),
-            let unit = UInt16(text(position..<end), radix: 16)
-        else {
-            throw error("\\u needs four hexadecimal digits", at: start)
-        }
-        position = end
-        return unit
-    }
-
-    // MARK: - Encoding
-
-    private mutating func checkEncoding() throws(JSONSyntaxError) {
-        let start = Array(bytes.prefix(4))
-        if start.starts(with: [0xEF, 0xBB, 0xBF]) {
-            position = 3
-        } else if start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE])
-            || start.count >= 2 && (start[0] == 0) != (start[1] == 0)
-        {
-            throw error("the file is UTF-16 or UTF-32; save it as UTF-8", kind: .encoding)
-        }
-    }
-
-    func checkUTF8(_ range: Range<Int>) throws(JSONSyntaxError) {
-        guard let offset = bytes[range].firstInvalidUTF8() else { return }
-        let hex = String(bytes[offset], radix: 16, uppercase: true)
-        throw error("byte 0x\(hex) is not UTF-8; save the file as UTF-8", at: offset, kind: .encoding)
+    mutating func stop(_ error: JSONSyntaxError) -> Stop {
+        errors.append(error)
+        return Stop()
     }
 
     // MARK: - Scanning
@@ -308,7 +360,7 @@ struct JSONParser {
     }
 
     @discardableResult
-    private mutating func skip(_ byte: UInt8) -> Bool {
+    mutating func skip(_ byte: UInt8) -> Bool {
         guard current == byte else { return false }
         position += 1
         return true
@@ -318,17 +370,36 @@ struct JSONParser {
         while let byte = current, byte.isASCIIDigit { position += 1 }
     }
 
-    private mutating func skipWhitespace() {
-        while position < bytes.count {
-            switch bytes[position] {
-            case 0x20, 0x09, 0x0A, 0x0D: position += 1
-            default: return
+    /// Steps over white space, and over what people write there all the same.
+    mutating func skipSpace() throws(Stop) {
+        while let byte = current {
+            if byte.isJSONSpace {
+                position += 1
+            } else if byte < 0x80, !"/#<".utf8.contains(byte) {
+                return
+            } else if try !skipComments(), try !skipInvisible() {
+                return
             }
         }
+    }
+
+    /// Steps over something that cannot be read, up to where a reader would go on.
+    mutating func skipStray() {
+        repeat {
+            position += 1
+        } while current.map { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: ",") && !$0.isClosingBracket }
+            ?? false
     }
 
     /// Only for ranges that are known to be valid UTF-8.
     func text(_ range: Range<Int>) -> String {
         String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
+}
+
+extension UInt8 {
+    /// `ws` of RFC 8259 §2.
+    var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+
+    var isClosingBracket: Bool { self == UInt8(ascii: "}") || self == UInt8(ascii: "]") }
 }

@@ -12,11 +12,19 @@ struct JSONValue: Sendable {
         case array([JSONValue])
         /// Members in the order of the file, duplicates included.
         case object([JSONMember])
+        /// Something that could not be read; an error tells what is wrong with it, so nobody else has to.
+        case unreadable
     }
 
     let kind: Kind
     /// Offset of the value's first byte.
     let offset: Int
+
+    /// The digits of a number; nil for anything else.
+    var digits: String? {
+        if case .number(let digits) = kind { return digits }
+        return nil
+    }
 
     /// The kind with its article, for messages.
     var article: String {
@@ -27,6 +35,7 @@ struct JSONValue: Sendable {
         case .string: "a string"
         case .array: "a list"
         case .object: "an object"
+        case .unreadable: "unreadable"
         }
     }
 }
@@ -37,4 +46,35 @@ struct JSONMember: Sendable {
     /// Offset of the name's opening quotation mark.
     let nameOffset: Int
     let value: JSONValue
+
+    /// Whether even the name could not be read.
+    var isLost: Bool {
+        guard name.isEmpty, case .unreadable = value.kind else { return false }
+        return true
+    }
+}
+
+/// A JSON text as far as it could be read, with everything that is wrong with it.
+struct JSONDocument: Sendable {
+    /// What is unreadable in it is marked so; without errors nothing is.
+    let value: JSONValue
+    /// In the order in which they were met.
+    let errors: [JSONSyntaxError]
+    /// Whether the text begins with U+FEFF, which RFC 8259 §8.1 allows to skip and forbids to write.
+    let hasByteOrderMark: Bool
+}
+
+/// What is wrong with the text of a JSON file, and where.
+struct JSONSyntaxError: Error, Equatable {
+    enum Kind {
+        case syntax
+        case encoding
+        case nesting
+        /// Brackets are open at the end.
+        case end
+    }
+
+    let offset: Int
+    let kind: Kind
+    let message: String
 }

@@ -15,6 +15,9 @@ extension MediaType {
         self.init(essence: essence)
     }
 
+    /// Every type that an extension is known of, in the order of the alphabet.
+    package static var knownEssences: [String] { Set(essences.values).sorted() }
+
     /// Extension → type/subtype.
     private static let essences: [String: String] = {
         var essences: [String: String] = [:]
@@ -30,7 +33,8 @@ extension MediaType {
     ///
     /// Names are those of IANA's registry (https://www.iana.org/assignments/media-types) where it has one. The first
     /// part holds every extension that the tables of nginx (conf/mime.types) and Apache httpd (docs/conf/mime.types)
-    /// give the same type, JavaScript excepted: both still say application/javascript, which RFC 9239 made obsolete.
+    /// give the same type, with two exceptions: JavaScript, of which both still say application/javascript, which RFC
+    /// 9239 made obsolete; and svgz, which needs a Content-Encoding that nothing here undoes.
     static let table = """
         text/html html htm
         text/css css
@@ -41,7 +45,7 @@ extension MediaType {
         image/gif gif
         image/jpeg jpeg jpg
         image/png png
-        image/svg+xml svg svgz
+        image/svg+xml svg
         image/tiff tif tiff
         image/vnd.wap.wbmp wbmp
         image/webp webp
@@ -102,8 +106,9 @@ extension MediaType {
         application/xml xml xsd
         application/xslt+xml xsl xslt
         image/bmp bmp
-        audio/mp4 m4a
-        video/mp2t ts
+        image/x-icon cur
+        audio/mp4 m4a m4b
+        video/mp2t ts mts
 
         # What the web uses since.
         application/cbor cbor
@@ -112,17 +117,24 @@ extension MediaType {
         application/geo+json geojson
         application/gpx+xml gpx
         application/gzip gz
-        application/json map
+        application/json map topojson
+        application/json5 json5
         application/jsonl jsonl
         application/ld+json jsonld
         application/manifest+json webmanifest
         application/ogg ogx
         application/rdf+xml rdf
         application/toml toml
+        application/ttml+xml ttml
+        application/vnd.apple.keynote key
+        application/vnd.apple.numbers numbers
+        application/vnd.apple.pages pages
         application/vnd.apple.pkpass pkpass
         application/vnd.sqlite3 sqlite sqlite3
         application/wasm wasm
         application/x-bzip2 bz2
+        application/x-plist plist
+        application/x-subrip srt
         application/x-tar tar
         application/yaml yaml yml
         application/zstd zst
@@ -139,16 +151,20 @@ extension MediaType {
         font/ttf ttf
         font/woff2 woff2
         image/apng apng
-        image/avif avif
+        image/avif avif avifs
         image/heic heic
         image/heif heif
-        image/jpeg jpe
+        image/jpeg jpe jfif
         image/jxl jxl
+        image/ktx2 ktx2
+        image/vnd.adobe.photoshop psd
         model/gltf+json gltf
         model/gltf-binary glb
         model/mtl mtl
         model/obj obj
         model/stl stl
+        model/vnd.collada+xml dae
+        model/vnd.usda usda
         model/vnd.usdz+zip usdz
         text/calendar ics
         text/csv csv
@@ -157,7 +173,10 @@ extension MediaType {
         text/turtle ttl
         text/vcard vcf vcard
         text/vtt vtt
+        text/x-opml opml
+        video/3gpp 3gpp
         video/3gpp2 3g2
+        video/iso.segment m4s
         video/matroska mkv
         video/mp4 mp4v
         video/ogg ogv

@@ -35,6 +35,9 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         parameters.first { $0.name == "charset" }?.value.lowercased()
     }
 
+    /// What precedes the "/", such as `image`.
+    var kind: Substring { essence.prefix { $0 != "/" } }
+
     /// Whether content of this type is plain text whose encoding a `charset` names: `text/*` and JavaScript.
     ///
     /// JSON and XML say their encoding themselves (RFC 8259 §8.1, RFC 7303 §3).

@@ -1,7 +1,7 @@
 /// Text from a manifest, a file name or a request, safe to print in a message.
 ///
-/// In quotation marks; C0 and C1 controls and the characters that change the direction of text are written as `\u{…}`,
-/// so that a name cannot rewrite the line it is printed in. Cut after 200 scalars, unless another limit is given.
+/// In quotation marks; what nobody would see, and what changes the direction of text, is written as `\u{…}`, so that a
+/// name cannot rewrite the line it is printed in. Cut after 200 scalars, unless another limit is given.
 package func quoted(_ text: String, limit: Int = 200) -> String {
     "\"" + shortened(text, limit: limit) + "\""
 }
@@ -14,16 +14,34 @@ func shortened(_ text: String, limit: Int = 200) -> String {
 
 /// The same without quotation marks, and whole.
 package func visible(_ text: some StringProtocol) -> String {
+    if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return String(text) }
     var result = String.UnicodeScalarView()
+    var isAfterEmoji = false
     for scalar in text.unicodeScalars {
-        switch scalar.value {
-        case 0..<0x20, 0x7F..<0xA0, 0x61C, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069:
+        // Inside an emoji of several scalars, the invisible ones are part of what is seen.
+        let joinsEmoji = isAfterEmoji && (scalar == "\u{200D}" || scalar == "\u{FE0F}")
+        if scalar.isInvisible, !joinsEmoji {
             result.append(contentsOf: codePoint(String(scalar)).unicodeScalars)
-        default:
+        } else {
             result.append(scalar)
         }
+        isAfterEmoji = joinsEmoji || scalar.value > 0x7F && scalar.properties.isEmoji
     }
     return String(result)
+}
+
+extension Unicode.Scalar {
+    /// Whether nobody sees it on a screen, or whether it changes how others are shown: controls, formats, spaces other
+    /// than the plain one, and what Unicode says is to be ignored by default (UAX 44, Default_Ignorable_Code_Point).
+    var isInvisible: Bool {
+        if value < 0x7F { return value < 0x20 }
+        switch properties.generalCategory {
+        case .control, .format, .spaceSeparator, .lineSeparator, .paragraphSeparator: return true
+        default: break
+        }
+        // U+2800 is a braille pattern without dots.
+        return properties.isDefaultIgnorableCodePoint || value == 0x2800
+    }
 }
 
 /// The scalars of `text` as `\u{…}`.

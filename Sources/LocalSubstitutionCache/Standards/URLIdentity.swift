@@ -82,6 +82,32 @@ struct URLIdentity: Hashable, Sendable {
         return base[(authority.firstIndex(of: UInt8(ascii: "/")) ?? base.endIndex)...]
     }
 
+    /// The base with those characters decoded that stand for themselves in a path, and that pages percent-encode all
+    /// the same.
+    ///
+    /// Two URLs that differ in it are different; two that are the same in it are so only for files of folders.
+    var decodedBase: String { Self.decoded(base) }
+
+    static func decoded(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            let digits = bytes[(index + 1)...].prefix(2)
+            let value = bytes[index] == UInt8(ascii: "%") ? digits.reduce(0) { $0 << 4 | $1.hexValue } : 0
+            if value.isOftenEncoded {
+                result.append(value)
+                index += 3
+            } else {
+                result.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
     /// A part of a path or query, normalised as it would be inside a URL.
     static func normalised(_ part: some Collection<UInt8>) throws(URLProblem) -> String {
         var result: [UInt8] = []

@@ -14,40 +14,93 @@ enum URLProblem: Error, Equatable {
     case backslash
     case control
     case fragment
+    /// The key begins or ends with space; the value is the key without it.
+    case spaceAround(String)
+    case invisible(Unicode.Scalar)
 
     /// What is wrong with `url`, as a sentence for the person who wrote it.
     func message(for url: String) -> String {
         let subject = quoted(url)
+        let (start, end) = (url.range(of: "//")?.upperBound ?? url.startIndex, url.endIndex)
+        let authority = url[start...].prefix { !"/?#".contains($0) }
+        func instead(_ text: some StringProtocol) -> String { "write \(quoted(String(text)))" }
         return switch self {
         case .notAbsolute:
-            "\(subject) is not an absolute URL; write https://host/path, or //host/path for http and https"
+            "\(subject) is not a whole URL; "
+                + (Self.suggestedURL(url) ?? "it begins with the server, such as \"https://example.com/img/logo.png\"")
         case .scheme(let scheme):
-            "\(subject) has the scheme \(quoted(scheme)); only http and https can be substituted"
+            "\(subject) begins with \(quoted(scheme + ":")); "
+                + (suggestion(for: scheme, among: ["http", "https"]).map { "did you mean \"\($0):\"?" }
+                    ?? "write the https: or http: URL that is loaded")
         case .userInfo:
-            "\(subject) holds a user name; remove everything up to the \"@\""
+            "\(subject) holds a user name; "
+                + instead(
+                    url[..<start] + (url[start...].firstIndex(of: "@").map { url[url.index(after: $0)...] } ?? "")
+                )
         case .noHost:
-            "\(subject) names no host"
+            "\(subject) names no server; write https://example.com/…"
         case .host(let host):
-            "\(quoted(host)) is not a host name"
+            host.utf8.contains(UInt8(ascii: "*"))
+                ? "\(quoted(host)) has a wildcard, and there are none; write an entry for each server"
+                : "\(quoted(host)) is not the name of a server"
         case .nonASCIIHost(let host):
-            "the host \(quoted(host)) is not ASCII; write its xn-- form" + Self.suggestedHost(host)
+            "the server's name \(quoted(host)) has letters that a URL cannot have; "
+                + (Self.asciiHost(host).map { instead(url[..<start] + $0 + url[authority.endIndex..<end]) }
+                    ?? "write its xn-- form")
         case .port(let port):
-            "\(quoted(port)) is not a port; a port is a number from 0 to 65535"
+            "\(quoted(port)) is not a port, which is a number up to 65535; "
+                + instead(url[..<start] + authority.prefix { $0 != ":" } + url[authority.endIndex..<end])
         case .percent:
-            "\(subject) holds a \"%\" that two hexadecimal digits do not follow; a percent sign itself is written %25"
+            "\(subject) has a \"%\" that two hexadecimal digits do not follow; a percent sign itself is written %25: "
+                + instead(Self.withEncodedPercents(url))
         case .space:
-            "\(subject) holds a space; write it as %20"
+            "\(subject) has a space; " + instead(url.replacingOccurrences(of: " ", with: "%20"))
         case .backslash:
-            "\(subject) holds a backslash; a URL has slashes"
+            "\(subject) has a backslash; " + instead(url.replacingOccurrences(of: "\\", with: "/"))
         case .control:
-            "\(subject) holds a control character"
+            "\(subject) has a control character; "
+                + instead(
+                    String(String.UnicodeScalarView(url.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
+                )
         case .fragment:
-            "\(subject) holds a fragment, which is never sent to a server; remove the \"#\" and what follows"
+            "\(subject) has a \"#\", and what follows it is never sent to a server; "
+                + instead(url.prefix { $0 != "#" })
+        case .spaceAround(let trimmed):
+            "\(subject) has a space at its beginning or end; " + instead(trimmed)
+        case .invisible(let scalar):
+            "\(subject) has an invisible character (\(scalar.properties.name?.lowercased() ?? "no name")); "
+                + instead(String(String.UnicodeScalarView(url.unicodeScalars.filter { $0 != scalar })))
         }
     }
 
-    private static func suggestedHost(_ host: String) -> String {
-        guard let ascii = URL(string: "https://\(host)/")?.host, ascii.isASCII, !ascii.isEmpty else { return "" }
-        return ", which is \(quoted(ascii))"
+    /// The URL with each "%" encoded that is no encoding.
+    private static func withEncodedPercents(_ url: String) -> String {
+        let bytes = Array(url.utf8)
+        var result: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            result.append(byte)
+            let digits = bytes[(index + 1)...].prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count < 2 || !digits.allSatisfy(\.isHexDigit) { result += "25".utf8 }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// What somebody means who leaves out the scheme, or one of its slashes.
+    private static func suggestedURL(_ url: String) -> String? {
+        let slips = ["https://", "http://", "https:/", "http:/", "https:", "http:", "/"]
+        let start = slips.first(where: url.hasPrefix) ?? ""
+        let rest = url.dropFirst(start.count)
+        let host = rest.prefix { $0 != "/" && $0 != ":" && $0 != "?" }
+        let isHost = host.contains(".") && host.utf8.allSatisfy { $0.asciiLowercased.isPlainHostCharacter }
+        let meant = (start.hasPrefix("http:") ? "http://" : "https://") + rest
+        // After a single "/" a path is meant.
+        guard start != "/", isHost, !host.hasPrefix("."), (try? URLIdentity(meant)) != nil else { return nil }
+        return "did you mean \(quoted(meant))?"
+    }
+
+    /// The `xn--` form of a host.
+    private static func asciiHost(_ host: String) -> String? {
+        guard let ascii = URL(string: "https://\(host)/")?.host, ascii.isASCII, !ascii.isEmpty else { return nil }
+        return ascii
     }
 }

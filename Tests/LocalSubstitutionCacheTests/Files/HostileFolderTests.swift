@@ -111,6 +111,23 @@ struct HostileFolderTests {
         #expect(issues.map(\.code) == [.missingFile, .endlessFolder])
     }
 
+    @Test("A link that leads back is named, and a file in exactly a hundred folders is read")
+    func depth() throws {
+        try link("loop", to: ".")
+        let issues = issues(#"{ "https://h/": "./" }"#)
+        #expect(issues.map(\.code) == [.endlessFolder])
+        #expect(issues.first?.message.contains("the symbolic link \"loop\" in") == true, "\(issues)")
+
+        let other = try TemporaryFolder()
+        let deep = String(repeating: "d/", count: ManifestFolder.maximumDepth) + "x.txt"
+        try other.write("x", to: deep)
+        for manifest in ["{ \"https://h/\": \"./\" }", "{ \"https://h/x\": \"\(deep)\" }"] {
+            #expect(other.issues(manifest).map(\.message) == [])
+        }
+        try other.write("x", to: "d/\(deep)")
+        #expect(other.issues("{ \"https://h/\": \"./\" }").map(\.code) == [.endlessFolder])
+    }
+
     /// What is read after something was exchanged between the stages of a load.
     ///
     /// - Parameters:
@@ -431,7 +448,7 @@ struct HostileFolderTests {
         try link("broken", to: "gone.txt")
         try folder.write("x", to: "site/.hiden")
         let issues = issues("{ \"https://h/a\": \"\(name)\" }")
-        #expect(issues.map(\.message) == ["\"\(name)\" does not exist"])
+        #expect(issues.map(\.message) == ["\"\(name)\" does not exist; put it there, or correct the name"])
     }
 
     @Test("A large text is judged piece by piece, wherever a piece ends", arguments: [0, 1, 2, 3])
@@ -439,12 +456,12 @@ struct HostileFolderTests {
         let text = String(repeating: "a", count: offset) + String(repeating: "😀", count: 40_000)
         try folder.write(text, to: "site/good.txt")
         try folder.write(Data(text.utf8.dropLast()), to: "site/bad.txt")
-        func isUTF8(_ name: String) throws -> Bool {
-            try OpenedFile(site.appendingPathComponent(name).path).isUTF8()
+        func encoding(_ name: String) throws -> OpenedFile.Encoding {
+            try OpenedFile(site.appendingPathComponent(name).path).encoding()
         }
-        #expect(try isUTF8("good.txt"))
-        #expect(try !isUTF8("bad.txt"))
-        #expect(try isUTF8("real.txt"))
+        #expect(try encoding("good.txt") == .utf8)
+        #expect(try encoding("bad.txt") == .unknown)
+        #expect(try encoding("real.txt") == .ascii)
     }
 
     @Test("A manifest of a million brackets, commas or quotation marks is an error, not a crash")

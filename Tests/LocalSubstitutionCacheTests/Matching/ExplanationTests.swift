@@ -18,7 +18,10 @@ struct ExplanationTests {
           "https://example.com/news": { "file": "a.css", "when": ["offline", 503] },
           "//www.example.org/Dir/page": "a.css",
           "https://example.com/old": { "file": "a.css", "until": "2020-01-01" },
-          "https://example.com/list": { "file": "a.css", "ignoreQuery": ["w", "u*"] }
+          "https://example.com/list": { "file": "a.css", "ignoreQuery": ["w", "u*"] },
+          "https://example.com/logo.png": "a.css",
+          "https://example.com/hero@2x.png": "a.css",
+          "https://example.com/icons/": "icons/"
         }
         """
 
@@ -46,25 +49,25 @@ struct ExplanationTests {
         Row(
             url: "https://example.com/site.css",
             policy: .reloadIgnoringLocalCacheData,
-            sentence: "https://example.com/site.css is answered with \"a.css\" (manifest.json:2), but only by "
-                + "SubstitutionProtocol, because the request's cache policy asks for a load from the origin."
+            sentence: "https://example.com/site.css is answered with \"a.css\" (manifest.json:2), but only in "
+                + "sessions to which the app has added substitutions, because the request asks to be loaded past every cache."
         ),
         Row(
             url: "https://example.com/site.css",
             isAuthorized: true,
-            sentence: "https://example.com/site.css is answered with \"a.css\" (manifest.json:2), but only by "
-                + "SubstitutionProtocol, because no cache answers a request with Authorization."
+            sentence: "https://example.com/site.css is answered with \"a.css\" (manifest.json:2), but only in "
+                + "sessions to which the app has added substitutions, because no cache answers a request with Authorization."
         ),
         Row(
             url: "https://example.com/site.css",
             policy: .reloadIgnoringLocalAndRemoteCacheData,
-            sentence: "https://example.com/site.css is not substituted, because its cache policy is "
-                + "reloadIgnoringLocalAndRemoteCacheData, which switches substitution off for one request."
+            sentence: "https://example.com/site.css is not substituted, because the app switched "
+                + "substitution off for this request (reloadIgnoringLocalAndRemoteCacheData)."
         ),
         Row(
             url: "https://example.com/news",
-            sentence: "https://example.com/news is loaded from the network; through SubstitutionProtocol \"a.css\" "
-                + "(manifest.json:4) answers instead when this holds: \"offline\" or 503."
+            sentence: "https://example.com/news is loaded from the network; \"a.css\" (manifest.json:4) answers "
+                + "instead when there is no connection, or the server says 503."
         ),
         Row(
             url: "https://example.com/site.css",
@@ -86,13 +89,15 @@ struct ExplanationTests {
         ),
         Row(
             url: "https://example.com/config?",
-            sentence: "https://example.com/config? \(noEntry) The nearest is \"https://example.com/config?lang=en\" "
-                + "(manifest.json:3), which differs in the query. The key \"https://example.com/config?\" would match."
+            sentence: "https://example.com/config? \(noEntry) The nearest is "
+                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. Its "
+                + "entry would answer with { \"file\": \"a.css\", \"ignoreQuery\": true }."
         ),
         Row(
             url: "https://example.com/config?lang=en&lang=en",
             sentence: "https://example.com/config?lang=en&lang=en \(noEntry) The nearest is "
-                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. The key \"https://example.com/config?lang=en&lang=en\" would match."
+                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. Its "
+                + "entry would answer with { \"file\": \"a.css\", \"ignoreQuery\": true }."
         ),
         Row(
             url: "https://other.example/",
@@ -114,41 +119,91 @@ struct ExplanationTests {
         Row(
             url: "https://example.com/list?w=1&v=2",
             sentence: "https://example.com/list?w=1&v=2 \(noEntry) The nearest is \"https://example.com/list\" "
-                + "(manifest.json:7), which differs in the query (\"ignoreQuery\": [\"u*\", \"v\", \"w\"] would ignore it). "
-                + "The key \"https://example.com/list?w=1&v=2\" would match."
+                + "(manifest.json:7), which differs in the query. Its entry would answer with { \"file\": "
+                + "\"a.css\", \"ignoreQuery\": [\"u*\", \"v\", \"w\"] }."
         ),
         Row(
             url: "https://example.com:99999/",
             sentence:
                 "https://example.com:99999/ is not substituted, because it is not a URL that a manifest can name: "
-                + "\"99999\" is not a port; a port is a number from 0 to 65535."
+                + "\"99999\" is not a port, which is a number up to 65535; write \"https://example.com/\"."
         ),
         Row(url: "https://other.example/", sentence: "https://other.example/ \(noEntry)"),
         Row(
             url: "http://example.com/site.css",
             sentence: "http://example.com/site.css \(noEntry) The nearest is \"https://example.com/site.css\" "
-                + "(manifest.json:2), which differs in the scheme (a key that begins with // answers both). The key \"http://example.com/site.css\" would match."
+                + "(manifest.json:2), which differs in the scheme (a key that begins with // answers both). If "
+                + "the app really loads this URL, add \"http://example.com/site.css\": \"a.css\"."
         ),
         Row(
             url: "https://example.com/site.css?v=2&w",
-            sentence: "https://example.com/site.css?v=2&w \(noEntry) The nearest is \"https://example.com/site.css\" "
-                + "(manifest.json:2), which differs in the query (\"ignoreQuery\": [\"v\", \"w\"] would ignore it). The key \"https://example.com/site.css?v=2&w\" would match."
+            sentence: "https://example.com/site.css?v=2&w \(noEntry) The nearest is "
+                + "\"https://example.com/site.css\" (manifest.json:2), which differs in the query. Its entry "
+                + "would answer with { \"file\": \"a.css\", \"ignoreQuery\": [\"v\", \"w\"] }."
+        ),
+        Row(
+            url: "https://example.com/site.css?2022.1",
+            sentence: "https://example.com/site.css?2022.1 \(noEntry) The nearest is "
+                + "\"https://example.com/site.css\" (manifest.json:2), which differs in the query. Its entry "
+                + "would answer with { \"file\": \"a.css\", \"ignoreQuery\": true }."
+        ),
+        Row(
+            url: "https://exmaple.com/site.css",
+            sentence: "https://exmaple.com/site.css \(noEntry) The nearest is \"https://example.com/site.css\" "
+                + "(manifest.json:2), which differs in the host. If the app really loads this URL, add "
+                + "\"https://exmaple.com/site.css\": \"a.css\"."
+        ),
+        Row(
+            url: "https://example.com/sites.css",
+            sentence: "https://example.com/sites.css \(noEntry) The nearest is \"https://example.com/site.css\" "
+                + "(manifest.json:2), which differs in the name of the file. If the app really loads this URL, "
+                + "add \"https://example.com/sites.css\": \"a.css\"."
+        ),
+        Row(
+            url: "https://example.com/logo@2x.png",
+            sentence: "https://example.com/logo@2x.png \(noEntry) The nearest is \"https://example.com/logo.png\" "
+                + "(manifest.json:8), which differs in the name of the file. If the app really loads this URL, "
+                + "add \"https://example.com/logo@2x.png\": \"a.css\"."
+        ),
+        Row(
+            url: "https://example.com/hero%402x.png",
+            sentence: "https://example.com/hero%402x.png \(noEntry) The nearest is "
+                + "\"https://example.com/hero@2x.png\" (manifest.json:9), which differs in a character that is "
+                + "percent-encoded in one of the two. If the app really loads this URL, add "
+                + "\"https://example.com/hero%402x.png\": \"a.css\"."
+        ),
+        Row(
+            url: "https://example.com/icons/new/tide.svg",
+            sentence: "https://example.com/icons/new/tide.svg is not substituted, because "
+                + "\"https://example.com/icons/\" (manifest.json:10) maps the folder \"icons/\", which holds "
+                + "no \"new/tide.svg\"."
+        ),
+        Row(
+            url: "https://example.com/icons/sun.svgz",
+            sentence: "https://example.com/icons/sun.svgz is not substituted, because "
+                + "\"https://example.com/icons/\" (manifest.json:10) maps the folder \"icons/\", which holds "
+                + "no \"sun.svgz\". The nearest is \"https://example.com/icons/sun.svg\" (manifest.json:10), "
+                + "which differs in the name of the file. If the app really loads this URL, add "
+                + "\"https://example.com/icons/sun.svgz\": \"icons/sun.svg\"."
         ),
         Row(
             url: "https://example.com/config?lang=de",
             sentence: "https://example.com/config?lang=de \(noEntry) The nearest is "
-                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query "
-                + "(\"ignoreQuery\": [\"lang\"] would ignore it). The key \"https://example.com/config?lang=de\" would match."
+                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. Its "
+                + "entry would answer with { \"file\": \"a.css\", \"ignoreQuery\": [\"lang\"] }."
         ),
         Row(
             url: "https://example.com/Site.css/",
             sentence: "https://example.com/Site.css/ \(noEntry) The nearest is \"https://example.com/site.css\" "
-                + "(manifest.json:2), which differs in upper and lower case of the path and in the \"/\" at the end. The key \"https://example.com/Site.css/\" would match."
+                + "(manifest.json:2), which differs in upper and lower case of the path and in the \"/\" at "
+                + "the end. If the app really loads this URL, add \"https://example.com/Site.css/\": \"a.css\"."
         ),
         Row(
             url: "https://example.org:8443/dir/page",
             sentence: "https://example.org:8443/dir/page \(noEntry) The nearest is \"//www.example.org/Dir/page\" "
-                + "(manifest.json:5), which differs in \"www.\" and in the port and in upper and lower case of the path. The key \"https://example.org:8443/dir/page\" would match."
+                + "(manifest.json:5), which differs in \"www.\" and in the port and in upper and lower case of "
+                + "the path. If the app really loads this URL, add \"https://example.org:8443/dir/page\": "
+                + "\"a.css\"."
         ),
     ]
 
@@ -156,6 +211,7 @@ struct ExplanationTests {
     func sentence(row: Row) throws {
         let folder = try TemporaryFolder()
         try folder.write("a", to: "a.css")
+        try folder.write("a", to: "icons/sun.svg")
         var request = URLRequest(url: try #require(URL(string: row.url)), cachePolicy: row.policy)
         request.httpMethod = row.method
         if row.isAuthorized { request.setValue("Basic eDp5", forHTTPHeaderField: "Authorization") }

@@ -137,6 +137,47 @@ struct MatchOrderTests {
         #expect(try answer(manifest, "https://h/f/inner/../../f/inner/x.css") == "outer/inner/x.css")
     }
 
+    @Test(
+        "In a folder a character that a path may hold, and its percent-encoding, are the same",
+        arguments: [
+            ("logo@2x.png", "logo%402x.png"), ("image (1).png", "image%20%281%29.png"), ("a,b.woff", "a%2cb.woff"),
+            ("!$&'()*+,;=:@", "%21%24%26%27%28%29%2A%2B%2C%3B%3D%3A%40"), ("a!b!c", "a%21b!c"),
+            ("d@x/e@y", "d%40x/e@y"),
+            ("a@b%40c", "a%40b%2540c"),
+        ]
+    )
+    func encodedNames(name: String, encoded: String) throws {
+        try folder.write(name, to: "special/\(name)")
+        let manifest = #"{ "https://h/s/": "special/", "https://h/v/": { "file": "special/", "ignoreQuery": ["v"] } }"#
+        #expect(try answer(manifest, "https://h/s/\(encoded)") == name)
+        #expect(try answer(manifest, "https://h/s/\(encoded)?v=1") == nil)
+        #expect(try answer(manifest, "https://h/v/\(encoded)?v=1") == name)
+        #expect(try answer(manifest, "https://h/v/\(encoded)?w=1") == nil)
+    }
+
+    @Test("Nothing else is decoded, the folder's own URL and explicit entries stay exact, and the order decides")
+    func encodedNamesElsewhere() throws {
+        for name in ["a#b", "a?b", "a[b]", "a%b", "x@y"] { try folder.write(name, to: "special/\(name)") }
+        try folder.write("deep", to: "deep/x@y")
+        let manifest = """
+            { "https://h/s@t/": "special/", "https://h/s%40u/": "special/", "https://h/e@f": "a",
+              "https://h/two/": "special/", "https://h/": "deep/", "https://h/x%40y": "b" }
+            """
+        // One level of encoding is undone, and only of those characters.
+        for path in ["s@t/a%2523b", "s@t/a%253Fb", "s@t/x%2540y", "s@t%2Fx@y", "s%40t/x@y", "s@u/x@y", "e%40f"] {
+            #expect(try answer(manifest, "https://h/\(path)") == nil, "\(path)")
+        }
+        #expect(try answer(manifest, "https://h/s@t/x%40y") == "x@y")
+        #expect(try answer(manifest, "https://h/s%40u/x%40y") == "x@y")
+        // An explicit entry wins, then the exact spelling, then the folder.
+        #expect(try answer(manifest, "https://h/x%40y") == "b")
+        #expect(try answer(manifest, "https://h/x@y") == "deep")
+        let folders = #"{ "https://h/": "special/", "https://h/in/": "other/" }"#
+        try folder.write("long", to: "other/a@b")
+        try folder.write("short", to: "special/in/a@b")
+        #expect(try answer(folders, "https://h/in/a%40b") == "long")
+    }
+
     @Test("./ is the manifest's own folder, without the manifest and dot files")
     func ownFolder() throws {
         try folder.write(#"{ "https://h/": "./" }"#, to: "manifest.json")

@@ -15,6 +15,7 @@ struct JSONParserTests {
         case .array(let elements): elements.map(plain) as NSArray
         case .object(let members):
             Dictionary(members.map { ($0.name, plain($0.value)) }, uniquingKeysWith: { $1 }) as NSDictionary
+        case .unreadable: "unreadable" as NSString
         }
     }
 
@@ -28,7 +29,9 @@ struct JSONParserTests {
     )
     func accepted(text: String) throws {
         let expected = try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
-        #expect(plain(try JSONParser.parse(Array(text.utf8))) == expected as? NSObject)
+        let document = JSONParser.parse(Array(text.utf8))
+        #expect(document.errors == [])
+        #expect(plain(document.value) == expected as? NSObject)
     }
 
     @Test(
@@ -47,7 +50,7 @@ struct JSONParserTests {
         ]
     )
     func refused(text: String) {
-        #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(Array(text.utf8)) }
+        #expect(!JSONParser.parse(Array(text.utf8)).errors.isEmpty)
     }
 
     @Test(
@@ -59,15 +62,15 @@ struct JSONParserTests {
         ] as [[UInt8]]
     )
     func invalidUTF8(bytes: [UInt8]) throws {
-        let error = try #require(throws: JSONSyntaxError.self) { try JSONParser.parse(bytes) }
-        #expect(error.kind == .encoding)
-        #expect(error.offset == 1)
+        let errors = JSONParser.parse(bytes).errors
+        #expect(errors.map(\.kind) == [.encoding])
+        #expect(errors.first?.offset == 1)
     }
 
     @Test("Every value knows where it begins, in lines and in bytes")
     func places() throws {
         let text = "{\n  \"é\": [1,\r\n\ttrue],\n\"b\" : {\"c\":\"d\"}}"
-        let value = try JSONParser.parse(Array(text.utf8))
+        let value = JSONParser.parse(Array(text.utf8)).value
         let source = SourceText(name: "m", bytes: Data(text.utf8))
         guard case .object(let members) = value.kind, members.count == 2, case .array(let list) = members[0].value.kind,
             case .object(let inner) = members[1].value.kind
@@ -87,12 +90,11 @@ struct JSONParserTests {
     func nesting() throws {
         let limit = JSONParser.maximumDepth
         let deepest = String(repeating: "[", count: limit) + String(repeating: "]", count: limit)
-        #expect(throws: Never.self) { try JSONParser.parse(Array(deepest.utf8)) }
-        #expect(throws: JSONSyntaxError.self) { try JSONParser.parse(Array("[\(deepest)]".utf8)) }
+        #expect(JSONParser.parse(Array(deepest.utf8)).errors == [])
+        #expect(JSONParser.parse(Array("[\(deepest)]".utf8)).errors.map(\.kind) == [.nesting])
         for character in ["[", "{\"a\":"] {
             let bytes = Array(String(repeating: character, count: 100_000).utf8)
-            let error = try #require(throws: JSONSyntaxError.self) { try JSONParser.parse(bytes) }
-            #expect(error.kind == .nesting)
+            #expect(JSONParser.parse(bytes).errors.map(\.kind) == [.nesting])
         }
     }
 
@@ -102,8 +104,67 @@ struct JSONParserTests {
         let bytes = [UInt8](try Data(contentsOf: url))
         let end = try #require(bytes.lastIndex(of: UInt8(ascii: "}")))
         for count in 0...end {
-            let error = try #require(throws: JSONSyntaxError.self) { try JSONParser.parse(bytes.prefix(count)) }
-            #expect((0...count).contains(error.offset))
+            let errors = JSONParser.parse(bytes.prefix(count)).errors
+            #expect(!errors.isEmpty)
+            #expect(errors.allSatisfy { (0...count).contains($0.offset) })
         }
+    }
+
+    // MARK: - After a mistake
+
+    /// What is read of a text with mistakes, and how many errors it has.
+    ///
+    /// Every repair is a guess; these are the ones that a manifest's messages rely on.
+    @Test(
+        "After a mistake the text is taken for what was probably meant",
+        arguments: [
+            (#"{"a": "b",}"#, #"{"a":"b"}"#, 1), (#"{"a": "b" "c": 1}"#, #"{"a":"b","c":1}"#, 1),
+            (#"{"a": 1,, "b": 2}"#, #"{"a":1,"b":2}"#, 1), (#"{, "a": 1}"#, #"{"a":1}"#, 1),
+            (#"{"a": 1; "b": 2}"#, #"{"a":1,"b":2}"#, 1), (#"{"a" 1, "b" = 2, "c" => 3}"#, #"{"a":1,"b":2,"c":3}"#, 3),
+            (#"{a: b, "c": 'd', “e”: “f”}"#, #"{"a":"b","c":"d","e":"f"}"#, 5),
+            ("{\"a: \"b\",\n\"c\": \"d,\n\"e\": f\"}", #"{"a":"b","c":"d","e":"f"}"#, 3),
+            (#"{"a": ["v, "w"], "b": ["x", "y}"#, #"{"a":["v","w"],"b":["x","y"]}"#, 3),
+            (#"{"a": {"x": [1, 2}, "b": {"c": 3]}"#, #"{"a":{"x":[1,2]},"b":{"c":3}}"#, 2),
+            ("{ // one\n \"a\": 1, /* two */ # three\n \"b\": 2 <!-- four --> }", #"{"a":1,"b":2}"#, 3),
+            (#"{"a": {"b": 1}}, "c": 2}"#, #"{"a":{"b":1},"c":2}"#, 1), (#""a": 1, "b": 2}"#, #"{"a":1,"b":2}"#, 1),
+            (#"{"a": True, "b": yes, "c": OFF, "d": Null}"#, #"{"a":true,"b":true,"c":false,"d":null}"#, 4),
+            ("const x = {\"a\": 1};", #"{"a":1}"#, 2), (#"{"a": ("b": 1)}"#, #"{"a":{"b":1}}"#, 1),
+            ("{\u{A0}\"a\":\u{200B}\u{200B}1}", #"{"a":1}"#, 2), ("{//h.de/p\": \"a\"}", #"{"//h.de/p":"a"}"#, 1),
+        ]
+    )
+    func repaired(text: String, meant: String, errors: Int) throws {
+        let document = JSONParser.parse(Array(text.utf8))
+        #expect(document.errors.count == errors, "\(document.errors.map(\.message))")
+        let expected = try JSONSerialization.jsonObject(with: Data(meant.utf8)) as? NSObject
+        #expect(plain(document.value) == expected)
+    }
+
+    @Test(
+        "What cannot be guessed is marked, and tells one error",
+        arguments: [
+            #"{"a": <x>, "b": 1}"#, #"{"a": "\x", "b": 1}"#, #"{"a": 0404, "b": 1}"#, #"{"a": "\ud800", "b": 1}"#,
+            "{\"a\": \"x\ty\", \"b\": 1}", #"{"a":, "b": 1}"#, #"{"a", "b": 1}"#, "{\"a\":\n \"b\": 1}",
+            "{\"a\nc\": 2, \"b\": 1}",
+        ]
+    )
+    func unreadable(text: String) {
+        let document = JSONParser.parse(Array(text.utf8))
+        #expect(document.errors.count == 1, "\(document.errors.map(\.message))")
+        guard case .object(let members) = document.value.kind, let last = members.last, last.name == "b",
+            case .number("1") = last.value.kind
+        else {
+            Issue.record("what follows is lost")
+            return
+        }
+        #expect(members.dropLast().allSatisfy { if case .unreadable = $0.value.kind { true } else { false } })
+    }
+
+    @Test("A hundred mistakes are enough, and the encoding is told once")
+    func bounded() {
+        let errors = JSONParser.parse(Array(("{" + String(repeating: "'a': 'b',", count: 200) + "}").utf8)).errors
+        #expect(errors.count == JSONParser.maximumErrors + 1)
+        #expect(errors.last?.message == "more than 100 mistakes; mend these first")
+        let latin = Array("{\"a\": \"".utf8) + [0xE9] + Array("\", \"b\": \"".utf8) + [0xE8] + Array("\"}".utf8)
+        #expect(JSONParser.parse(latin).errors.map(\.kind) == [.encoding])
     }
 }

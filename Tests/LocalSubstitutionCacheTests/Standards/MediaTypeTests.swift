@@ -48,6 +48,13 @@ struct MediaTypeTests {
             ("a.usdz", "model/vnd.usdz+zip"), ("a.glb", "model/gltf-binary"), ("a.gltf", "model/gltf+json"),
             ("a.yaml", "application/yaml"), ("a.toml", "application/toml"), ("a.ics", "text/calendar"),
             ("a.svg", "image/svg+xml"), ("a.json", "application/json"), ("a.xml", "application/xml"),
+            ("a.srt", "application/x-subrip"), ("a.ttml", "application/ttml+xml"), ("a.m4s", "video/iso.segment"),
+            ("a.mts", "video/mp2t"), ("a.3gpp", "video/3gpp"), ("a.m4b", "audio/mp4"), ("a.jfif", "image/jpeg"),
+            ("a.cur", "image/x-icon"), ("a.avifs", "image/avif"), ("a.psd", "image/vnd.adobe.photoshop"),
+            ("a.ktx2", "image/ktx2"), ("a.usda", "model/vnd.usda"), ("a.dae", "model/vnd.collada+xml"),
+            ("a.pages", "application/vnd.apple.pages"), ("a.numbers", "application/vnd.apple.numbers"),
+            ("a.key", "application/vnd.apple.keynote"), ("a.json5", "application/json5"),
+            ("a.topojson", "application/json"), ("a.plist", "application/x-plist"), ("a.opml", "text/x-opml"),
         ]
     )
     func inferred(name: String, expected: String) {
@@ -56,7 +63,7 @@ struct MediaTypeTests {
 
     @Test(
         "Without a known extension there is no type",
-        arguments: ["README", "a.xyzzy", "a.", ".", "", "a.css/b", "css"]
+        arguments: ["README", "a.xyzzy", "a.svgz", "a.", ".", "", "a.css/b", "css"]
     )
     func unknown(name: String) {
         #expect(MediaType(fileName: name) == nil)

@@ -36,11 +36,7 @@ extension TemporaryFolder {
 
 /// Everything that is wrong with a manifest, also when it is not JSON.
 func issuesOf(_ data: Data, named name: String, in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
-    do {
-        return try SubstitutionManifest(data, name: name).issues(in: folder, on: date)
-    } catch {
-        return error.issues
-    }
+    SubstitutionManifest(data, name: name).issues(in: folder, on: date)
 }
 
 /// Compares `text` with a checked-in file, or writes it anew when `UPDATE_GOLDEN_FILES` is set in the environment.

@@ -11,16 +11,20 @@ struct ExplainCommand {
     static let command = Command(
         name: "explain",
         summary: "Tells for each URL what answers it, or why nothing does.",
-        operands: "[OPTIONS] MANIFEST URL…",
-        options: [method, header, json],
+        operands: "[OPTIONS] [MANIFEST] URL…",
+        operandKind: .manifest,
+        options: [method, header, require, json],
         discussion: """
             Prints the entry and the file that answer a URL, and the head of the response as a client gets it; or the
             reason why the URL is left to the network, and the nearest entry. With - it reads URLs from standard input,
-            one a line.
+            one a line: paste the list of what a page loads.
 
-            Exits with 0 when the manifest could be read, 1 when it has errors, and 2 when it is used wrongly.
+            \(Command.aboutManifest)
+
+            Exits with 0 when the manifest could be read, 1 when it has errors (with --require, also when no file answers
+            one of the URLs), and 2 when it is used wrongly.
             """,
-        example: "  substitute explain Substitutions/manifest.json https://example.com/css/site.css",
+        example: "  substitute explain https://example.com/css/site.css",
         run: run
     )
 
@@ -36,6 +40,7 @@ struct ExplainCommand {
         value: "header",
         "A header of the request, as 'Name: value'. May be repeated."
     )
+    private static let require = Option("require", short: "r", "Exit with 1 when a URL is not answered by a file.")
     private static let json = Option("json", "Print one JSON object for each URL, and nothing else.")
 
     private let table: SubstitutionTable
@@ -45,9 +50,10 @@ struct ExplainCommand {
     private let console: Console
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
-        guard let path = arguments.operands.first else { throw UsageError("name a manifest and a URL") }
-        let urls = arguments.operands.dropFirst()
-        guard !urls.isEmpty else { throw UsageError("name a URL after the manifest, or - to read URLs") }
+        let namesManifest = arguments.operands.first.map { !isURL($0) } ?? false
+        let urls = arguments.operands.dropFirst(namesManifest ? 1 : 0)
+        guard !urls.isEmpty else { throw UsageError("name a URL, or - to read URLs from standard input") }
+        let path = try ManifestLocation.find(namesManifest ? arguments.operands.first : nil)
         let headers = try arguments.values(header).map { header throws(UsageError) in
             guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else {
                 throw UsageError("\(quoted(header)) is not a header; write it as 'Name: value'")
@@ -59,7 +65,7 @@ struct ExplainCommand {
         do {
             let url = URL(fileURLWithPath: path)
             let text = try SubstitutionManifest.text(of: url, name: path)
-            let manifest = try SubstitutionManifest(text, name: path, url: url)
+            let manifest = SubstitutionManifest(text, name: path, url: url)
             table = try SubstitutionTable(manifest, folder: url.deletingLastPathComponent())
         } catch {
             console.complain("\(error)")
@@ -72,20 +78,38 @@ struct ExplainCommand {
             headers: headers,
             console: console
         )
+        var isEachAnswered = true
         for url in urls {
             let lines = url == "-" ? console.readAll().split(separator: UInt8(ascii: "\n")) : [Data(url.utf8)]
             for line in lines {
                 let url = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-                if arguments.has(json) { try explain.printJSON(url) } else { explain.printText(url) }
+                // A manifest writes //host/path for both schemes.
+                for url in url.hasPrefix("//") ? ["https:\(url)", "http:\(url)"] : [url] {
+                    let answer = explain.answer(url)
+                    if answer?.response == nil { isEachAnswered = false }
+                    if arguments.has(json) {
+                        try explain.printJSON(url, answer)
+                    } else {
+                        explain.printText(url, answer)
+                    }
+                }
             }
         }
-        return 0
+        return arguments.has(require) && !isEachAnswered ? 1 : 0
     }
+
+    /// Whether a word is a URL and no file.
+    private static func isURL(_ word: String) -> Bool {
+        if word == "-" || word.contains("://") || word.hasPrefix("//") { return true }
+        return !word.hasSuffix(".json") && !FileManager.default.fileExists(atPath: word)
+    }
+
+    private typealias Answer = (explanation: Explanation, response: HTTPURLResponse?)
 
     /// The explanation, and the response when a file answers.
     ///
     /// Nil when the text is no URL at all.
-    private func answer(_ text: String) -> (explanation: Explanation, response: HTTPURLResponse?)? {
+    private func answer(_ text: String) -> Answer? {
         guard let url = URL(string: text) else { return nil }
         var request = URLRequest(url: url)
         request.httpMethod = method
@@ -97,15 +121,15 @@ struct ExplainCommand {
         }
     }
 
-    private func printText(_ text: String) {
-        guard let (explanation, response) = answer(text) else {
+    private func printText(_ text: String, _ answer: Answer?) {
+        guard let (explanation, response) = answer else {
             console.print("\(quoted(text)) is not a URL.\n")
             return
         }
         console.print(explanation.description)
         if let entry = explanation.substitution {
             console.print("  entry  \(visible(path)):\(entry.line): \(quoted(entry.url))")
-            console.print("  file   \(visible(entry.file)), \(entry.size) bytes")
+            console.print("  file   \(visible(entry.file)), \(ByteCount(entry.size))")
         }
         if let response {
             console.print("  HTTP/1.1 \(response.statusCode)")
@@ -114,7 +138,7 @@ struct ExplainCommand {
         console.print("")
     }
 
-    private func printJSON(_ text: String) throws {
+    private func printJSON(_ text: String, _ answer: Answer?) throws {
         struct Line: Encodable {
             let url: String
             let substituted: Bool
@@ -123,7 +147,7 @@ struct ExplainCommand {
             var headers: [String: String]?
             var reason: String?
         }
-        guard let (explanation, response) = answer(text) else {
+        guard let (explanation, response) = answer else {
             console.print(try JSONLine.encode(Line(url: visible(text), substituted: false, reason: "not a URL")))
             return
         }

@@ -6,10 +6,12 @@ struct Option: Sendable {
     let short: Character?
     /// What the help calls the value; nil for an option without one.
     let value: String?
+    /// The values that there are; empty when they cannot be listed.
+    let choices: [String]
     let help: String
 
-    init(_ name: String, short: Character? = nil, value: String? = nil, _ help: String) {
-        (self.name, self.short, self.value, self.help) = (name, short, value, help)
+    init(_ name: String, short: Character? = nil, value: String? = nil, choices: [String] = [], _ help: String) {
+        (self.name, self.short, self.value, self.choices, self.help) = (name, short, value, choices, help)
     }
 
     static let help = Option("help", short: "h", "Print this.")

@@ -1,54 +1,18 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// What the preview shows of a file.
-enum PreviewKind: String, CaseIterable {
-    case image
-    case font
-    case audio
-    case video
-    case text
-    case other
-
-    /// The heading over files of this kind.
-    var title: String {
-        switch self {
-        case .image: "Images"
-        case .font: "Fonts"
-        case .audio: "Audio"
-        case .video: "Video"
-        case .text: "Text"
-        case .other: "Other"
-        }
-    }
-
-    init(_ type: MediaType) {
-        let essence = type.essence
-        let kinds: [(String, PreviewKind)] = [
-            ("image/", .image), ("font/", .font), ("audio/", .audio), ("video/", .video), ("text/", .text),
-        ]
-        if let kind = kinds.first(where: { essence.hasPrefix($0.0) })?.1 {
-            self = kind
-        } else if essence.hasSuffix("+json") || essence.hasSuffix("+xml")
-            || ["json", "xml", "yaml", "toml", "javascript", "ld+json"].contains(where: {
-                essence == "application/\($0)"
-            })
-        {
-            self = .text
-        } else {
-            self = .other
-        }
-    }
-}
-
 /// One substitution on the preview page.
 struct PreviewCard {
     let substitution: Substitution
-    let kind: PreviewKind
+    let kind: FileKind
     /// The file's address, relative to the page and percent-encoded.
     let address: String
     /// Where the file lies, to read the first lines of a text.
     let file: URL
+    /// What is wrong with the file's content, if anything.
+    let problem: String?
+    /// Whether the entry is ignored since its last day has passed.
+    let isExpired: Bool
     /// Different for each card of the page.
     let number: Int
 
@@ -61,12 +25,12 @@ struct PreviewCard {
     /// The card as an item of a list.
     var html: String {
         """
-        <li class="card" data-kind="\(kind.rawValue)" id="\(anchor)">
-        <div class="show \(kind.rawValue)">\(sample)</div>
+        <li class="card\(isExpired ? " expired" : "")" data-kind="\(kind.rawValue)" id="\(anchor)">
+        <div class="show \(kind.rawValue)\(problem == nil ? "" : " broken")">\(sample)</div>
         <div class="about">
         <p class="url">\(Self.breakable(substitution.url))</p>
         <p><a href="\(address)">\(Self.breakable(substitution.file))</a></p>
-        <p class="facts">\(Self.escaped(substitution.mediaType.description)) · \(Self.size(substitution.size)) · line \
+        <p class="facts">\(Self.escaped(substitution.mediaType.description)) · \(ByteCount(substitution.size)) · line \
         \(substitution.line)</p>
         \(conditions)</div>
         </li>
@@ -75,13 +39,14 @@ struct PreviewCard {
     }
 
     private var sample: String {
+        if let problem { return "<p class=\"problem\">\(Self.escaped(problem))</p>" }
         switch kind {
         case .image:
             return "<img loading=\"lazy\" decoding=\"async\" alt=\"\" src=\"\(address)\">"
         case .font:
             return """
                 <style>@font-face { font-family: f\(number); src: url("\(address)"); }</style>\
-                <p class="big" style="font-family: f\(number)">Aa</p>\
+                <p class="big" data-font="f\(number)" style="font-family: f\(number)">Aa</p>\
                 <p style="font-family: f\(number)">The quick brown fox jumps over 13 lazy dogs.</p>
                 """
         case .audio:
@@ -112,7 +77,9 @@ struct PreviewCard {
             substitution.conditions.isEmpty
             ? [] : ["only when " + substitution.conditions.map(\.description).joined(separator: " or ")]
         if let ignored = substitution.ignoredQuery { chips.append("ignores \(ignored)") }
-        if let day = substitution.lastDay { chips.append("until \(day)") }
+        if let day = substitution.lastDay {
+            chips.append(isExpired ? "ended on \(day): not used any more" : "until \(day)")
+        }
         for (name, value) in substitution.addedHeaders.sorted(by: { $0.key < $1.key }) {
             chips.append(value.map { "\(name): \($0)" } ?? "no \(name)")
         }
@@ -143,14 +110,5 @@ struct PreviewCard {
             }
         }
         return result
-    }
-
-    /// A number of bytes as people read it.
-    static func size(_ bytes: Int) -> String {
-        if bytes < 1000 { return "\(bytes) B" }
-        let units = ["kB", "MB", "GB", "TB"]
-        var (value, unit) = (Double(bytes) / 1000, 0)
-        while value >= 999.5, unit < units.count - 1 { (value, unit) = (value / 1000, unit + 1) }
-        return String(format: value < 9.95 ? "%.1f " : "%.0f ", value) + units[unit]
     }
 }

@@ -5,6 +5,8 @@ struct Command: Sendable {
     let summary: String
     /// What follows the name on the command line.
     let operands: String
+    /// What shells complete there.
+    let operandKind: OperandKind
     let options: [Option]
     /// Paragraphs between the usage and the options.
     let discussion: String
@@ -12,7 +14,25 @@ struct Command: Sendable {
     /// Runs the command and returns the status to exit with.
     let run: @Sendable (Arguments, Console) throws -> Int32
 
-    static let all = [CheckCommand.command, ExplainCommand.command, PreviewCommand.command]
+    /// What the words are that are no options.
+    enum OperandKind {
+        case manifest
+        case folder
+        case choices([String])
+        case nothing
+    }
+
+    static let all = [
+        InitCommand.command, CheckCommand.command, ListCommand.command, ExplainCommand.command, PreviewCommand.command,
+        SchemaCommand.command, CompletionsCommand.command,
+    ]
+
+    /// How a command finds its manifest, for the help.
+    static let aboutManifest = """
+        Without a MANIFEST it takes the only one there is: Substitutions/manifest.json here, in a folder here, or in a
+        target of the package (Sources/*/Substitutions), or manifest.json; then the same in the folders above, up to the
+        package's. A folder stands for the manifest in it.
+        """
 
     /// The help of this command.
     var help: String {
@@ -45,7 +65,7 @@ struct Command: Sendable {
         \(list([("-h, --help", "Print this, or with a command its own help."), ("--version", "Print the version.")]))
 
         Example:
-          substitute check Substitutions/manifest.json
+          substitute check
         """
     }
 

@@ -19,12 +19,15 @@ struct PreviewPage {
     init(_ check: ManifestCheck, folder: URL, from page: URL) {
         self.check = check
         let prefix = Self.path(to: folder, from: page)
+        let now = Date()
         cards = check.substitutions.enumerated().map { number, substitution in
             PreviewCard(
                 substitution: substitution,
-                kind: PreviewKind(substitution.mediaType),
+                kind: FileKind(substitution.mediaType),
                 address: Self.encoded(prefix + substitution.file),
                 file: folder.appendingPathComponent(substitution.file),
+                problem: check.contentProblems[substitution.file],
+                isExpired: substitution.isExpired(on: now),
                 number: number
             )
         }
@@ -68,12 +71,10 @@ struct PreviewPage {
 
     private var totals: String {
         let errors = check.issues.count { $0.severity == .error }
-        var parts = [
-            Self.count(cards.count, "URL"), Self.count(check.fileCount, "file"), PreviewCard.size(check.byteCount),
-        ]
-        if errors > 0 { parts.append("<strong class=\"error\">\(Self.count(errors, "error"))</strong>") }
+        var parts = [PreviewCard.escaped(check.inventory.description)]
+        if errors > 0 { parts.append("<strong class=\"error\">\(counted(errors, "error"))</strong>") }
         let warnings = check.issues.count - errors
-        if warnings > 0 { parts.append("<strong class=\"warning\">\(Self.count(warnings, "warning"))</strong>") }
+        if warnings > 0 { parts.append("<strong class=\"warning\">\(counted(warnings, "warning"))</strong>") }
         return parts.joined(separator: " · ")
     }
 
@@ -92,7 +93,8 @@ struct PreviewPage {
 
     /// The first card of the entry that an issue is about: of the last one that begins before it.
     private func target(of issue: ManifestIssue) -> String? {
-        guard !issue.isAboutTheWhole, let entries = check.entries else { return nil }
+        guard !issue.isAboutTheWhole else { return nil }
+        let entries = check.entries
         // They are in the order of the file.
         var (low, high) = (0, entries.count)
         while low < high {
@@ -105,7 +107,7 @@ struct PreviewPage {
 
     /// Shown by the script; without it all cards are there and nothing filters them.
     private var filter: String {
-        let kinds = PreviewKind.allCases.compactMap { kind in
+        let kinds = FileKind.allCases.compactMap { kind in
             let count = cards.count { $0.kind == kind }
             return count == 0 ? nil : choice(kind.rawValue, "\(kind.title) \(count)")
         }
@@ -121,10 +123,6 @@ struct PreviewPage {
 
     private func choice(_ value: String, _ label: String, checked: Bool = false) -> String {
         "<label><input type=\"radio\" name=\"kind\" value=\"\(value)\"\(checked ? " checked" : "")>\(label)</label>"
-    }
-
-    private static func count(_ number: Int, _ noun: String) -> String {
-        "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 
     // MARK: - Addresses

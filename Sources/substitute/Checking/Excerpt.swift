@@ -7,7 +7,7 @@ struct Excerpts {
     private let lineStarts: [Int]
 
     /// How much of a line is looked at, before and after the place, in bytes; and shown, in columns.
-    private static let (window, before, after) = (300, 60, 40)
+    private static let (window, before, after) = (400, 60, 80)
 
     init(_ text: Data) {
         self.text = Array(text)
@@ -25,6 +25,8 @@ struct Excerpts {
         // A byte-order mark takes bytes, and no room.
         if start == 0, place >= 3, text.starts(with: [0xEF, 0xBB, 0xBF]) { start = 3 }
         let first = boundary(max(start, place - Self.window), before: place)
+        // What is no text shows nothing.
+        guard !text[first..<min(end, place + Self.window)].contains(0) else { return nil }
         let last = boundary(min(end, place + Self.window), before: end)
         let head = Self.shown(text[first..<place])
         let tail = Self.shown(text[place..<last])
@@ -36,6 +38,14 @@ struct Excerpts {
         let line = (isCutBefore ? "…" : "") + String(shownHead) + String(shownTail) + (isCutAfter ? "…" : "")
         let indentation = (isCutBefore ? 1 : 0) + shownHead.reduce(0) { $0 + Self.width($1) }
         return (line, String(repeating: " ", count: indentation))
+    }
+
+    /// The column of an issue in Unicode scalars, from 1.
+    func scalarColumn(of issue: ManifestIssue) -> Int {
+        guard issue.line <= lineStarts.count else { return issue.column }
+        let start = lineStarts[issue.line - 1]
+        let end = min(start + issue.column - 1, text.count)
+        return String(decoding: text[start..<max(start, end)], as: UTF8.self).unicodeScalars.count + 1
     }
 
     /// The first offset from `offset` on at which a character of UTF-8 begins.

@@ -47,13 +47,15 @@ extension PreviewPage {
         .show audio { width: calc(100% - 1.5rem); margin: 0 .75rem; }
         .show p { margin: 0 .75rem; } .show .big { font-size: 2.6rem; line-height: 1.2; }
         .show.other { color: var(--quiet); }
+        .show .problem { padding: 0 .2rem; color: var(--warning); font-size: .9rem; overflow-wrap: anywhere; }
+        .show.broken { background: none; } .expired .show { opacity: .35; }
         .show pre { height: 100%; margin: 0; padding: .6rem .8rem; overflow: hidden; text-align: left;
           font: 12px/1.4 ui-monospace, "DejaVu Sans Mono", monospace; }
         .about { padding: .7rem .9rem .9rem; } .about p { margin: 0; overflow-wrap: break-word; }
         .url { font-weight: 600; font-size: .92rem; } .about a { font-size: .9rem; }
         .facts { color: var(--quiet); font-size: .85rem; }
         .chips { display: flex; flex-wrap: wrap; gap: .3rem; margin-top: .45rem !important; }
-        .chips span { padding: .05rem .5rem; background: var(--check); border-radius: .6rem; font-size: .8rem; }
+        .chips span { max-width: 100%; overflow-wrap: anywhere; padding: .05rem .5rem; background: var(--check); border-radius: .6rem; font-size: .8rem; }
         @media print {
           .filter { display: none; } body { max-width: none; padding: 0; background: #fff; }
           .card { break-inside: avoid; content-visibility: visible; }
@@ -83,6 +85,26 @@ extension PreviewPage {
           if (event.key === "/" && document.activeElement !== search) { event.preventDefault(); search.focus(); }
           if (event.key === "Escape") { search.value = ""; apply(); }
         });
+        // What a browser cannot show says so in words.
+        function mark(element, sentence) {
+          const show = element.closest(".show");
+          const words = document.createElement("p");
+          words.className = "problem";
+          words.textContent = sentence;
+          show.replaceChildren(words);
+          show.classList.add("broken");
+        }
+        for (const image of document.images) {
+          const check = () => image.complete && !image.naturalWidth && mark(image, "This browser cannot show the picture.");
+          image.addEventListener("error", check);
+          check();
+        }
+        for (const media of document.querySelectorAll("audio, video")) {
+          media.addEventListener("error", () => mark(media, "This browser cannot play it."));
+        }
+        for (const sample of document.querySelectorAll("[data-font]")) {
+          document.fonts.load(`1rem ${sample.dataset.font}`).catch(() => mark(sample, "This browser cannot use the font."));
+        }
         form.hidden = false;
         apply();
         """

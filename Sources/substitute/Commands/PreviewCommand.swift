@@ -6,17 +6,20 @@ enum PreviewCommand {
     static let command = Command(
         name: "preview",
         summary: "Writes a page that shows what ships.",
-        operands: "[OPTIONS] MANIFEST",
+        operands: "[OPTIONS] [MANIFEST]",
+        operandKind: .manifest,
         options: [output, opens],
         discussion: """
             The page shows a thumbnail, specimen, player or first lines of each file, with its URL, media type, size and
             conditions, and what is wrong with the manifest on top. It is one file; it refers to the files of the manifest
             by relative address, and sends nothing anywhere.
 
+            \(Command.aboutManifest)
+
             Exits with 0 when the page was written, also for a manifest with errors, 1 when it could not be, and 2 when it
             is used wrongly.
             """,
-        example: "  substitute preview Substitutions/manifest.json -o preview.html --open",
+        example: "  substitute preview --open",
         run: run
     )
 
@@ -24,16 +27,16 @@ enum PreviewCommand {
         "output",
         short: "o",
         value: "file",
-        "Where the page is written; without it to standard output."
+        "Where the page is written; without it to standard output, or with --open to a\ntemporary file."
     )
     private static let opens = Option("open", "Open the page in the browser.")
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
-        guard let path = arguments.operands.first, arguments.operands.count == 1 else {
-            throw UsageError("name one manifest")
-        }
-        let output = arguments.values(output).last.flatMap { $0 == "-" ? nil : $0 }
-        if output == nil, arguments.has(opens) { throw UsageError("--open needs --output") }
+        guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
+        let path = try ManifestLocation.find(arguments.operands.first)
+        let named = arguments.values(output).last.flatMap { $0 == "-" ? nil : $0 }
+        let temporary = FileManager.default.temporaryDirectory.appendingPathComponent("preview.html").path
+        let output = named ?? (arguments.has(opens) ? temporary : nil)
         let manifest = URL(fileURLWithPath: path)
         let check = ManifestCheck(manifest, name: path)
         if let issue = check.issues.first, issue.code == .unreadableManifest { throw ToolError(issue.message) }
@@ -53,6 +56,7 @@ enum PreviewCommand {
             throw UsageError("\(quoted(output)) is what is to be shown; name another file")
         }
         try Console.write(preview.html, to: output)
+        console.print("\(visible(output)) shows \(check.inventory.description)")
         if arguments.has(opens) { try open(page.resolvingSymlinksInPath()) }
         return 0
     }

@@ -1,0 +1,1 @@
+../../../../Sources/LocalSubstitutionCache/Standards/JSONParser+Repairs.swift

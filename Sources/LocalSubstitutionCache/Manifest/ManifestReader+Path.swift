@@ -1,0 +1,83 @@
+import Foundation
+
+/// The path of a file, as the manifest writes it.
+extension ManifestReader {
+    mutating func readFile(_ path: String, _ offset: Int) -> Located<String>? {
+        guard let problem = Self.problem(inPath: path) else { return Located(value: path, offset: offset) }
+        error(.badPath, offset, problem)
+        return nil
+    }
+
+    /// Why `path` is not a plain path below the manifest's folder; nil when it is.
+    private static func problem(inPath path: String) -> String? {
+        let bytes = path.utf8
+        if bytes.isEmpty {
+            return "the file's name is empty; write one, such as \"img/logo.png\""
+        }
+        if path == "./" { return nil }
+        if bytes.contains(where: \.isControl) {
+            return "a backslash before a letter means something else in JSON, here a control character; "
+                + advice(plain(withoutEscapes(path)))
+        }
+        if (try? URLPattern(path)) != nil || path.lowercased().hasPrefix("file:") {
+            return
+                "\(quoted(path)) is a URL; put the file itself into the manifest's folder, and write its name here"
+        }
+        if isPlaceOnDisk(path) {
+            return
+                "\(quoted(path)) is a place on one computer; copy the file into the manifest's folder, and write its name from there"
+        }
+        if bytes.contains(UInt8(ascii: "\\")) {
+            return "\(quoted(path)) has a backslash; \(advice(plain(path.replacingOccurrences(of: "\\", with: "/"))))"
+        }
+        if bytes.first == UInt8(ascii: "/") {
+            return "\(quoted(path)) begins with \"/\"; \(advice(plain(path)))"
+        }
+        var segments = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
+        if segments.last?.isEmpty == true { segments.removeLast() }
+        if segments.count > ManifestFolder.maximumDepth + 1 { return FileProblem.tooDeep.reason(for: path) }
+        if segments.contains(where: { $0 == ".." || $0 == "." || $0.isEmpty }) {
+            guard let plain = plain(path) else {
+                let rest = path.components(separatedBy: "../").last ?? ""
+                return
+                    "\(quoted(path)) leaves the manifest's folder by \"..\"; put the file into that folder, and write its "
+                    + "name from there" + (rest.isEmpty || rest == ".." ? "" : ", such as \(quoted(rest))")
+            }
+            let what = segments.contains("..") ? ".." : segments.contains(".") ? "./" : "//"
+            return "\(quoted(path)) has a \"\(what)\" too many; \(advice(plain))"
+        }
+        return nil
+    }
+
+    /// Whether a path begins as those on somebody's machine do.
+    private static func isPlaceOnDisk(_ path: String) -> Bool {
+        let roots = ["/Users/", "/home/", "/Volumes/", "/tmp/", "/var/", "/private/", "~/"]
+        let hasDrive = path.utf8.first?.isASCIILetter == true && path.dropFirst().hasPrefix(":")
+        return hasDrive || roots.contains(where: path.hasPrefix)
+    }
+
+    /// The path that somebody means who writes `\n` in the middle of `img\new.png`.
+    private static func withoutEscapes(_ path: String) -> String {
+        let letters: [Unicode.Scalar: String] = ["\n": "/n", "\t": "/t", "\r": "/r", "\u{8}": "/b", "\u{C}": "/f"]
+        return path.unicodeScalars.map { letters[$0] ?? ($0.value < 0x20 || $0.value == 0x7F ? "" : String($0)) }
+            .joined()
+    }
+
+    private static func advice(_ plain: String?) -> String {
+        plain.map { "write \(quoted($0))" } ?? "name the file as it is reached from the manifest's folder"
+    }
+
+    /// The same path without segments that lead nowhere; nil when it leaves the folder.
+    private static func plain(_ path: String) -> String? {
+        var plain: [Substring] = []
+        for segment in path.split(separator: "/") where segment != "." {
+            if segment != ".." {
+                plain.append(segment)
+            } else if plain.popLast() == nil {
+                return nil
+            }
+        }
+        if plain.isEmpty { return "./" }
+        return plain.joined(separator: "/") + (path.hasSuffix("/") ? "/" : "")
+    }
+}

@@ -1,0 +1,33 @@
+/// Stars and braces, which people write for several URLs or files, though there are no wildcards.
+enum Wildcard {
+    /// What is probably meant by an entry with a wildcard in its URL; nil without one.
+    static func warning(for entry: ManifestEntry) -> String? {
+        let key = entry.key.value
+        guard let wildcard = key.first(where: { "*{".contains($0) }), let file = entry.file?.value else { return nil }
+        let remedy: String
+        if wildcard == "{" {
+            remedy = "write an entry for each URL"
+        } else if let query = key.firstIndex(of: "?"), key[query...].contains(wildcard) {
+            remedy = "write \(quoted(String(key[..<query]))): { \"file\": \(quoted(file)), \"ignoreQuery\": true }"
+        } else {
+            remedy = folderAdvice(key: key, file: file) ?? "write an entry for each URL"
+        }
+        return "\"\(wildcard)\" is not a wildcard here and stands only for itself; \(remedy)"
+    }
+
+    /// What is wrong with a file that does not exist and has a wildcard in its name; nil when it has none.
+    static func problem(with file: String, of entry: ManifestEntry) -> String? {
+        guard file.contains("*") else { return nil }
+        let advice = entry.key.value.contains("*") ? folderAdvice(key: entry.key.value, file: file) : nil
+        return "\"*\" is not a wildcard; \(advice ?? "name one file, such as \"img/logo.png\"")"
+    }
+
+    /// The entry that maps all files of the folders that URL and file lie in.
+    private static func folderAdvice(key: String, file: String) -> String? {
+        guard let slash = key.prefix(while: { $0 != "*" }).lastIndex(of: "/"), key[..<slash].contains("//") else {
+            return nil
+        }
+        let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "./"
+        return "for all files of a folder write \(quoted(String(key[...slash]))): \(quoted(folder))"
+    }
+}

@@ -1,0 +1,237 @@
+/// What people write instead of JSON, taken for what they probably mean.
+///
+/// Each step reports an error and goes on behind what it has read, so that what follows is judged by itself.
+extension JSONParser {
+    // MARK: - Missing quotation marks
+
+    /// The text before a place where the closing quotation mark is missing; nil when it cannot be read.
+    mutating func closed(_ range: Range<Int>) throws(Stop) -> String? {
+        var end = range.upperBound
+        while end > range.lowerBound, bytes[end - 1].isJSONSpace { end -= 1 }
+        guard try isUTF8(range.lowerBound..<end) else { return nil }
+        let text = text(range.lowerBound..<end)
+        if let last = text.last, Self.isTypographicQuote(last) {
+            let mark = end - String(last).utf8.count
+            try report(
+                error("write a straight quotation mark (\") here, not a typographic one (\(last))", at: mark)
+            )
+            return text.contains("\\") ? nil : String(text.dropLast())
+        }
+        try report(error("a quotation mark is missing here, at the end of \(quoted(text))", at: end))
+        return text.contains("\\") ? nil : text
+    }
+
+    /// What to make of a string that its line, or the file, ends in.
+    mutating func unclosedString(_ range: Range<Int>, isName: Bool) throws(Stop) -> String? {
+        if isName {
+            guard let colon = colonInside(range.lowerBound - 1..<range.upperBound) else {
+                _ = try closed(range)
+                return nil
+            }
+            position = colon
+            return try closed(range.lowerBound..<colon)
+        }
+        // What closes the entry belongs behind the string.
+        var end = range.upperBound
+        while end > range.lowerBound,
+            bytes[end - 1].isJSONSpace || bytes[end - 1].isClosingBracket
+                || bytes[end - 1] == UInt8(ascii: ",")
+        {
+            end -= 1
+        }
+        position = end
+        return try closed(range.lowerBound..<end)
+    }
+
+    /// The value of a string that took the next one's opening quotation mark for its own end, as in `"a, "b"`; nil when
+    /// it did not.
+    mutating func withoutNextName(_ range: Range<Int>) throws(Stop) -> String? {
+        guard let next = current, !next.isJSONSpace, !next.isClosingBracket, next != UInt8(ascii: ","),
+            next != UInt8(ascii: ":"), next != UInt8(ascii: "\""),
+            bytes[range].last(where: { !$0.isJSONSpace }) == UInt8(ascii: ","),
+            let comma = range.first(where: { bytes[$0] == UInt8(ascii: ",") && bytes[$0 + 1].isJSONSpace })
+        else { return nil }
+        position = comma
+        return try closed(range.lowerBound..<comma) ?? ""
+    }
+
+    /// The last colon in a name's quotation marks that a value seems to follow.
+    ///
+    /// - Parameter range: From the opening quotation mark to the closing one, or to the end of the line.
+    func colonInside(_ range: Range<Int>) -> Int? {
+        var end = range.upperBound
+        while end > range.lowerBound + 1, bytes[end - 1].isJSONSpace || "{[".utf8.contains(bytes[end - 1]) { end -= 1 }
+        if bytes[end - 1] == UInt8(ascii: ":") { return end - 1 }
+        let isClosed = range.upperBound < bytes.count && bytes[range.upperBound] == UInt8(ascii: "\"")
+        if isClosed { return nil }
+        return range.last { bytes[$0] == UInt8(ascii: ":") && $0 + 1 < range.upperBound && bytes[$0 + 1].isJSONSpace }
+    }
+
+    mutating func isFollowedByColon() throws(Stop) -> Bool {
+        let rest = bytes[position...].first { !$0.isJSONSpace }
+        return rest == UInt8(ascii: ":") || rest == UInt8(ascii: "=")
+    }
+
+    /// Steps over the rest of a string that goes on in the next line; false when its end is missing instead.
+    mutating func skipBrokenString(isName: Bool) throws(Stop) -> Bool {
+        let next = bytes[position...].drop { $0.isJSONSpace }
+        let line = next.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        guard let quote = line.firstIndex(of: UInt8(ascii: "\"")), quote > line.startIndex,
+            line[..<quote].first?.isClosingBracket == false, !line[..<quote].contains(UInt8(ascii: ":"))
+        else { return false }
+        let after = bytes[(quote + 1)...].first { !$0.isJSONSpace }
+        guard isName ? after == UInt8(ascii: ":") : after != UInt8(ascii: ":") else { return false }
+        let opening = bytes[..<position].lastIndex(of: UInt8(ascii: "\"")) ?? position
+        let parts = [opening + 1..<position, line.startIndex..<quote]
+        if try isUTF8(parts[0]), try isUTF8(parts[1]) {
+            let joined = parts.map { text($0) }.joined()
+            try report(error("a line break is between these quotation marks; write \(quoted(joined)) on one line"))
+        }
+        position = quote + 1
+        return true
+    }
+
+    // MARK: - Other quotation marks, and none
+
+    /// Text without quotation marks: up to a quotation mark, the end of the line, or what `ends` it.
+    mutating func bareText(until ends: (UInt8, _ next: UInt8?) -> Bool) -> Range<Int> {
+        let start = position
+        while let byte = current, byte != UInt8(ascii: "\n"), byte != UInt8(ascii: "\r"), byte != UInt8(ascii: "\"") {
+            if ends(byte, position + 1 < bytes.count ? bytes[position + 1] : nil) { break }
+            position += 1
+        }
+        var end = position
+        while end > start, bytes[end - 1].isJSONSpace { end -= 1 }
+        return start..<end
+    }
+
+    /// Whether bare text ends directly at a quotation mark, so that only the one before it is missing.
+    func isClosedOnly(by range: Range<Int>) -> Bool {
+        range.upperBound == position && current == UInt8(ascii: "\"")
+    }
+
+    /// Reports that bare text, which ends at the current place, needs quotation marks.
+    mutating func reportMissingQuotes(around text: String, at start: Int) throws(Stop) {
+        if current == UInt8(ascii: "\""), position == start + text.utf8.count {
+            position += 1
+            return try report(error("a quotation mark is missing before \(quoted(text))", at: start))
+        }
+        try report(error("\(quoted(text)) needs quotation marks around it", at: start))
+    }
+
+    /// A string in single or typographic quotation marks, with an error; nil when there is none.
+    mutating func foreignString() throws(Stop) -> String? {
+        let start = position
+        guard let (opening, width) = character(at: start), opening == "'" || Self.isTypographicQuote(opening) else {
+            return nil
+        }
+        position += width
+        let content = position
+        var end: (mark: Character?, offset: Int)?
+        while let byte = current, byte != UInt8(ascii: "\n"), byte != UInt8(ascii: "\r") {
+            guard let (character, width) = character(at: position) else { break }
+            let isQuote = character == "\"" || character == "'" || Self.isTypographicQuote(character)
+            let next = position + width < bytes.count ? bytes[position + width] : UInt8(ascii: "\n")
+            if isQuote,
+                next.isJSONSpace || next.isClosingBracket || next == UInt8(ascii: ",") || next == UInt8(ascii: ":")
+            {
+                end = (character, position)
+                position += width
+                break
+            }
+            position += width
+        }
+        let text = text(content..<(end?.offset ?? position))
+        let marks = "\(opening)" + (end.flatMap(\.mark).map { $0 == "\"" ? "" : " \($0)" } ?? "")
+        try report(
+            error(
+                "\(quoted(text)) needs straight double quotation marks (\"), not \(opening == "'" ? "single" : "typographic") ones (\(marks))",
+                at: start
+            )
+        )
+        return text
+    }
+
+    static func isTypographicQuote(_ character: Character) -> Bool {
+        "\u{201C}\u{201D}\u{201E}\u{AB}\u{BB}\u{2018}\u{2019}\u{201A}\u{2039}\u{203A}\u{300C}\u{300D}\u{FF02}"
+            .contains(character)
+    }
+
+    // MARK: - Between values
+
+    /// Steps over comments, with one error for all that follow each other; false when there is none.
+    mutating func skipComments() throws(Stop) -> Bool {
+        guard let length = commentLength else { return false }
+        let start = position
+        var end = start + length
+        var count = 1
+        while true {
+            position = end
+            while let byte = current, byte.isJSONSpace { position += 1 }
+            guard let length = commentLength else { break }
+            end = position + length
+            count += 1
+        }
+        position = end
+        try report(comment(start..<end, count))
+        return true
+    }
+
+    /// What to do with a comment, or with several that follow each other.
+    func comment(_ range: Range<Int>, _ count: Int) -> JSONSyntaxError {
+        let lines = bytes[range].count { $0 == UInt8(ascii: "\n") }
+        let content = bytes[range].drop { "/*#<!- ".utf8.contains($0) }
+        let isEntry = content.first == UInt8(ascii: "\"") || content.first == UInt8(ascii: "}")
+        let remedy =
+            if count > 1 {
+                "remove this one and the \(count == 2 ? "next" : "next \(count - 1)")"
+            } else if isEntry, lines == 0 {
+                "remove the whole line, or use the entry again by removing only what is before it"
+            } else {
+                "remove it, or write \"$comment\": \"…\" with a comma after it instead"
+            }
+        return error("JSON has no comments; \(remedy)", at: range.lowerBound)
+    }
+
+    /// The length of the comment that begins here.
+    var commentLength: Int? {
+        let rest = bytes[position...]
+        if rest.starts(with: "/*".utf8) {
+            var end = position + 2
+            while end + 1 < bytes.count, bytes[end] != UInt8(ascii: "*") || bytes[end + 1] != UInt8(ascii: "/") {
+                end += 1
+            }
+            return min(end + 2, bytes.count) - position
+        }
+        if rest.starts(with: "<!--".utf8) {
+            let end = rest.indices.dropFirst(4).first { rest[$0...].starts(with: "-->".utf8) }
+            return (end.map { $0 + 3 } ?? bytes.count) - position
+        }
+        let isSlashes = rest.starts(with: "//".utf8)
+        guard isSlashes || rest.first == UInt8(ascii: "#") else { return nil }
+        let line = rest.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        // `//host/path": …` is a key whose first quotation mark is missing, and `//host/path: …` one without any.
+        let word = line.prefix { !$0.isJSONSpace && $0 != UInt8(ascii: "\"") }
+        let isKey =
+            isSlashes && word.dropFirst(2).first.map { $0.isASCIILetter || $0.isASCIIDigit } == true
+            && word.contains(UInt8(ascii: "."))
+            && (word.last == UInt8(ascii: ":") || line.count { $0 == UInt8(ascii: "\"") } % 2 == 1)
+        return isKey ? nil : line.count
+    }
+
+    /// Steps over characters that look like spaces, with one error for all that follow each other; false when there are
+    /// none.
+    mutating func skipInvisible() throws(Stop) -> Bool {
+        guard let (first, width) = character(at: position), first.unicodeScalars.allSatisfy(\.isInvisible) else {
+            return false
+        }
+        let name = first.unicodeScalars.first?.properties.name?.lowercased() ?? codePoint(String(first))
+        try report(error("an invisible character (\(name)) is here; type a plain space instead"))
+        position += width
+        while let (next, width) = character(at: position), next.unicodeScalars.allSatisfy(\.isInvisible), next != " " {
+            if next.isASCII { break }
+            position += width
+        }
+        return true
+    }
+}

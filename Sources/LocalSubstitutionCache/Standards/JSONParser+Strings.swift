@@ -1,0 +1,186 @@
+/// Names and strings.
+extension JSONParser {
+    /// A member's name; its text is nil when it cannot be read.
+    struct Name {
+        let text: String?
+    }
+
+    /// Reads a name, with quotation marks or without; nil when what stands there is none.
+    mutating func name(depth: Int) throws(Stop) -> Name? {
+        let start = position
+        guard let byte = current else { return nil }
+        if byte == UInt8(ascii: "\"") {
+            let text = try string(isName: true)
+            // A colon inside, and none behind: the quotation mark that was taken for the end opens the value.
+            if let colon = colonInside(start..<position - 1), try !isFollowedByColon() {
+                position = colon
+                return Name(text: try closed(start + 1..<colon))
+            }
+            return Name(text: text)
+        }
+        if let text = try foreignString() { return Name(text: text) }
+        let isBare =
+            byte.isASCIILetter || byte.isASCIIDigit || "_$/.-".utf8.contains(byte)
+        guard isBare else {
+            try report(unexpected(expecting: "a name in quotation marks"))
+            if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+                // Read, so that its brackets do not close others.
+                _ = try value(depth: depth)
+            } else {
+                skipStray()
+            }
+            return nil
+        }
+        let bare = bareText { byte, next in
+            guard byte == UInt8(ascii: ":") else { return byte == UInt8(ascii: ",") || byte.isClosingBracket }
+            return next.map { $0.isJSONSpace || "\"'{[".utf8.contains($0) } ?? true
+        }
+        let text = text(bare)
+        guard current == UInt8(ascii: ":") || isClosedOnly(by: bare) else {
+            try report(error("there is \(quoted(text)) where a name in quotation marks is expected", at: start))
+            return nil
+        }
+        try reportMissingQuotes(around: text, at: start)
+        return Name(text: text)
+    }
+
+    /// A string in straight quotation marks; nil when it cannot be read.
+    mutating func string(isName: Bool = false) throws(Stop) -> String? {
+        let opening = position
+        position += 1
+        let start = position
+        var isASCII = true
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte == UInt8(ascii: "\"") {
+                let range = start..<position
+                position += 1
+                if !isASCII, try !isUTF8(range) { return nil }
+                if !isName, let text = try withoutNextName(range) { return text }
+                return text(range)
+            }
+            if byte == UInt8(ascii: "\\") || byte < 0x20 && byte != UInt8(ascii: "\n") && byte != UInt8(ascii: "\r") {
+                return try stringWithEscapes(opening: opening, isName: isName)
+            }
+            if byte < 0x20 {
+                if try skipBrokenString(isName: isName) { return nil }
+                break
+            }
+            if byte >= 0x80 { isASCII = false }
+            position += 1
+        }
+        return try unclosedString(start..<position, isName: isName)
+    }
+
+    /// The slow way, taken from the opening quotation mark when the first `\` or control character is met.
+    private mutating func stringWithEscapes(opening: Int, isName: Bool) throws(Stop) -> String? {
+        position = opening + 1
+        var content: [UInt8] = []
+        var isSound = true
+        while position < bytes.count {
+            let byte = bytes[position]
+            switch byte {
+            case UInt8(ascii: "\""):
+                // What was decoded from escapes is valid, so this judges the bytes that stand there raw.
+                isSound = try isUTF8(opening + 1..<position) && isSound
+                position += 1
+                return isSound ? String(decoding: content, as: UTF8.self) : nil
+            case UInt8(ascii: "\\"):
+                let start = position
+                do throws(JSONSyntaxError) {
+                    content.append(contentsOf: Array(String(try escape()).utf8))
+                } catch {
+                    try report(error)
+                    isSound = false
+                    // On with the character behind the backslash, unless it ends the line.
+                    position = min(start + 1, bytes.count)
+                    if let byte = current, byte >= 0x20 { position += 1 }
+                }
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+                _ = try unclosedString(opening + 1..<position, isName: isName)
+                return nil
+            case 0..<0x20:
+                if isSound { try report(controlCharacter(byte)) }
+                isSound = false
+                position += 1
+            default:
+                content.append(byte)
+                position += 1
+            }
+        }
+        _ = try unclosedString(opening + 1..<position, isName: isName)
+        return nil
+    }
+
+    private mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
+        let start = position
+        position += 1
+        guard let byte = current else { throw error("the file ends inside a string", at: start) }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): break
+        default:
+            throw error("a backslash means something else in JSON; write / between folders", at: start)
+        }
+        let first = try codeUnit(start: start)
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        // RFC 8259 §7: a character beyond the Basic Multilingual Plane is written as a surrogate pair.
+        if first < 0xDC00, skip(UInt8(ascii: "\\")), skip(UInt8(ascii: "u")) {
+            let second = try codeUnit(start: position - 2)
+            if (0xDC00...0xDFFF).contains(second),
+                let scalar = Unicode.Scalar(0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00))
+            {
+                return scalar
+            }
+        }
+        throw error("this is one half of a surrogate pair; write both halves, or the character itself", at: start)
+    }
+
+    private mutating func codeUnit(start: Int) throws(JSONSyntaxError) -> UInt16 {
+        let end = min(position + 4, bytes.count)
+        let digits = bytes[position..<end]
+        guard digits.count == 4, digits.allSatisfy({ $0.isHexDigit }),
+            let unit = UInt16(text(position..<end), radix: 16)
+        else {
+            throw error("\\u needs four hexadecimal digits", at: start)
+        }
+        position = end
+        return unit
+    }
+
+    // MARK: - Encoding
+
+    /// Whether the bytes are UTF-8; reports it when they are not.
+    mutating func isUTF8(_ range: Range<Int>) throws(Stop) -> Bool {
+        guard let error = encodingError(in: range) else { return true }
+        try report(error)
+        return false
+    }
+
+    func encodingError(in range: Range<Int>) -> JSONSyntaxError? {
+        guard let offset = bytes[range].firstInvalidUTF8() else { return nil }
+        let hex = String(bytes[offset], radix: 16, uppercase: true)
+        return error(
+            "the file is not saved as UTF-8 (byte 0x\(hex) is not); save it again, with UTF-8 as the encoding",
+            at: offset,
+            kind: .encoding
+        )
+    }
+
+    /// The scalar at `offset` as a character, and its length in bytes; nil at the end and for what is not UTF-8.
+    func character(at offset: Int) -> (Character, width: Int)? {
+        guard offset < bytes.count else { return nil }
+        var end = offset + 1
+        while end < bytes.count, end < offset + 4, bytes[end] & 0xC0 == 0x80 { end += 1 }
+        guard bytes[offset..<end].firstInvalidUTF8() == nil, let scalar = text(offset..<end).unicodeScalars.first else {
+            return nil
+        }
+        return (Character(scalar), end - offset)
+    }
+}

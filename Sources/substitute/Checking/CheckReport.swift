@@ -1,0 +1,216 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// How the issues of manifests are printed.
+enum ReportFormat: String, CaseIterable {
+    /// For people: each issue with its line, and what ships.
+    case text
+    /// One object for each issue.
+    case json
+    /// Workflow commands, which GitHub shows beside the lines of a change.
+    case github
+    /// One document in the Static Analysis Results Interchange Format (OASIS, 2.1.0).
+    case sarif
+}
+
+/// Prints the issues of manifests.
+struct CheckReport {
+    /// One manifest and what is told of it.
+    struct Result {
+        let check: ManifestCheck
+        /// What is told: with warnings as errors where they are treated so.
+        let issues: [ManifestIssue]
+
+        /// Whether an app would refuse the manifest, however strict the check is.
+        var isRefused: Bool { check.issues.contains { $0.severity == .error } }
+    }
+
+    private let results: [Result]
+    private let console: Console
+
+    init(_ results: [Result], _ console: Console) {
+        (self.results, self.console) = (results, console)
+    }
+
+    func print(as format: ReportFormat) throws {
+        switch format {
+        case .text: printText()
+        case .json: for issue in results.flatMap(\.issues) { console.print(try JSONLine.encode(JSONIssue(issue))) }
+        case .github: printGitHub()
+        case .sarif: console.print(try JSONLine.encode(SARIF(results)))
+        }
+    }
+
+    // MARK: - Text
+
+    private func printText() {
+        for result in results {
+            let excerpts = Excerpts(result.check.text)
+            for issue in result.issues { printText(issue, excerpts) }
+        }
+        for result in results where !result.isRefused {
+            let name = results.count == 1 ? "" : "\(visible(result.check.name)): "
+            console.print(name + result.check.inventory.description)
+        }
+        console.print(verdict)
+    }
+
+    private func printText(_ issue: ManifestIssue, _ excerpts: Excerpts) {
+        let severity = console.coloured("\(issue.severity.rawValue):", issue.severity == .error ? .red : .yellow)
+        let place = console.coloured("\(visible(issue.file)):\(issue.line):\(issue.column):", .bold)
+        console.print("\(place) \(severity) \(issue.message)")
+        if let (line, indentation) = excerpts.lines(for: issue) {
+            console.print(line)
+            console.print(indentation + console.coloured("^", .green))
+        }
+    }
+
+    /// The last line, for those who read no other.
+    private var verdict: String {
+        let issues = results.flatMap(\.issues)
+        let errors = issues.count { $0.severity == .error }
+        let warnings = issues.count - errors
+        if errors > 0 {
+            let told = [counted(errors, "error")] + (warnings == 0 ? [] : [counted(warnings, "warning")])
+            let isRefused = results.contains { $0.isRefused && !$0.check.text.isEmpty }
+            let what = errors == 1 ? "it is" : "they are"
+            let consequence = isRefused ? "; until \(what) fixed, the app ignores this whole manifest" : ""
+            return console.coloured(told.joined(separator: ", ") + consequence, .red)
+        }
+        if warnings > 0 {
+            return console.coloured("no errors, \(counted(warnings, "warning"))", .yellow)
+        }
+        return console.coloured("no errors, no warnings", .green)
+    }
+
+    // MARK: - Machines
+
+    private struct JSONIssue: Encodable {
+        let file: String
+        let line: Int
+        let column: Int
+        let severity: String
+        let code: String
+        let message: String
+
+        init(_ issue: ManifestIssue) {
+            (file, line, column) = (visible(issue.file), issue.line, issue.column)
+            (severity, code, message) = (issue.severity.rawValue, issue.code.rawValue, issue.message)
+        }
+    }
+
+    /// https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+    private func printGitHub() {
+        for issue in results.flatMap(\.issues) {
+            let place = "file=\(Self.property(visible(issue.file))),line=\(issue.line),col=\(issue.column)"
+            console.print(
+                "::\(issue.severity.rawValue) \(place),title=\(issue.code.rawValue)::\(Self.data(issue.message))"
+            )
+        }
+        console.print(verdict)
+    }
+
+    private static func data(_ text: String) -> String {
+        text.replacingOccurrences(of: "%", with: "%25").replacingOccurrences(of: "\r", with: "%0D")
+            .replacingOccurrences(of: "\n", with: "%0A")
+    }
+
+    private static func property(_ text: String) -> String {
+        data(text).replacingOccurrences(of: ":", with: "%3A").replacingOccurrences(of: ",", with: "%2C")
+    }
+}
+
+/// A log of SARIF 2.1.0 with one run.
+private struct SARIF: Encodable {
+    let version = "2.1.0"
+    let schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    let runs: [Run]
+
+    enum CodingKeys: String, CodingKey {
+        case version
+        case schema = "$schema"
+        case runs
+    }
+
+    struct Run: Encodable {
+        let tool: Tool
+        let columnKind = "unicodeCodePoints"
+        let results: [Result]
+    }
+
+    struct Tool: Encodable {
+        let driver: Driver
+    }
+
+    struct Driver: Encodable {
+        let name = "substitute"
+        let rules: [Rule]
+    }
+
+    struct Rule: Encodable {
+        let id: String
+    }
+
+    struct Result: Encodable {
+        let ruleId: String
+        let level: String
+        let message: Message
+        let locations: [Location]
+    }
+
+    struct Message: Encodable {
+        let text: String
+    }
+
+    struct Location: Encodable {
+        let physicalLocation: PhysicalLocation
+    }
+
+    struct PhysicalLocation: Encodable {
+        let artifactLocation: ArtifactLocation
+        let region: Region
+    }
+
+    struct ArtifactLocation: Encodable {
+        let uri: String
+    }
+
+    struct Region: Encodable {
+        let startLine: Int
+        let startColumn: Int
+    }
+
+    init(_ results: [CheckReport.Result]) {
+        let codes = Set(results.flatMap(\.issues).map(\.code.rawValue)).sorted()
+        let found = results.flatMap { result in
+            let excerpts = Excerpts(result.check.text)
+            return result.issues.map { issue in
+                let path = issue.file.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? issue.file
+                let region = Region(startLine: issue.line, startColumn: excerpts.scalarColumn(of: issue))
+                return Result(
+                    ruleId: issue.code.rawValue,
+                    level: issue.severity.rawValue,
+                    message: Message(text: issue.message),
+                    locations: [
+                        Location(
+                            physicalLocation: PhysicalLocation(
+                                artifactLocation: ArtifactLocation(uri: path),
+                                region: region
+                            )
+                        )
+                    ]
+                )
+            }
+        }
+        runs = [Run(tool: Tool(driver: Driver(rules: codes.map(Rule.init))), results: found)]
+    }
+}
+
+/// One JSON object on a line.
+enum JSONLine {
+    static func encode(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}

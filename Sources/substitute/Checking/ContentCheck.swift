@@ -1,0 +1,160 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// Looks into the files of a manifest for what no browser could use. An app's launch does not: it takes such files.
+///
+/// The first 4 KB decide; JSON and XML are read whole up to 5 MB.
+struct ContentCheck {
+    private let manifest: SubstitutionManifest
+    private let name: String
+    /// What is wrong, in the order in which the files were looked into.
+    private var problems: [(place: ManifestCheck.Place, sentence: String, paths: [String])] = []
+    /// Index in `problems`, so that an entry for a folder tells each kind of problem once.
+    private var known: [Kind: Int] = [:]
+    private var seen: Set<Kind> = []
+
+    /// JSON and XML above this size are not read, in bytes.
+    private static let parsedSize = 5_000_000
+
+    private struct Kind: Hashable {
+        let place: ManifestCheck.Place
+        let what: String
+    }
+
+    init(_ manifest: SubstitutionManifest, name: String) {
+        (self.manifest, self.name) = (manifest, name)
+    }
+
+    /// Looks into one file.
+    mutating func look(into substitution: Substitution) {
+        let (line, column) = manifest.filePlace(of: substitution)
+        let place = ManifestCheck.Place(line: line, column: column)
+        // A folder's index answers for two URLs.
+        guard seen.insert(Kind(place: place, what: substitution.file)).inserted,
+            let problem = Self.problem(of: substitution)
+        else { return }
+        sentences[substitution.file] = problem.sentence
+        if let index = known[Kind(place: place, what: problem.kind)] {
+            problems[index].paths.append(substitution.file)
+        } else {
+            known[Kind(place: place, what: problem.kind)] = problems.count
+            problems.append((place, problem.sentence, [substitution.file]))
+        }
+    }
+
+    /// What is wrong with each file that something is wrong with, by its path below the manifest's folder.
+    private(set) var sentences: [String: String] = [:]
+
+    /// Warnings, one for each entry and kind of problem.
+    var issues: [ManifestIssue] {
+        problems.map { problem in
+            let others = problem.paths.count - 1
+            let rest =
+                others == 0
+                ? "" : others == 1 ? " (and one more file of this entry)" : " (and \(others) more files of this entry)"
+            return ManifestIssue(
+                severity: .warning,
+                code: .wrongContent,
+                message: problem.sentence + rest,
+                file: name,
+                line: problem.place.line,
+                column: problem.place.column
+            )
+        }
+    }
+
+    // MARK: - One file
+
+    private static func problem(of substitution: Substitution) -> (kind: String, sentence: String)? {
+        let subject = quoted(substitution.file)
+        if substitution.size == 0 {
+            let isText = FileFormat.expected(of: substitution.mediaType) == nil
+            return (
+                "empty",
+                "\(subject) is empty; " + (isText ? "if that is meant, write a line break into it" : "export it again")
+            )
+        }
+        guard let file = FileHandle(forReadingAtPath: substitution.realPath),
+            let head = try? file.read(upToCount: FileFormat.headLength)
+        else { return nil }
+        let type = substitution.mediaType
+        let format = FileFormat(head: Array(head))
+        switch format {
+        case .lfsPointer:
+            return (
+                "lfs",
+                "\(subject) is a placeholder of Git LFS, not the file itself; run \"git lfs pull\", or ask a developer"
+            )
+        case .alias:
+            return ("alias", "\(subject) is an alias made by the Finder; put a copy of the file itself in its place")
+        default:
+            break
+        }
+        if let problem = mismatch(format, substitution) { return problem }
+        guard substitution.size <= parsedSize else { return nil }
+        if type.isJSON {
+            guard let text = FileManager.default.contents(atPath: substitution.realPath),
+                let problem = JSONProblem(in: text)
+            else { return nil }
+            let place = "\(visible(substitution.file)):\(problem.line):\(problem.column)"
+            return ("json \(substitution.file)", "\(subject) cannot be read as JSON: \(place): \(problem.message)")
+        }
+        if type.isXML {
+            guard let text = FileManager.default.contents(atPath: substitution.realPath),
+                let problem = XMLCheck.problem(in: text)
+            else { return nil }
+            return ("xml \(substitution.file)", "\(subject) cannot be read as XML: \(problem)")
+        }
+        return nil
+    }
+
+    /// Whether the first bytes speak against the type.
+    private static func mismatch(
+        _ format: FileFormat?,
+        _ substitution: Substitution
+    ) -> (kind: String, sentence: String)? {
+        let (type, subject) = (substitution.mediaType, quoted(substitution.file))
+        guard let expected = FileFormat.expected(of: type) else {
+            // Of other types only this is known: text is none of the formats, and hardly anything is a web page.
+            let isPage = format == .html && !type.isHTML && type.essence != "text/markdown"
+            let isBinary = type.isText && format.map { ![.html, .svg].contains($0) } == true
+            guard let format, isPage || isBinary else { return nil }
+            return (
+                format.rawValue,
+                "\(subject) is \(format.article), but is sent as \(type.essence); \(remedy(format, [], substitution.file))"
+            )
+        }
+        if let format, expected.contains(format) { return nil }
+        let names = FileFormat.allCases.filter(expected.contains).map(\.article).joined(separator: " or ")
+        guard let format else {
+            return (
+                "no \(names)",
+                "\(subject) does not begin as \(names) does, so it is damaged or something else; export it again"
+            )
+        }
+        return (
+            format.rawValue,
+            "\(subject) is \(format.article), but is sent as \(type.essence); \(remedy(format, expected, substitution.file))"
+        )
+    }
+
+    private static func remedy(_ format: FileFormat, _ expected: Set<FileFormat>, _ file: String) -> String {
+        if format == .html { return "servers send a page for a missing file, so load it again from the right address" }
+        let name = file.lastIndex(of: ".").map { file[..<$0] } ?? file[...]
+        let rename = format.fileExtension.map { "rename it to \(quoted("\(name).\($0)")), here, too" }
+        let exported = FileFormat.allCases.filter(expected.contains).map(\.rawValue).joined(separator: " or ")
+        return [rename, exported.isEmpty ? "name another file" : "export it as \(exported)"].compactMap(\.self)
+            .joined(separator: ", or ")
+    }
+}
+
+extension MediaType {
+    var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
+
+    var isXML: Bool { essence == "application/xml" || essence == "text/xml" || essence.hasSuffix("+xml") }
+
+    var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
+
+    /// Whether people read its bytes.
+    var isText: Bool { essence.hasPrefix("text/") || isJSON || isXML || essence == "application/javascript" }
+}

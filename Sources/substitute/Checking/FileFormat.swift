@@ -1,0 +1,172 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// A format that files are recognised by, from their first bytes.
+///
+/// The signatures are those of the WHATWG MIME Sniffing Standard (§6) and, for what it lacks, of the formats' own
+/// specifications. Foundation has nothing for this.
+enum FileFormat: String, CaseIterable {
+    case png = "PNG"
+    case jpeg = "JPEG"
+    case gif = "GIF"
+    case webp = "WebP"
+    case bmp = "BMP"
+    case tiff = "TIFF"
+    case icon = "icon (ICO)"
+    case jpegXL = "JPEG XL"
+    case photoshop = "Photoshop document"
+    case avif = "AVIF"
+    case heif = "HEIC"
+    case svg = "SVG"
+    case pdf = "PDF"
+    case woff = "WOFF font"
+    case woff2 = "WOFF2 font"
+    case outlines = "TrueType or OpenType font"
+    case fontCollection = "font collection"
+    case mp4 = "MP4"
+    case matroska = "WebM or Matroska file"
+    case ogg = "Ogg file"
+    case mp3 = "MP3"
+    case wav = "WAV"
+    case flac = "FLAC"
+    case zip = "ZIP"
+    case gzip = "gzip file"
+    case webAssembly = "WebAssembly module"
+    case glTF = "binary glTF"
+    case html = "web page (HTML)"
+    case lfsPointer = "Git LFS pointer"
+    case alias = "Finder alias"
+
+    /// How many bytes tell every format.
+    static let headLength = 4096
+
+    /// The format of a file that begins with `head`; nil when it is text or not known.
+    init?(head: [UInt8]) {
+        let known = Self.signatures.first { signature in
+            head.dropFirst(signature.offset).starts(with: signature.bytes)
+        }
+        if let known {
+            self = known.format
+        } else if head.starts(with: "RIFF".utf8), head.dropFirst(8).starts(with: "WEBP".utf8) {
+            self = .webp
+        } else if head.starts(with: "RIFF".utf8), head.dropFirst(8).starts(with: "WAVE".utf8) {
+            self = .wav
+        } else if head.dropFirst(4).starts(with: "ftyp".utf8) {
+            self = Self.format(ofBrands: head)
+        } else if head.count > 2, head[0] == 0xFF, head[1] & 0xE0 == 0xE0, [0x02, 0x04].contains(head[1] & 0x06) {
+            // The header of a frame (ISO 11172-3 §2.4.1.3) of layer III or II.
+            self = .mp3
+        } else if String(decoding: head.prefix(1024), as: UTF8.self).contains("%PDF-") {
+            self = .pdf
+        } else if let format = Self.markup(head) {
+            self = format
+        } else {
+            return nil
+        }
+    }
+
+    private static let signatures: [(format: FileFormat, offset: Int, bytes: [UInt8])] = [
+        (.png, 0, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), (.jpeg, 0, [0xFF, 0xD8, 0xFF]),
+        (.gif, 0, Array("GIF87a".utf8)), (.gif, 0, Array("GIF89a".utf8)), (.tiff, 0, [0x49, 0x49, 0x2A, 0]),
+        (.tiff, 0, [0x4D, 0x4D, 0, 0x2A]), (.icon, 0, [0, 0, 1, 0]), (.icon, 0, [0, 0, 2, 0]),
+        (.jpegXL, 0, [0xFF, 0x0A]), (.jpegXL, 0, [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]),
+        (.photoshop, 0, Array("8BPS".utf8)), (.woff, 0, Array("wOFF".utf8)), (.woff2, 0, Array("wOF2".utf8)),
+        (.outlines, 0, [0, 1, 0, 0]), (.outlines, 0, Array("OTTO".utf8)), (.outlines, 0, Array("true".utf8)),
+        (.fontCollection, 0, Array("ttcf".utf8)), (.matroska, 0, [0x1A, 0x45, 0xDF, 0xA3]),
+        (.ogg, 0, Array("OggS".utf8)), (.mp3, 0, Array("ID3".utf8)), (.flac, 0, Array("fLaC".utf8)),
+        (.zip, 0, [0x50, 0x4B, 3, 4]), (.zip, 0, [0x50, 0x4B, 5, 6]), (.gzip, 0, [0x1F, 0x8B]),
+        (.webAssembly, 0, [0, 0x61, 0x73, 0x6D]), (.glTF, 0, Array("glTF".utf8)),
+        (.lfsPointer, 0, Array("version https://git-lfs.github.com/spec/".utf8)),
+        (.alias, 0, Array("book\0\0\0\0mark\0\0\0\0".utf8)), (.mp4, 4, Array("moov".utf8)),
+        (.mp4, 4, Array("mdat".utf8)), (.mp4, 4, Array("styp".utf8)), (.bmp, 0, [0x42, 0x4D]),
+    ]
+
+    /// What the brands of an ISO base media file say (ISO/IEC 14496-12 §4.3), from the `ftyp` box at its beginning.
+    private static func format(ofBrands head: [UInt8]) -> FileFormat {
+        let length = head.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        let box = head.prefix(max(12, min(length, head.count))).dropFirst(8)
+        let brands = stride(from: box.startIndex, to: box.endIndex - 3, by: 4).map { start in
+            String(decoding: box[start..<start + 4], as: UTF8.self)
+        }
+        if !Set(brands).isDisjoint(with: ["avif", "avis"]) { return .avif }
+        let images: Set<String> = ["heic", "heix", "hevc", "hevx", "heim", "heis", "mif1", "msf1"]
+        return brands.first.map(images.contains) == true ? .heif : .mp4
+    }
+
+    /// HTML and SVG, by their first element.
+    private static func markup(_ head: [UInt8]) -> FileFormat? {
+        let text = String(decoding: head, as: UTF8.self)
+        var rest = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+        // Comments and processing instructions say nothing.
+        while let end = rest.hasPrefix("<!--") ? "-->" : rest.hasPrefix("<?") ? "?>" : nil {
+            guard let range = rest.range(of: end) else { break }
+            rest = rest[range.upperBound...].drop(while: \.isWhitespace)
+        }
+        let start = rest.prefix(15).lowercased()
+        if ["<!doctype html", "<html", "<head", "<body"].contains(where: start.hasPrefix) { return .html }
+        return rest.hasPrefix("<") && (rest.contains("<svg") || rest.contains(":svg")) ? .svg : nil
+    }
+
+    // MARK: - What a type allows
+
+    /// The formats that files of a media type have; nil where nothing is known of them, as of all text.
+    static func expected(of type: MediaType) -> Set<FileFormat>? {
+        if let formats = formats[type.essence] { return formats }
+        let isArchive =
+            type.essence.hasPrefix("application/vnd.openxmlformats-officedocument.")
+            || type.essence.hasPrefix("application/vnd.oasis.opendocument.")
+        return isArchive ? [.zip] : nil
+    }
+
+    private static let formats: [String: Set<FileFormat>] = [
+        "image/png": [.png], "image/apng": [.png], "image/jpeg": [.jpeg], "image/jpg": [.jpeg], "image/gif": [.gif],
+        "image/webp": [.webp], "image/bmp": [.bmp], "image/tiff": [.tiff], "image/x-icon": [.icon, .png],
+        "image/jxl": [.jpegXL], "image/avif": [.avif], "image/heic": [.heif], "image/heif": [.heif, .avif],
+        "image/svg+xml": [.svg], "image/vnd.adobe.photoshop": [.photoshop], "application/pdf": [.pdf],
+        "font/woff": [.woff], "font/woff2": [.woff2], "font/ttf": [.outlines], "font/otf": [.outlines],
+        "font/collection": [.fontCollection], "video/mp4": [.mp4], "video/x-m4v": [.mp4], "video/quicktime": [.mp4],
+        "audio/mp4": [.mp4], "video/webm": [.matroska], "audio/webm": [.matroska], "video/matroska": [.matroska],
+        "audio/ogg": [.ogg], "video/ogg": [.ogg], "audio/mpeg": [.mp3], "audio/wav": [.wav],
+        "audio/flac": [.flac, .ogg],
+        "application/zip": [.zip], "application/epub+zip": [.zip], "application/vnd.apple.pkpass": [.zip],
+        "application/java-archive": [.zip], "model/vnd.usdz+zip": [.zip], "application/gzip": [.gzip],
+        "application/wasm": [.webAssembly], "model/gltf-binary": [.glTF],
+    ]
+
+    /// How names of such files end; nil where several endings are usual, or none.
+    var fileExtension: String? {
+        switch self {
+        case .png: "png"
+        case .jpeg: "jpg"
+        case .gif: "gif"
+        case .webp: "webp"
+        case .bmp: "bmp"
+        case .tiff: "tiff"
+        case .icon: "ico"
+        case .jpegXL: "jxl"
+        case .photoshop: "psd"
+        case .avif: "avif"
+        case .heif: "heic"
+        case .svg: "svg"
+        case .pdf: "pdf"
+        case .woff: "woff"
+        case .woff2: "woff2"
+        case .fontCollection: "ttc"
+        case .mp4: "mp4"
+        case .mp3: "mp3"
+        case .wav: "wav"
+        case .flac: "flac"
+        case .webAssembly: "wasm"
+        case .glTF: "glb"
+        case .outlines, .matroska, .ogg, .zip, .gzip, .html, .lfsPointer, .alias: nil
+        }
+    }
+
+    /// The name with its article, for messages.
+    var article: String {
+        switch self {
+        case .icon, .avif, .svg, .mp4, .mp3, .ogg: "an \(rawValue)"
+        default: "a \(rawValue)"
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// What there is to tell about a manifest, whether it is right or wrong.
+struct ManifestCheck {
+    /// What the messages call the manifest.
+    let name: String
+    /// The text, as far as it could be read.
+    let text: Data
+    /// Everything that is wrong, warnings included, in the order of the file.
+    let issues: [ManifestIssue]
+    /// The places of the entries' keys, in the order of the file.
+    let entries: [Place]
+    /// What is mapped, as far as it could be found out; also what has expired.
+    let substitutions: [Substitution]
+    /// What is wrong with the content of a file, by its path below the manifest's folder.
+    let contentProblems: [String: String]
+    /// Whether an entry is ignored from some day on that is still to come.
+    let hasDayToCome: Bool
+
+    /// A place in the text, as issues name it.
+    struct Place: Hashable {
+        let line: Int
+        let column: Int
+    }
+
+    /// Checks a manifest file.
+    ///
+    /// Unused files are told by folder, or, with `listsUnused`, one by one.
+    init(_ url: URL, name: String, listsUnused: Bool = false) {
+        do {
+            let text = try SubstitutionManifest.text(of: url, name: name)
+            let folder = url.deletingLastPathComponent()
+            self.init(text, name: name, url: url, folder: folder, listsUnused: listsUnused)
+        } catch {
+            self.init(unreadable: name, error)
+        }
+    }
+
+    private init(unreadable name: String, _ error: ManifestError) {
+        self.name = name
+        issues = error.issues.map { issue in
+            ManifestLocation.hint(for: name).map { issue.with(message: "\(issue.message); \($0)") } ?? issue
+        }
+        (text, entries, substitutions, contentProblems, hasDayToCome) = (Data(), [], [], [:], false)
+    }
+
+    /// Checks the text of a manifest whose files lie in `folder`.
+    init(_ text: Data, name: String, url: URL? = nil, folder: URL, listsUnused: Bool = false) {
+        (self.name, self.text) = (name, text)
+        let manifest = SubstitutionManifest(text, name: name, url: url)
+        let now = Date()
+        let (issues, substitutions) = manifest.check(in: folder, on: now, listsUnused: listsUnused)
+        var contents = ContentCheck(manifest, name: name)
+        for substitution in substitutions where !substitution.isExpired(on: now) { contents.look(into: substitution) }
+        let own = [url.flatMap { Self.misnamedFolder(of: $0, name: name) }].compactMap(\.self)
+        self.issues = (own + issues + contents.issues).enumerated().sorted { first, second in
+            (first.element.line, first.element.column, first.offset)
+                < (second.element.line, second.element.column, second.offset)
+        }.map(\.element)
+        entries = manifest.places.map { Place(line: $0.line, column: $0.column) }
+        self.substitutions = substitutions
+        contentProblems = contents.sentences
+        hasDayToCome = substitutions.contains { $0.lastDay != nil && !$0.isExpired(on: now) }
+    }
+
+    /// What ships of it today.
+    var inventory: Inventory {
+        let now = Date()
+        return Inventory(substitutions.filter { !$0.isExpired(on: now) })
+    }
+
+    /// The folder's name is what an app looks for.
+    private static func misnamedFolder(of manifest: URL, name: String) -> ManifestIssue? {
+        let folder = manifest.absoluteURL.standardizedFileURL.deletingLastPathComponent().lastPathComponent
+        guard folder != "Substitutions", suggestion(for: folder, among: ["Substitutions"]) != nil else { return nil }
+        return ManifestIssue(
+            severity: .warning,
+            code: .misnamedFolder,
+            message:
+                "the folder is called \(quoted(folder)), and an app looks for \"Substitutions\"; rename the folder, "
+                + "unless the app names it",
+            file: name,
+            line: 1,
+            column: 1
+        )
+    }
+}
+
+extension ManifestIssue {
+    /// Whether the issue has no place in the text, and 1:1 only stands for the whole.
+    var isAboutTheWhole: Bool {
+        [.unusedFile, .unreadableManifest, .overBudget, .misnamedFolder].contains(code)
+    }
+
+    /// The same issue with another sentence.
+    func with(message: String) -> ManifestIssue {
+        ManifestIssue(severity: severity, code: code, message: message, file: file, line: line, column: column)
+    }
+}
+
+/// The kinds that only the tool tells.
+extension ManifestIssue.Code {
+    /// The files have more bytes than they may have.
+    static let overBudget = Self(rawValue: "over-budget")
+    /// The manifest's folder is nearly called as an app expects it.
+    static let misnamedFolder = Self(rawValue: "misnamed-folder")
+    /// A file whose content is not what its type says, or that is empty.
+    static let wrongContent = Self(rawValue: "wrong-content")
+}

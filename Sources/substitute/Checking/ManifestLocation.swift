@@ -1,0 +1,115 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// Finds the manifest that a command is about: the same for every command.
+enum ManifestLocation {
+    /// Where a manifest lies below the folder of an app, a package or a project.
+    private static let places = [
+        "manifest.json", "Substitutions", "*/Substitutions", "Sources/*/Substitutions",
+        "Sources/*/Resources/Substitutions",
+    ]
+
+    /// The path of the manifest that somebody named, or of the only one there is.
+    ///
+    /// - Parameter operand: A file, or a folder with a `manifest.json`; nil when nothing was named.
+    /// - Returns: A path as messages show it; that of a file that was named need not exist.
+    /// - Throws: ``UsageError`` when nothing was named, and there is none, or several.
+    static func find(_ operand: String?) throws(UsageError) -> String {
+        if let operand { return manifest(in: operand) ?? operand }
+        let found = findAll()
+        guard let first = found.first else {
+            throw UsageError(
+                "there is no manifest here; it is looked for as \(places.dropFirst().map { "\($0)/manifest.json" }.joined(separator: ", ")) "
+                    + "and manifest.json, here and in the folders above up to the package's. "
+                    + "Name one, or make one with: substitute init"
+            )
+        }
+        guard found.count == 1 else {
+            throw UsageError("there are several manifests here; name one:\n  " + found.joined(separator: "\n  "))
+        }
+        return first
+    }
+
+    /// What may have been meant by a path at which there is no manifest.
+    static func hint(for path: String) -> String? {
+        let url = URL(fileURLWithPath: path)
+        let folder = url.deletingLastPathComponent().path
+        guard !FileManager.default.fileExists(atPath: path) else {
+            let names = ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter {
+                $0.hasSuffix(".json")
+            }
+            let meant = names.sorted().first.map { joined(path, $0) } ?? findAll().first
+            return meant.map { "did you mean \(quoted($0))?" }
+        }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let near = suggestion(for: url.lastPathComponent, among: names.filter { $0.contains("json") })
+        let parent = path.contains("/") ? String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)) : ""
+        let meant = near.map { joined(parent, $0) } ?? findAll().first
+        return meant.map { "did you mean \(quoted($0))?" }
+    }
+
+    /// Every manifest of the nearest folder, from this one up to that of the package, in which there is one; and those
+    /// that the package manager knows of.
+    private static func findAll() -> [String] {
+        var found: [String] = []
+        var prefix = ""
+        for folder in foldersUpToTop() {
+            found = places.flatMap { expand($0, in: folder.path) }.map { prefix + $0 }
+            if !found.isEmpty { break }
+            prefix += "../"
+        }
+        // The command plugin passes what the package's targets ship.
+        let known = ProcessInfo.processInfo.environment["SUBSTITUTE_MANIFESTS", default: ""]
+            .split(separator: "\n").map(String.init)
+        var seen: Set<String> = []
+        return (found + known).filter { path in
+            seen.insert(URL(fileURLWithPath: path).resolvingSymlinksInPath().path).inserted
+        }
+    }
+
+    /// The paths below `folder` that `place` stands for and that hold a manifest; `*` is any folder.
+    private static func expand(_ place: String, in folder: String) -> [String] {
+        var paths = [""]
+        for part in place.split(separator: "/").map(String.init) {
+            paths = paths.flatMap { path in
+                guard part == "*" else { return [joined(path, part)] }
+                let names = (try? FileManager.default.contentsOfDirectory(atPath: joined(folder, path))) ?? []
+                return names.filter { !$0.hasPrefix(".") }.sorted().map { joined(path, $0) }
+            }
+        }
+        return paths.compactMap { path in
+            if path.hasSuffix(".json") { return isFile(joined(folder, path)) ? path : nil }
+            let manifest = joined(path, "manifest.json")
+            return isFile(joined(folder, manifest)) ? manifest : nil
+        }
+    }
+
+    /// The manifest in a folder; nil when `path` is none, or holds none.
+    private static func manifest(in path: String) -> String? {
+        ["manifest.json", "Substitutions/manifest.json"].map { joined(path, $0) }.first(where: isFile)
+    }
+
+    /// The current folder and those above it, up to that of the package or project, above which nothing belongs to the
+    /// app; only the current one outside of any.
+    private static func foldersUpToTop() -> [URL] {
+        let current = URL(fileURLWithPath: FileManager.default.currentDirectoryPath).standardizedFileURL
+        var folders = [current]
+        while let folder = folders.last, folder.path != "/" {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+            if names.contains(where: { ["Package.swift", ".git"].contains($0) || $0.hasSuffix(".xcodeproj") }) {
+                return folders
+            }
+            folders.append(folder.deletingLastPathComponent())
+        }
+        return [current]
+    }
+
+    private static func isFile(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+    }
+
+    private static func joined(_ folder: String, _ name: String) -> String {
+        folder.isEmpty ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+// On Linux XMLParser is a module of its own.
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
+
+/// Whether a text is well-formed XML (XML 1.0 §2.1), read without anything from outside it.
+final class XMLCheck: NSObject, XMLParserDelegate {
+    /// What is wrong first, with its place.
+    private var problem: String?
+    private var openElements = 0
+
+    /// What is wrong first, with its place; nil when nothing is.
+    static func problem(in text: Data) -> String? {
+        let check = XMLCheck()
+        let parser = XMLParser(data: text)
+        parser.delegate = check
+        parser.shouldResolveExternalEntities = false
+        // On Linux the result is true also after some errors, and an element that the text ends in is none.
+        let isRead = parser.parse()
+        if let problem = check.problem { return problem }
+        if check.openElements > 0 { return "at its end, an element is not closed" }
+        return isRead || parser.parserError == nil ? nil : "it cannot be read"
+    }
+
+    func parser(
+        _ parser: XMLParser,
+        didStartElement element: String,
+        namespaceURI: String?,
+        qualifiedName: String?,
+        attributes: [String: String]
+    ) {
+        openElements += 1
+    }
+
+    func parser(_ parser: XMLParser, didEndElement element: String, namespaceURI: String?, qualifiedName: String?) {
+        openElements -= 1
+    }
+
+    func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
+        let code = (error as NSError).code
+        // A name that a document type outside the text may define, which was not read.
+        guard problem == nil, code != Self.undefinedOutside else { return }
+        problem = "in line \(parser.lineNumber), column \(parser.columnNumber), \(Self.cause(code))"
+    }
+
+    /// `XML_WAR_UNDECLARED_ENTITY` of libxml2, which Foundation's codes leave out.
+    private static let undefinedOutside = 27
+
+    /// What an error of libxml2 means, by the codes that Foundation passes on.
+    private static func cause(_ code: Int) -> String {
+        switch code {
+        case 76: "an element is closed by another one's tag"
+        case 5, 77, 85: "an element is not closed"
+        case 38, 68: "\"&\" must be written &amp;, and \"<\" &lt;"
+        case 26: "an entity is not known; write the character itself"
+        case 39, 40, 41: "an attribute has no value in quotation marks"
+        case 42: "an attribute stands twice in one tag"
+        case 65, 73: "a tag is not written as XML has it"
+        default: "it cannot be read"
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// Prints the issues of manifests.
+enum CheckCommand {
+    static let command = Command(
+        name: "check",
+        summary: "Tells everything that is wrong with a manifest, and where.",
+        operands: "[OPTIONS] [MANIFEST…]",
+        operandKind: .manifest,
+        options: [strict, all, budget, format, json, folder, stamp, again],
+        discussion: """
+            \(Command.aboutManifest)
+            With - it reads the manifest from standard input; its files lie in the current folder, or in the one that
+            --folder names.
+
+            Errors keep an app from using the manifest. Warnings are what is probably not meant: they tell of files that
+            nothing uses, and of files whose content is not what their name says.
+
+            Exits with 0 when there is no error, 1 when there is one, and 2 when it is used wrongly.
+            """,
+        example: "  substitute check --strict --budget 5MB",
+        run: run
+    )
+
+    private static let strict = Option("strict", short: "s", "Treat warnings as errors.")
+    private static let all = Option(
+        "all",
+        short: "a",
+        "List each file that no entry uses, instead of counts by folder."
+    )
+    private static let budget = Option(
+        "budget",
+        short: "b",
+        value: "size",
+        "Make it an error when the files have more than this together, such as 5MB."
+    )
+    private static let format = Option(
+        "format",
+        value: "format",
+        choices: ReportFormat.allCases.map(\.rawValue),
+        "How to print: text; json, one object for each issue; github, as annotations\nof a workflow; sarif, one document."
+    )
+    private static let json = Option("json", "The same as --format json.")
+    private static let folder = Option(
+        "folder",
+        short: "f",
+        value: "folder",
+        "Where the files lie, for a manifest from standard input."
+    )
+    private static let stamp = Option("stamp", value: "file", "Write a file when there is no error, for build systems.")
+    private static let again = Option(
+        "again",
+        value: "file",
+        "Write a file when the next build has to check again: after a warning, or when an\nentry ends on a day to come."
+    )
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+        let paths =
+            try arguments.operands.isEmpty
+            ? [ManifestLocation.find(nil)]
+            : arguments.operands.map { path throws(UsageError) in try path == "-" ? path : ManifestLocation.find(path) }
+        if arguments.has(folder), !paths.contains("-") {
+            throw UsageError("--folder is for a manifest from standard input; the files of any other lie beside it")
+        }
+        let limit = try arguments.values(budget).last.map { text throws(UsageError) in
+            guard let limit = ByteCount(text) else {
+                throw UsageError("\(quoted(text)) is not a size; write a number and its unit, such as 5MB or 800kB")
+            }
+            return limit
+        }
+        let name = arguments.values(format).last ?? (arguments.has(json) ? "json" : "text")
+        guard let reportFormat = ReportFormat(rawValue: name) else {
+            throw UsageError(
+                "there is no format \(quoted(name)); the formats are \(ReportFormat.allCases.map(\.rawValue).joined(separator: ", "))"
+            )
+        }
+        let checks = paths.map { path in
+            let files = URL(fileURLWithPath: arguments.values(folder).last ?? ".")
+            return path == "-"
+                ? ManifestCheck(console.readAll(), name: "<stdin>", folder: files, listsUnused: arguments.has(all))
+                : ManifestCheck(URL(fileURLWithPath: path), name: path, listsUnused: arguments.has(all))
+        }
+        let results = checks.map { check in
+            let issues = check.issues + [limit.flatMap { BudgetCheck.issue($0, check) }].compactMap(\.self)
+            return CheckReport.Result(check: check, issues: arguments.has(strict) ? issues.map(\.asError) : issues)
+        }
+        try CheckReport(results, console).print(as: reportFormat)
+        let issues = results.flatMap(\.issues)
+        let isToBeToldAgain = !issues.isEmpty || checks.contains(where: \.hasDayToCome)
+        for file in arguments.values(again) where isToBeToldAgain { try Console.write(UUID().uuidString, to: file) }
+        if issues.contains(where: { $0.severity == .error }) { return 1 }
+        for file in arguments.values(stamp) { try Console.write("// The manifest has no errors.\n", to: file) }
+        return 0
+    }
+}
+
+/// Compares what ships with what may ship.
+private enum BudgetCheck {
+    static func issue(_ budget: ByteCount, _ check: ManifestCheck) -> ManifestIssue? {
+        let size = check.inventory.size
+        guard size > budget.bytes else { return nil }
+        var seen: Set<String> = []
+        let largest = check.substitutions.filter { seen.insert($0.realPath).inserted }.sorted { $0.size > $1.size }
+            .prefix(3)
+        let list = largest.map { "\(quoted($0.file)) (\(ByteCount($0.size)))" }.joined(separator: ", ")
+        return ManifestIssue(
+            severity: .error,
+            code: .overBudget,
+            message:
+                "the files have \(ByteCount(size)) together, more than the budget of \(budget); make files smaller, or raise the "
+                + "budget (the largest are \(list))",
+            file: check.name,
+            line: 1,
+            column: 1
+        )
+    }
+}

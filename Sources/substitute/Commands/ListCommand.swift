@@ -1,0 +1,80 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// Prints what is substituted.
+enum ListCommand {
+    static let command = Command(
+        name: "list",
+        summary: "Lists each URL with its file, media type and size.",
+        operands: "[OPTIONS] [MANIFEST]",
+        operandKind: .manifest,
+        options: [json],
+        discussion: """
+            Files of folders are listed one by one. Entries that ask the network first, or end some day, say so.
+
+            \(Command.aboutManifest)
+
+            Exits with 0 when the manifest could be read, 1 when it has errors, and 2 when it is used wrongly.
+            """,
+        example: "  substitute list",
+        run: run
+    )
+
+    private static let json = Option("json", "Print one JSON object for each URL, and nothing else.")
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+        guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
+        let path = try ManifestLocation.find(arguments.operands.first)
+        let check = ManifestCheck(URL(fileURLWithPath: path), name: path)
+        let errors = check.issues.filter { $0.severity == .error }
+        guard errors.isEmpty else {
+            for issue in errors { console.complain("\(issue)") }
+            return 1
+        }
+        let shipped = check.substitutions.filter { !$0.isExpired(on: Date()) }
+        if arguments.has(json) {
+            for substitution in shipped { console.print(try JSONLine.encode(Row(substitution))) }
+            return 0
+        }
+        let rows = shipped.map { substitution in
+            [
+                visible(substitution.url), visible(substitution.file), substitution.mediaType.description,
+                ByteCount(substitution.size).description, remarks(of: substitution),
+            ]
+        }
+        let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        for row in rows {
+            let padded = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            let line = (padded + [row[4]]).joined(separator: "  ")
+            console.print(String(line.reversed().drop { $0 == " " }.reversed()))
+        }
+        console.print(check.inventory.description)
+        return 0
+    }
+
+    private struct Row: Encodable {
+        let url: String
+        let file: String
+        let type: String
+        let size: Int
+        let line: Int
+        let when: [String]
+        let until: String?
+
+        init(_ substitution: Substitution) {
+            (url, file) = (visible(substitution.url), visible(substitution.file))
+            (type, size, line) = (substitution.mediaType.description, substitution.size, substitution.line)
+            when = substitution.conditions.map { $0.description.filter { $0 != "\"" } }
+            until = substitution.lastDay
+        }
+    }
+
+    private static func remarks(of substitution: Substitution) -> String {
+        var remarks: [String] = []
+        if !substitution.conditions.isEmpty {
+            remarks.append("only when " + substitution.conditions.map(\.description).joined(separator: " or "))
+        }
+        if let day = substitution.lastDay { remarks.append("until \(day)") }
+        return remarks.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,38 @@
+import LocalSubstitutionCache
+
+/// Prints the schema of manifests.
+enum SchemaCommand {
+    static let command = Command(
+        name: "schema",
+        summary: "Prints the JSON schema by which editors complete and check a manifest.",
+        operands: "[OPTIONS]",
+        operandKind: .nothing,
+        options: [output],
+        discussion: """
+            Name the file in the manifest, relative to it: "$schema": "../manifest.schema.json". In a package, put it
+            beside Package.swift: what lies in a target's folder has to be declared.
+            """,
+        example: "  substitute schema -o manifest.schema.json",
+        run: run
+    )
+
+    private static let output = Option(
+        "output",
+        short: "o",
+        value: "file",
+        "Where the schema is written; without it to standard output."
+    )
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+        if let operand = arguments.operands.first {
+            throw UsageError("\(quoted(operand)) is not needed; use -o for a file")
+        }
+        guard let file = arguments.values(output).last, file != "-" else {
+            console.print(String(Schema.text.dropLast()))
+            return 0
+        }
+        try Console.write(Schema.text, to: file)
+        console.print("Wrote \(visible(file)).")
+        return 0
+    }
+}

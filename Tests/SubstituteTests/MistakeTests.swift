@@ -1,0 +1,108 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+/// Runs each section of `Fixtures/Mistakes.md` and compares what the tool answers.
+///
+/// Run the tests with `UPDATE_GOLDEN_FILES=1` to write the answers anew, and read the difference before you keep it.
+@Suite("Designers' mistakes")
+struct MistakeTests {
+    private static let document = Tool.package.appendingPathComponent("Tests/SubstituteTests/Fixtures/Mistakes.md")
+
+    /// One section: a manifest with a mistake, and what the tool answers.
+    private struct Mistake {
+        let title: String
+        var files = "img/logo.png png, img/header.png png, icons/ferry.svg svg, css/site.css css, index.html html"
+        var command = "check"
+        let manifest: String
+
+        /// Reads a section, which begins behind its `###`.
+        init(_ section: String) throws {
+            title = section.prefix { $0 != "\n" }.trimmingCharacters(in: .whitespaces)
+            for line in section.components(separatedBy: "\n").prefix(while: { !$0.hasPrefix("```") }) {
+                if line.hasPrefix("Files: ") { files = String(line.dropFirst(7)) }
+                if line.hasPrefix("Command: ") { command = String(line.dropFirst(9)) }
+            }
+            manifest = try MistakeTests.fence("json", of: section)
+        }
+    }
+
+    /// The text between a fence and its end.
+    private static func fence(_ language: String, of section: String) throws -> String {
+        let start = try #require(section.range(of: "```\(language)\n"), "\(section)")
+        let end = try #require(section.range(of: "```", range: start.upperBound..<section.endIndex), "\(section)")
+        return String(section[start.upperBound..<end.lowerBound].dropLast())
+    }
+
+    @Test("Each gets its answer")
+    func answers() async throws {
+        let text = try String(contentsOf: Self.document, encoding: .utf8)
+        let sections = text.components(separatedBy: "\n### ")
+        #expect(sections.count > 150)
+        var result = sections[0]
+        for section in sections.dropFirst() {
+            let mistake = try Mistake(section)
+            let answer = try await answer(to: mistake)
+            let written = try Self.fence("text", of: section + "\n")
+            if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] == nil {
+                #expect(answer == written, "\(mistake.title)")
+            }
+            let start = try #require(section.range(of: "```text\n"))
+            let rest = section[start.upperBound...]
+            let end = try #require(rest.range(of: "```"))
+            result += "\n### " + section[..<start.upperBound] + answer + "\n" + rest[end.lowerBound...]
+        }
+        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil {
+            try Data(result.utf8).write(to: Self.document)
+        }
+    }
+
+    private func answer(to mistake: Mistake) async throws -> String {
+        let folder = try TemporaryFolder()
+        for file in mistake.files.components(separatedBy: ", ") {
+            let parts = try #require(file.range(of: " ", options: .backwards))
+            let content = try #require(Self.contents[String(file[parts.upperBound...])], "\(file)")
+            try folder.write(Data(content), to: "Substitutions/\(file[..<parts.lowerBound])")
+        }
+        try folder.write(Data(Self.bytes(of: mistake.manifest)), to: "Substitutions/manifest.json")
+        let arguments = mistake.command.split(separator: " ").map { $0.filter { $0 != "'" } }
+        let place = folder.url.appendingPathComponent("Substitutions")
+        let result = try await Tool.run(arguments, in: place)
+        let output = (result.output + result.errors).replacingOccurrences(of: place.path, with: "/…")
+            .replacingOccurrences(of: "Etag: \"[^\n]*", with: "Etag: …", options: .regularExpression)
+        #expect(result.status >= 0 && result.status <= 2, "\(mistake.title) ends by a signal")
+        return String(output.reversed().drop(while: \.isNewline).reversed())
+    }
+
+    /// A manifest as it lies on disk.
+    private static func bytes(of text: String) -> [UInt8] {
+        guard let colon = text.firstIndex(of: ":") else { return Array(text.utf8) }
+        let rest = text[text.index(after: colon)...]
+        return switch text[..<colon] {
+        case "utf16": [0xFF, 0xFE] + rest.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        case "bom": [0xEF, 0xBB, 0xBF] + rest.utf8
+        case "latin": rest.unicodeScalars.map { UInt8($0.value & 0xFF) }
+        case "alias": Array("book\0\0\0\0mark\0\0\0\0".utf8)
+        case "zip": [0x50, 0x4B, 3, 4, 20, 0, 6, 0]
+        default: Array(text.utf8)
+        }
+    }
+
+    /// What is in a file, by a word.
+    private static let contents: [String: [UInt8]] = [
+        "png": [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D], "jpeg": [0xFF, 0xD8, 0xFF, 0xE0],
+        "heic": [0, 0, 0, 0x18] + Array("ftypheic\0\0\0\0mif1heic".utf8), "psd": Array("8BPS\0\u{1}".utf8),
+        "gzip": [0x1F, 0x8B, 8, 0], "alias": Array("book\0\0\0\0mark\0\0\0\0".utf8), "empty": [],
+        "svg": Array("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8), "css": Array("body { }\n".utf8),
+        "html": Array("<!doctype html><title>Not found</title>".utf8), "text": Array("Some text.\n".utf8),
+        "utf8": Array("/* café */\n".utf8), "latin": Array("/* caf".utf8) + [0xE9] + Array(" */\n".utf8),
+        "utf16": [0xFF, 0xFE, 0x62, 0, 0x7B, 0, 0x7D, 0],
+        "lfs": Array("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n".utf8),
+        "badjson": Array("{\n  \"colour\": \"red\"\n  \"size\": 3\n}\n".utf8),
+        "badsvg": Array("<svg xmlns=\"http://www.w3.org/2000/svg\">\n<g><path d=\"M0 0\">\n</svg>\n".utf8),
+        "badxml": Array("<feed>\n<title>Fish & chips</title>\n</feed>\n".utf8),
+    ]
+}
+#endif

@@ -1,0 +1,256 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("substitute")
+struct ToolTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func run(_ arguments: [String], in path: String = ".") async throws -> Tool.Result {
+        try await Tool.run(arguments, in: folder.url.appendingPathComponent(path))
+    }
+
+    private func writeSite(to path: String) throws {
+        try folder.write("{ \"https://h/a.css\": \"a.css\" }", to: "\(path)manifest.json")
+        try folder.write("a { }\n", to: "\(path)a.css")
+    }
+
+    // MARK: - Finding the manifest
+
+    @Test(
+        "Every command finds the only manifest, wherever it lies and wherever somebody stands",
+        arguments: [
+            ("", "."), ("Substitutions/", "."), ("Substitutions/", "Substitutions"), ("Resources/Substitutions/", "."),
+            ("Sources/App/Substitutions/", "."), ("Sources/App/Substitutions/", "Sources/App/Views"),
+            ("Sources/App/Resources/Substitutions/", "."), ("MyApp/Substitutions/", "MyApp/Views"),
+        ]
+    )
+    func found(place: String, standing: String) async throws {
+        try folder.write("", to: "Package.swift")
+        try folder.write("", to: "\(standing)/x.swift")
+        try writeSite(to: place)
+        for arguments in [["check"], ["list"], ["explain", "https://h/a.css"], ["preview"]] {
+            let result = try await run(arguments, in: standing)
+            #expect(result.status == 0, "\(arguments): \(result.errors)")
+            #expect(result.output.contains("a.css") || arguments == ["check"])
+        }
+    }
+
+    @Test("Nothing above the package is looked at, and nothing above a folder that belongs to none")
+    func bounds() async throws {
+        try writeSite(to: "Substitutions/")
+        try folder.write("", to: "package/Package.swift")
+        try folder.write("", to: "loose/deep/x")
+        for place in ["package", "loose/deep"] {
+            let result = try await run(["check"], in: place)
+            #expect(result.status == 2)
+            #expect(result.errors.contains("there is no manifest here"))
+            #expect(result.errors.contains("substitute init"))
+        }
+    }
+
+    @Test("Several manifests are listed, and a folder stands for the one in it")
+    func several() async throws {
+        try writeSite(to: "Substitutions/")
+        try writeSite(to: "Sources/App/Substitutions/")
+        let result = try await run(["explain", "https://h/a.css"])
+        #expect(result.status == 2)
+        #expect(
+            result.errors.hasPrefix(
+                "substitute explain: there are several manifests here; name one:\n"
+                    + "  Substitutions/manifest.json\n  Sources/App/Substitutions/manifest.json\n"
+            )
+        )
+        for path in ["Substitutions", "Substitutions/", "Sources/App", "Sources/App/Substitutions/manifest.json"] {
+            #expect(try await run(["check", path]).status == 0, "\(path)")
+        }
+    }
+
+    // MARK: - What check prints
+
+    @Test("A manifest and its files for each way of printing")
+    func formats() async throws {
+        try folder.write(
+            "{ \"https://h/é\": \"b.css\",\n  \"https://h/a\": { \"file\": \"c.css\", \"when\": 401 } }",
+            to: "Substitutions/manifest.json"
+        )
+        let github = try await run(["check", "--format", "github"])
+        #expect(github.status == 1)
+        #expect(
+            github.output.hasPrefix(
+                """
+                ::error file=Substitutions/manifest.json,line=1,col=19,title=missing-file::"b.css" does not exist; put it \
+                there, or correct the name
+                ::error file=Substitutions/manifest.json,line=2,col=28,title=missing-file::"c.css" does not exist
+                """
+            ),
+            "\(github.output)"
+        )
+        let document = try await run(["check", "--format=sarif"]).output
+        let log = try #require(JSONSerialization.jsonObject(with: Data(document.utf8)) as? [String: Any])
+        #expect(log["version"] as? String == "2.1.0")
+        let results = try #require(((log["runs"] as? [Any])?.first as? [String: Any])?["results"] as? [[String: Any]])
+        #expect(results.map { $0["ruleId"] as? String } == ["missing-file", "missing-file", "hides-sign-in"])
+        #expect(results.map { $0["level"] as? String } == ["error", "error", "warning"])
+        let location = (results[0]["locations"] as? [[String: Any]])?.first?["physicalLocation"] as? [String: Any]
+        #expect((location?["artifactLocation"] as? [String: Any])?["uri"] as? String == "Substitutions/manifest.json")
+        // "é" has two bytes and is one character.
+        #expect(location?["region"] as? [String: Int] == ["startLine": 1, "startColumn": 18])
+    }
+
+    @Test("What ships is told by kind, and a budget is kept")
+    func budget() async throws {
+        try folder.write("{ \"https://h/\": \"./\" }", to: "manifest.json")
+        try folder.write(
+            Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: 0, count: 1992)),
+            to: "a.png"
+        )
+        try folder.write(String(repeating: "a", count: 500), to: "b.txt")
+        let summary = "2 URLs, 2 files, 2.5 kB: 1 image (2.0 kB), 1 text (500 bytes)"
+        #expect(try await run(["check"]).output == "\(summary)\nno errors, no warnings\n")
+        #expect(try await run(["check", "--budget", "2.5kB"]).status == 0)
+        #expect(try await run(["check", "--budget", "1 MiB"]).status == 0)
+        let over = try await run(["check", "--budget=2499"])
+        #expect(over.status == 1)
+        #expect(
+            over.output == """
+                manifest.json:1:1: error: the files have 2.5 kB together, more than the budget of 2.5 kB; make files \
+                smaller, or raise the budget (the largest are "a.png" (2.0 kB), "b.txt" (500 bytes))
+                \(summary)
+                1 error
+
+                """
+        )
+        #expect(try await run(["preview"]).output.contains(summary))
+    }
+
+    @Test("Unused files are told by folder, and one by one with --all")
+    func unused() async throws {
+        try writeSite(to: "")
+        for number in 0..<20 { try folder.write("x", to: "old/\(number % 4)/\(number).txt") }
+        try folder.write("x", to: "b.txt")
+        let short = try await run(["check"]).output
+        #expect(short.contains("no entry uses \"old/\" with its 20 files; map the folder"))
+        #expect(short.contains("no entry uses \"b.txt\"; map it"))
+        #expect(short.contains("no errors, 2 warnings"))
+        #expect(try await run(["check", "--all"]).output.contains("no errors, 21 warnings"))
+    }
+
+    // MARK: - Other commands
+
+    @Test("A list has a row for each URL, and JSON for programs")
+    func list() async throws {
+        let entries = """
+            { "https://h/a": { "file": "a.css", "when": ["offline", 404], "until": "2999-01-01" },
+              "https://h/old": { "file": "a.css", "until": "2001-01-01" }, "//h/b": "a.css" }
+            """
+        try folder.write(entries, to: "manifest.json")
+        try folder.write("a { }\n", to: "a.css")
+        #expect(
+            try await run(["list"]).output == """
+                https://h/a  a.css  text/css; charset=utf-8  6 bytes  only when "offline" or 404, until 2999-01-01
+                //h/b        a.css  text/css; charset=utf-8  6 bytes
+                2 URLs, 1 file, 6 bytes: 1 text
+
+                """
+        )
+        let rows = try await run(["list", "--json"]).output.split(separator: "\n").map { line in
+            try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+        #expect(rows.map { $0["url"] as? String } == ["https://h/a", "//h/b"])
+        #expect(rows.map { $0["when"] as? [String] } == [["offline", "404"], []])
+        #expect(rows.map { $0["until"] as? String } == ["2999-01-01", nil])
+        try folder.write("[]", to: "manifest.json")
+        let broken = try await run(["list"])
+        #expect(broken.status == 1 && broken.output == "" && broken.errors.hasPrefix("manifest.json:1:1: error: "))
+    }
+
+    @Test("init makes what check finds nothing wrong with, and writes over nothing")
+    func initialise() async throws {
+        try folder.write("", to: "Package.swift")
+        try folder.write("", to: "Sources/App/App.swift")
+        let made = try await run(["init"])
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(made.output.contains("for the target App: resources: [.copy(\"Substitutions\")]"))
+        #expect(
+            try await run(["check", "--strict"]).output == "1 URL, 1 file, 53 bytes: 1 text\nno errors, no warnings\n"
+        )
+        #expect(try await run(["explain", "-r", "https://example.com/hello.txt"]).status == 0)
+        // The schema lies where the manifest says, and outside the target.
+        let place = folder.url.appendingPathComponent("Sources/App/Substitutions")
+        let manifest = try String(contentsOf: place.appendingPathComponent("manifest.json"), encoding: .utf8)
+        #expect(manifest.contains("\"$schema\": \"../../../manifest.schema.json\""))
+        let schema = try Data(contentsOf: place.appendingPathComponent("../../../manifest.schema.json"))
+        #expect(try await run(["schema"]).output == String(decoding: schema, as: UTF8.self))
+        let again = try await run(["init"])
+        #expect(again.status == 1)
+        #expect(again.errors.contains("is there already, and stays as it is"))
+
+        try folder.write("", to: "Sources/Other/Other.swift")
+        #expect(try await run(["init"]).errors.contains("such as: substitute init Sources/App/Substitutions"))
+        let named = try await run(["init", "elsewhere/Substitutions"], in: "Sources")
+        #expect(named.status == 0, "\(named.errors)")
+        let reference = "Sources/elsewhere/Substitutions/../../../manifest.schema.json"
+        #expect(FileManager.default.fileExists(atPath: folder.url.appendingPathComponent(reference).path))
+    }
+
+    @Test("Outside a package init makes the folder here, with the schema beside it")
+    func initialiseOutside() async throws {
+        try folder.write("", to: "project/x")
+        let made = try await run(["init"], in: "project")
+        #expect(made.status == 0)
+        #expect(made.output.contains("untick \"Build Folder Contents\""))
+        let project = folder.url.appendingPathComponent("project")
+        let names = try FileManager.default.contentsOfDirectory(atPath: project.path).sorted()
+        #expect(names == ["Substitutions", "manifest.schema.json", "x"])
+        let manifest = try String(
+            contentsOf: project.appendingPathComponent("Substitutions/manifest.json"),
+            encoding: .utf8
+        )
+        #expect(manifest.contains("\"$schema\": \"../manifest.schema.json\""))
+    }
+
+    @Test("The completion scripts name every command and option, and their shells can read them")
+    func completions() async throws {
+        let help = try await run(["--help"]).output
+        let commands = ["init", "check", "list", "explain", "preview", "schema", "completions"]
+        for shell in ["bash", "zsh", "fish"] {
+            let script = try await run(["completions", shell]).output
+            for command in commands {
+                #expect(help.contains("  \(command) "))
+                #expect(script.contains(command))
+            }
+            for option in ["strict", "budget", "format", "require", "header", "output"] {
+                #expect(script.contains(shell == "fish" ? "-l \(option)" : "--\(option)"), "\(shell) \(option)")
+            }
+            guard let program = Program.find(shell) else { continue }
+            try folder.write(script, to: "script")
+            let parsed = try await Tool.run(program, ["-n", "script"], in: folder.url)
+            #expect(parsed.status == 0, "\(shell): \(parsed.errors)")
+        }
+    }
+
+    @Test("bash completes commands, options and their values", .enabled(if: Program.find("bash") != nil, "needs bash"))
+    func bash() async throws {
+        let script = try await run(["completions", "bash"]).output
+        func completed(_ words: [String]) async throws -> [String] {
+            let line = words.map { "'\($0)'" }.joined(separator: " ")
+            let call =
+                "\(script)\nCOMP_WORDS=(\(line)); COMP_CWORD=\(words.count - 1); _substitute; printf '%s\\n' \"${COMPREPLY[@]}\""
+            let bash = try #require(Program.find("bash"))
+            return try await Tool.run(bash, ["-c", call]).output.split(separator: "\n").map(String.init)
+        }
+        #expect(try await completed(["substitute", "c"]) == ["check", "completions"])
+        #expect(try await completed(["substitute", "check", "--b"]) == ["--budget"])
+        #expect(try await completed(["substitute", "check", "--format", ""]) == ["text", "json", "github", "sarif"])
+        #expect(try await completed(["substitute", "completions", "z"]) == ["zsh"])
+        #expect(try await completed(["substitute", "check", "Sub"]) == [])
+    }
+}
+#endif
