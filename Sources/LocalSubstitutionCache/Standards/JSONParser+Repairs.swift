@@ -57,7 +57,7 @@ extension JSONParser {
 
     /// The last colon in a name's quotation marks that a value seems to follow.
     ///
-    /// - Parameter range: From the opening quotation mark to the closing one, or to the end of the line.
+    /// `range` is from the opening quotation mark to the closing one, or to the end of the line.
     func colonInside(_ range: Range<Int>) -> Int? {
         var end = range.upperBound
         while end > range.lowerBound + 1, bytes[end - 1].isJSONSpace || "{[".utf8.contains(bytes[end - 1]) { end -= 1 }

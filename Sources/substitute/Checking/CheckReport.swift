@@ -99,7 +99,7 @@ struct CheckReport {
         }
     }
 
-    /// https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+    // https://docs.github.com/actions/reference/workflow-commands-for-github-actions
     private func printGitHub() {
         for issue in results.flatMap(\.issues) {
             let place = "file=\(Self.property(visible(issue.file))),line=\(issue.line),col=\(issue.column)"

@@ -1,9 +1,9 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Looks into the files of a manifest for what no browser could use. An app's launch does not: it takes such files.
+/// Looks into the files of a manifest for what no browser could use.
 ///
-/// The first 4 KB decide; JSON and XML are read whole up to 5 MB.
+/// An app's launch does not: it takes such files. The first 4 KB decide; JSON and XML are read whole up to 5 MB.
 struct ContentCheck {
     private let manifest: SubstitutionManifest
     private let name: String

@@ -224,7 +224,9 @@ enum Schema {
         words.map { String(repeating: " ", count: columns) + "\"\($0)\"" }.joined(separator: ",\n")
     }
 
-    /// A pattern of all headers that may not be set. Names are case-insensitive; the flag for that is not in ECMA 262's
+    /// A pattern of all headers that may not be set.
+    ///
+    /// Names are case-insensitive; the flag for that is not in ECMA 262's
     /// patterns.
     private static let reservedHeaders = ReservedHeader.names.map { name in
         name.map { $0.isLetter ? "[\($0.uppercased())\($0)]" : String($0) }.joined()
