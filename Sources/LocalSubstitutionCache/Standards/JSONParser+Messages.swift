@@ -6,8 +6,8 @@ extension JSONParser {
 
     /// The text ends before everything is closed.
     ///
-    /// `opening` is the innermost bracket that is open, or nil when it is missing, too; `closings` is what closes all that
-    /// is open, from the outermost.
+    /// `opening` is the innermost bracket that is open, or nil when it is missing, too; `closings` is what closes all
+    /// that is open, from the outermost.
     func unclosed(_ opening: Int?, closings: [UInt8]) -> JSONSyntaxError {
         let missing = String(decoding: closings.reversed(), as: UTF8.self)
         var message = "the file ends too early; write \"\(missing)\" at its end"
