@@ -4,22 +4,35 @@ import PackagePlugin
 /// Checks the manifest among a target's resources on each build in which it or one of its files has changed, and on
 /// each build as long as there is something to warn of.
 ///
-/// It only finds files; `substitute check` does the rest. A manifest that it does not find is an error: a check that
-/// checks nothing would be believed.
+/// It only finds files; `substitute check` does the rest. Where it finds no manifest, it warns, and the target's build
+/// fails: a check that checks nothing would be believed.
 @main
 struct CheckManifest: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         guard let module = target.sourceModule else { return [] }
         let resources = module.sourceFiles.filter { $0.type == .resource }.map(\.url)
-        if let problem = Self.problem(with: resources, of: target) {
-            Diagnostics.error(problem)
-            return []
-        }
         let tool = try context.tool(named: "substitute").url
         // What a command writes becomes part of the target. An empty source ships nothing, where Swift is compiled.
         let stamp = module is SwiftSourceModuleTarget ? "swift" : "checked"
         let folder = context.pluginWorkDirectoryURL
+        if let problem = Self.problem(with: resources, of: target) {
+            return [Self.failure(problem, tool: tool, stamp: folder.appendingPathComponent("NothingChecked.\(stamp)"))]
+        }
         return try Self.commands(for: resources, tool: tool, workFolder: folder, stampExtension: stamp)
+    }
+
+    /// A command that fails with a sentence.
+    ///
+    /// An error of the plugin itself would keep the package manager from everything, also from `substitute init`.
+    fileprivate static func failure(_ problem: String, tool: URL, stamp: URL) -> Command {
+        Diagnostics.warning(problem)
+        return .buildCommand(
+            displayName: "Looking for a manifest",
+            executable: tool,
+            arguments: ["check", "--problem", problem, "--stamp", stamp.path],
+            inputFiles: [],
+            outputFiles: [stamp]
+        )
     }
 
     /// Why an app would not find a manifest among the resources of its target; nil when it would.
@@ -103,14 +116,14 @@ import XcodeProjectPlugin
 extension CheckManifest: XcodeBuildToolPlugin {
     func createBuildCommands(context: XcodePluginContext, target: XcodeTarget) throws -> [Command] {
         let resources = target.inputFiles.filter { $0.type == .resource || $0.type == .unknown }.map(\.url)
-        if Self.manifests(among: resources).isEmpty {
-            Diagnostics.error(
-                "the target \(target.displayName) ships no manifest.json, so there is nothing to check; add the folder "
-                    + "Substitutions to it, and untick \"Build Folder Contents\" in the folder's File inspector"
-            )
-        }
         let tool = try context.tool(named: "substitute").url
         let folder = context.pluginWorkDirectoryURL
+        if Self.manifests(among: resources).isEmpty {
+            let problem =
+                "the target \(target.displayName) ships no manifest.json, so there is nothing to check; add the folder "
+                + "Substitutions to it, and untick \"Build Folder Contents\" in the folder's File inspector"
+            return [Self.failure(problem, tool: tool, stamp: folder.appendingPathComponent("NothingChecked.swift"))]
+        }
         return try Self.commands(for: resources, tool: tool, workFolder: folder, stampExtension: "swift")
     }
 }

@@ -83,6 +83,7 @@ struct PluginTests {
     func layouts() async throws {
         try await checkedOnce()
         try await toldAgain()
+        try await begun()
         try await layoutsThatCannotWork()
         try await layoutsThatWork()
         try await commands()
@@ -129,6 +130,22 @@ struct PluginTests {
             #expect(build.output.contains("Checking manifest.json") && !build.output.contains("warning:"))
         }
         try app.write(Self.manifest, to: "\(Self.folder)/manifest.json")
+    }
+
+    /// The README's first command, before there is anything to check.
+    private func begun() async throws {
+        try move(Self.folder, to: "Aside")
+        let made = try await swift(["package", "--allow-writing-to-package-directory", "substitute", "init"])
+        #expect(made.status == 0, "\(made.output)")
+        #expect(made.output.contains("Made Sources/App/Substitutions/manifest.json"))
+        let build = try await swift(["build"])
+        #expect(build.status == 0, "\(build.output)")
+        #expect(
+            build.output.contains("Checking manifest.json") && !build.output.contains("warning:"),
+            "\(build.output)"
+        )
+        try FileManager.default.removeItem(at: app.url.appendingPathComponent(Self.folder))
+        try move("Aside", to: Self.folder)
     }
 
     private func layoutsThatCannotWork() async throws {

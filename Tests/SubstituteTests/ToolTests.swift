@@ -229,7 +229,10 @@ struct ToolTests {
             for option in ["strict", "budget", "format", "require", "header", "output"] {
                 #expect(script.contains(shell == "fish" ? "-l \(option)" : "--\(option)"), "\(shell) \(option)")
             }
-            guard let program = Program.find(shell) else { continue }
+            guard let program = Program.find(shell) else {
+                #expect(!Program.isEverythingRequired, "\(shell) is missing")
+                continue
+            }
             try folder.write(script, to: "script")
             let parsed = try await Tool.run(program, ["-n", "script"], in: folder.url)
             #expect(parsed.status == 0, "\(shell): \(parsed.errors)")

@@ -8,7 +8,7 @@ enum CheckCommand {
         summary: "Tells everything that is wrong with a manifest, and where.",
         operands: "[OPTIONS] [MANIFEST…]",
         operandKind: .manifest,
-        options: [strict, all, budget, format, json, folder, stamp, again],
+        options: [strict, all, budget, format, json, folder, stamp, again, problem],
         discussion: """
             \(Command.aboutManifest)
             With - it reads the manifest from standard input; its files lie in the current folder, or in the one that
@@ -55,7 +55,17 @@ enum CheckCommand {
         "Write a file when the next build has to check again: after a warning, or when an\nentry ends on a day to come."
     )
 
+    private static let problem = Option(
+        "problem",
+        value: "sentence",
+        "Fail with this sentence, for a build system that found no manifest."
+    )
+
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+        if let problem = arguments.values(problem).last {
+            console.complain("error: \(visible(problem))")
+            return 1
+        }
         let paths =
             try arguments.operands.isEmpty
             ? [ManifestLocation.find(nil)]
