@@ -50,7 +50,8 @@ struct CheckManifest: BuildToolPlugin {
             let found = names.first {
                 $0.lowercased().hasPrefix("manifest") && $0.lowercased() != "manifest.schema.json"
             }
-            return "\(folder.path) has no manifest.json" + (found.map { "; rename \($0)" } ?? "; make one, such as {}")
+            return "\(folder.path) has no manifest.json"
+                + (found.map { "; rename \($0)" } ?? "; swift package substitute init makes one")
         }
         let folder = target.directoryURL.appendingPathComponent("Substitutions")
         if isFile(folder.appendingPathComponent("manifest.json").path) {

@@ -31,7 +31,12 @@ private func require(_ condition: Bool, _ message: @autoclosure () -> String) {
 
 // MARK: - The manifest
 
-private let folder = FileManager.default.temporaryDirectory
+/// Empty: what a manifest names is looked for in it.
+private let folder = {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder
+}()
 
 private func fuzzManifest(_ data: Data) {
     let document = JSONParser.parse(data)

@@ -163,7 +163,9 @@ struct PluginTests {
         try move("\(Self.folder)/manifest.json", to: "\(Self.folder)/Manifest.json")
         #expect(try await problem().hasSuffix("Substitutions has no manifest.json; rename Manifest.json"))
         try move("\(Self.folder)/Manifest.json", to: "\(Self.folder)/img/manifest.json")
-        #expect(try await problem().hasSuffix("Substitutions has no manifest.json; make one, such as {}"))
+        #expect(
+            try await problem().hasSuffix("Substitutions has no manifest.json; swift package substitute init makes one")
+        )
         try move("\(Self.folder)/img/manifest.json", to: "\(Self.folder)/manifest.json")
         try move(Self.folder, to: "Substitutions")
         try declare("")

@@ -120,7 +120,7 @@ extension JSONParser {
     }
 
     /// A string in single or typographic quotation marks, with an error; nil when there is none.
-    mutating func foreignString() throws(Stop) -> String? {
+    mutating func foreignString() throws(Stop) -> Name? {
         let start = position
         guard let (opening, width) = character(at: start), opening == "'" || Self.isTypographicQuote(opening) else {
             return nil
@@ -129,7 +129,10 @@ extension JSONParser {
         let content = position
         var end: (mark: Character?, offset: Int)?
         while let byte = current, byte != UInt8(ascii: "\n"), byte != UInt8(ascii: "\r") {
-            guard let (character, width) = character(at: position) else { break }
+            guard let (character, width) = character(at: position) else {
+                position += 1
+                continue
+            }
             let isQuote = character == "\"" || character == "'" || Self.isTypographicQuote(character)
             let next = position + width < bytes.count ? bytes[position + width] : UInt8(ascii: "\n")
             if isQuote,
@@ -141,6 +144,7 @@ extension JSONParser {
             }
             position += width
         }
+        guard try isUTF8(content..<(end?.offset ?? position)) else { return Name(text: nil) }
         let text = text(content..<(end?.offset ?? position))
         let marks = "\(opening)" + (end.flatMap(\.mark).map { $0 == "\"" ? "" : " \($0)" } ?? "")
         try report(
@@ -149,7 +153,7 @@ extension JSONParser {
                 at: start
             )
         )
-        return text
+        return Name(text: text)
     }
 
     static func isTypographicQuote(_ character: Character) -> Bool {

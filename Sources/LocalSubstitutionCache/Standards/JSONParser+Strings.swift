@@ -10,15 +10,16 @@ extension JSONParser {
         let start = position
         guard let byte = current else { return nil }
         if byte == UInt8(ascii: "\"") {
+            let known = errors.count
             let text = try string(isName: true)
             // A colon inside, and none behind: the quotation mark that was taken for the end opens the value.
-            if let colon = colonInside(start..<position - 1), try !isFollowedByColon() {
+            if errors.count == known, let colon = colonInside(start..<position - 1), try !isFollowedByColon() {
                 position = colon
                 return Name(text: try closed(start + 1..<colon))
             }
             return Name(text: text)
         }
-        if let text = try foreignString() { return Name(text: text) }
+        if let name = try foreignString() { return name }
         let isBare =
             byte.isASCIILetter || byte.isASCIIDigit || "_$/.-".utf8.contains(byte)
         guard isBare else {

@@ -85,7 +85,9 @@ struct JSONParser {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "/"):
             return JSONValue(kind: try word(), offset: start)
         default:
-            if let text = try foreignString() { return JSONValue(kind: .string(text), offset: start) }
+            if let string = try foreignString() {
+                return JSONValue(kind: string.text.map(JSONValue.Kind.string) ?? .unreadable, offset: start)
+            }
             try report(unexpected(expecting: "a value"))
             // Nothing is known of the rest of a text that does not even begin like one.
             if closings.isEmpty { throw Stop() }
@@ -231,12 +233,14 @@ struct JSONParser {
         case nil:
             return nil
         case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"):
-            try report(
-                error("\(quoted(name.text ?? "")) is alone; an entry is two texts with a colon between them", at: end)
-            )
+            // Of a name that could not be read enough has been told.
+            if let text = name.text {
+                try report(error("\(quoted(text)) is alone; an entry is two texts with a colon between them", at: end))
+            }
             return nil
         default:
-            try report(error("a colon is missing after \(quoted(name.text ?? ""))", at: end))
+            guard let text = name.text else { return nil }
+            try report(error("a colon is missing after \(quoted(text))", at: end))
         }
         end = position
         try skipSpace()

@@ -167,4 +167,26 @@ struct JSONParserTests {
         let latin = Array("{\"a\": \"".utf8) + [0xE9] + Array("\", \"b\": \"".utf8) + [0xE8] + Array("\"}".utf8)
         #expect(JSONParser.parse(latin).errors.map(\.kind) == [.encoding])
     }
+
+    @Test(
+        "No text with mistakes crashes",
+        arguments: [
+            "{\n \u{201C}a:\"\n}\n \"h/\0#}", "{\"", "{\":", "{\"a: {", "{\"\n:", "[\",", "{\"a\\", "{'", "{//", "{/*",
+            "<!--",
+        ]
+    )
+    func crashes(text: String) {
+        let bytes = Array(text.utf8)
+        // Each beginning, and each end.
+        for count in 0...bytes.count {
+            _ = JSONParser.parse(bytes.prefix(count))
+            _ = JSONParser.parse(bytes.suffix(count))
+        }
+        // As the fuzzer found it: what is no UTF-8 in the middle.
+        for offset in bytes.indices {
+            var broken = bytes
+            broken[offset] = 0xAF
+            #expect(!JSONParser.parse(broken).errors.isEmpty)
+        }
+    }
 }
