@@ -133,6 +133,32 @@ struct CheckTests {
         #expect(result.status == 1)
     }
 
+    @Test("No content of a file ends the tool, and what is not looked into is not judged")
+    func hostileContents() async throws {
+        let folder = try TemporaryFolder()
+        // Foundation's XML parser ends the process at a declaration without a default value.
+        let declared = "<!DOCTYPE a [<!ELEMENT a EMPTY><!ATTLIST a b CDATA #REQUIRED>]><a b=\"1\"/>"
+        let texts: [String: Data] = [
+            "declared.xml": Data(declared.utf8), "wide.xml": try #require(declared.data(using: .utf16)),
+            "hidden.xml": Data("<?xml version='1.0' encoding='UTF-7'?><a>+ADw-</a>".utf8),
+            "broken.xml": Data("<a>".utf8) + [0xFF, 0xFE, 0x3C, 0x62, 0xC3, 0x3E],
+            "deep.xml": Data(String(repeating: "<a>", count: 100_000).utf8),
+            "laughs.svg": Data("<!DOCTYPE svg [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]><svg>&b;</svg>".utf8),
+            "deep.json": Data(String(repeating: "[", count: 100_000).utf8), "nul.json": Data(count: 5000),
+            "short.png": Data([0x89]), "ftyp.mp4": Data("\0\0\0\u{8}ftyp".utf8),
+            "box.avif": Data([0xFF, 0xFF, 0xFF, 0xFF] + "ftyp".utf8),
+        ]
+        for (name, text) in texts { try folder.write(text, to: name) }
+        try folder.write("{ \"https://h/\": \"./\" }", to: "manifest.json")
+        let result = try await Tool.run(["check", "--json"], in: folder.url)
+        #expect(result.status == 0, "\(result.errors)")
+        for name in ["declared.xml", "wide.xml", "hidden.xml", "laughs.svg"] {
+            #expect(!result.output.contains(name), "\(result.output)")
+        }
+        #expect(result.output.contains("deep.xml"))
+        #expect(result.output.contains("short.png"))
+    }
+
     @Test("5,000 issues are printed in time, one to a line or all on one line", arguments: ["\n", ""])
     func manyIssues(separator: String) async throws {
         let folder = try TemporaryFolder()

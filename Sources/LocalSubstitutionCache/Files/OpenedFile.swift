@@ -86,6 +86,22 @@ struct OpenedFile: ~Copyable {
         return Int(status.st_size)
     }
 
+    /// The first bytes; fewer when the file has fewer.
+    func head(_ count: Int) throws(FileProblem) -> Data {
+        var data = Data(count: min(count, size))
+        var filled = 0
+        while filled < data.count {
+            let result = data.withUnsafeMutableBytes { bytes in
+                pread(descriptor, bytes.baseAddress.map { $0 + filled }, bytes.count - filled, off_t(filled))
+            }
+            if result < 0, errno == EINTR { continue }
+            guard result >= 0 else { throw FileProblem(errno: errno) }
+            if result == 0 { break }
+            filled += result
+        }
+        return data.prefix(filled)
+    }
+
     /// How a text is encoded.
     enum Encoding {
         case ascii

@@ -59,6 +59,9 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The entry's own URL: this one, or that of its folder.
     package var namedURL: String { entry.key.value }
 
+    /// The first bytes of the file as it is now; nil when it cannot be read, or is no file any more.
+    package func bytes(upTo count: Int) -> Data? { try? OpenedFile(reference.realPath.text).head(count) }
+
     /// The last day on which the entry is used, as `YYYY-MM-DD`.
     package var lastDay: String? { entry.until?.value.description }
 

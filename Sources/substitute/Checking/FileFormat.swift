@@ -53,6 +53,11 @@ enum FileFormat: String, CaseIterable {
             self = .wav
         } else if head.dropFirst(4).starts(with: "ftyp".utf8) {
             self = Self.format(ofBrands: head)
+        } else if head.first == 0, Self.boxes.contains(where: { head.dropFirst(4).starts(with: $0.utf8) }) {
+            self = .mp4
+        } else if head.starts(with: "BM".utf8), head.count > 9, head[6...9].allSatisfy({ $0 == 0 }) {
+            // Two reserved fields (BITMAPFILEHEADER).
+            self = .bmp
         } else if head.count > 2, head[0] == 0xFF, head[1] & 0xE0 == 0xE0, [0x02, 0x04].contains(head[1] & 0x06) {
             // The header of a frame (ISO 11172-3 §2.4.1.3) of layer III or II.
             self = .mp3
@@ -65,21 +70,27 @@ enum FileFormat: String, CaseIterable {
         }
     }
 
+    /// What texts may begin with, too, is told from them by the zeros that follow in the format.
     private static let signatures: [(format: FileFormat, offset: Int, bytes: [UInt8])] = [
         (.png, 0, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), (.jpeg, 0, [0xFF, 0xD8, 0xFF]),
         (.gif, 0, Array("GIF87a".utf8)), (.gif, 0, Array("GIF89a".utf8)), (.tiff, 0, [0x49, 0x49, 0x2A, 0]),
-        (.tiff, 0, [0x4D, 0x4D, 0, 0x2A]), (.icon, 0, [0, 0, 1, 0]), (.icon, 0, [0, 0, 2, 0]),
-        (.jpegXL, 0, [0xFF, 0x0A]), (.jpegXL, 0, [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]),
-        (.photoshop, 0, Array("8BPS".utf8)), (.woff, 0, Array("wOFF".utf8)), (.woff2, 0, Array("wOF2".utf8)),
-        (.outlines, 0, [0, 1, 0, 0]), (.outlines, 0, Array("OTTO".utf8)), (.outlines, 0, Array("true".utf8)),
-        (.fontCollection, 0, Array("ttcf".utf8)), (.matroska, 0, [0x1A, 0x45, 0xDF, 0xA3]),
-        (.ogg, 0, Array("OggS".utf8)), (.mp3, 0, Array("ID3".utf8)), (.flac, 0, Array("fLaC".utf8)),
+        (.tiff, 0, [0x4D, 0x4D, 0, 0x2A]), (.tiff, 0, [0x49, 0x49, 0x2B, 0]), (.icon, 0, [0, 0, 1, 0]),
+        (.icon, 0, [0, 0, 2, 0]), (.jpegXL, 0, [0xFF, 0x0A]),
+        (.jpegXL, 0, [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20]), (.photoshop, 0, Array("8BPS\0".utf8)),
+        (.woff, 0, Array("wOFF".utf8)), (.woff2, 0, Array("wOF2".utf8)), (.outlines, 0, [0, 1, 0, 0]),
+        (.outlines, 0, Array("OTTO\0".utf8)), (.outlines, 0, Array("true\0".utf8)),
+        (.fontCollection, 0, Array("ttcf\0".utf8)), (.matroska, 0, [0x1A, 0x45, 0xDF, 0xA3]),
+        (.ogg, 0, Array("OggS\0".utf8)), (.mp3, 0, Array("ID3\u{2}".utf8)), (.mp3, 0, Array("ID3\u{3}".utf8)),
+        (.mp3, 0, Array("ID3\u{4}".utf8)), (.flac, 0, Array("fLaC\0".utf8)),
+        (.flac, 0, [0x66, 0x4C, 0x61, 0x43, 0x80]),
         (.zip, 0, [0x50, 0x4B, 3, 4]), (.zip, 0, [0x50, 0x4B, 5, 6]), (.gzip, 0, [0x1F, 0x8B]),
-        (.webAssembly, 0, [0, 0x61, 0x73, 0x6D]), (.glTF, 0, Array("glTF".utf8)),
+        (.webAssembly, 0, [0, 0x61, 0x73, 0x6D]), (.glTF, 0, Array("glTF\u{2}\0".utf8)),
         (.lfsPointer, 0, Array("version https://git-lfs.github.com/spec/".utf8)),
-        (.alias, 0, Array("book\0\0\0\0mark\0\0\0\0".utf8)), (.mp4, 4, Array("moov".utf8)),
-        (.mp4, 4, Array("mdat".utf8)), (.mp4, 4, Array("styp".utf8)), (.bmp, 0, [0x42, 0x4D]),
+        (.alias, 0, Array("book\0\0\0\0mark\0\0\0\0".utf8)),
     ]
+
+    /// Boxes that QuickTime files begin with when they have no `ftyp`.
+    private static let boxes = ["moov", "mdat", "styp", "wide", "free", "skip"]
 
     /// What the brands of an ISO base media file say (ISO/IEC 14496-12 §4.3), from the `ftyp` box at its beginning.
     private static func format(ofBrands head: [UInt8]) -> FileFormat {
@@ -95,7 +106,8 @@ enum FileFormat: String, CaseIterable {
 
     /// HTML and SVG, by their first element.
     private static func markup(_ head: [UInt8]) -> FileFormat? {
-        let text = String(decoding: head, as: UTF8.self)
+        let isWide = head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF])
+        let text = isWide ? String(data: Data(head), encoding: .utf16) ?? "" : String(decoding: head, as: UTF8.self)
         var rest = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
         // Comments and processing instructions say nothing.
         while let end = rest.hasPrefix("<!--") ? "-->" : rest.hasPrefix("<?") ? "?>" : nil {
@@ -104,7 +116,8 @@ enum FileFormat: String, CaseIterable {
         }
         let start = rest.prefix(15).lowercased()
         if ["<!doctype html", "<html", "<head", "<body"].contains(where: start.hasPrefix) { return .html }
-        return rest.hasPrefix("<") && (rest.contains("<svg") || rest.contains(":svg")) ? .svg : nil
+        let isSVG = start.hasPrefix("<!doctype svg") || rest.contains("<svg") || rest.contains(":svg")
+        return rest.hasPrefix("<") && isSVG ? .svg : nil
     }
 
     // MARK: - What a type allows

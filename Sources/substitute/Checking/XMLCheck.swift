@@ -11,8 +11,9 @@ final class XMLCheck: NSObject, XMLParserDelegate {
     private var problem: String?
     private var openElements = 0
 
-    /// What is wrong first, with its place; nil when nothing is.
+    /// What is wrong first, with its place; nil when nothing is, and for texts that are not looked into.
     static func problem(in text: Data) -> String? {
+        guard isHarmless(text) else { return nil }
         let check = XMLCheck()
         let parser = XMLParser(data: text)
         parser.delegate = check
@@ -22,6 +23,22 @@ final class XMLCheck: NSObject, XMLParserDelegate {
         if let problem = check.problem { return problem }
         if check.openElements > 0 { return "at its end, an element is not closed" }
         return isRead || parser.parserError == nil ? nil : "it cannot be read"
+    }
+
+    /// Whether Foundation's parser can be trusted with a text.
+    ///
+    /// On Linux it ends the process at many declarations of a document type, and at names that are not UTF-8 (6.3.1). So
+    /// texts with declarations are not read, and neither are those whose encoding might hide them.
+    private static func isHarmless(_ text: Data) -> Bool {
+        let declarations = ["<!ATTLIST", "<!ENTITY", "<!NOTATION", "<!ELEMENT"]
+        guard !text.contains(0), !declarations.contains(where: { text.range(of: Data($0.utf8)) != nil }) else {
+            return false
+        }
+        let head = String(decoding: text.prefix(200), as: UTF8.self).lowercased()
+        guard head.hasPrefix("<?xml"), let encoding = head.firstMatch(of: /encoding\s*=\s*["']([^"']*)/)?.1,
+            encoding != "utf-8"
+        else { return String(validating: text, as: UTF8.self) != nil }
+        return encoding == "us-ascii" || encoding.hasPrefix("iso-8859-") || encoding.hasPrefix("windows-125")
     }
 
     func parser(

@@ -7,8 +7,6 @@ struct PreviewCard {
     let kind: FileKind
     /// The file's address, relative to the page and percent-encoded.
     let address: String
-    /// Where the file lies, to read the first lines of a text.
-    let file: URL
     /// What is wrong with the file's content, if anything.
     let problem: String?
     /// Whether the entry is ignored since its last day has passed.
@@ -62,9 +60,7 @@ struct PreviewCard {
     }
 
     private var firstLines: String {
-        guard let handle = try? FileHandle(forReadingFrom: file), let data = try? handle.read(upToCount: 2048) else {
-            return ""
-        }
+        guard let data = substitution.bytes(upTo: 2048) else { return "" }
         var text = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "\t", with: "    ")
         // What was read may end in the middle of a character.
         if data.count < substitution.size, text.hasSuffix("\u{FFFD}") { text.removeLast() }

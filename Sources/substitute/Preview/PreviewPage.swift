@@ -25,7 +25,6 @@ struct PreviewPage {
                 substitution: substitution,
                 kind: FileKind(substitution.mediaType),
                 address: Self.encoded(prefix + substitution.file),
-                file: folder.appendingPathComponent(substitution.file),
                 problem: check.contentProblems[substitution.file],
                 isExpired: substitution.isExpired(on: now),
                 number: number
