@@ -159,6 +159,38 @@ struct CheckTests {
         #expect(result.output.contains("short.png"))
     }
 
+    @Test("What is as it should be raises no alarm, though it looks like something else")
+    func rightContents() async throws {
+        let folder = try TemporaryFolder()
+        let page =
+            "<?xml version=\"1.0\"?><html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title/></head><body/></html>"
+        let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>"
+        let texts = [
+            "cars.txt": "BMW cars", "true.json": "true", "true.js": "true && f()", "love.txt": "true love",
+            "pdf.md": "a %PDF- b",
+            "tags.txt": "ID3 tags are", "gltf.md": "glTF is a format", "gif.txt": "GIF89a is a format",
+            "box.txt": "the ftyp box",
+            "moov.txt": "The moov atom", "headers.xml": "<headers><a/></headers>", "body.rss": "<bodytext/>",
+            "header.txt": "<header>foo</header>", "page.xhtml": page, "page.xml": page,
+            "relative.xml": "<d xmlns=\"uri\"/>",
+            "old.xml": "<?xml version=\"1.1\"?><a/>", "map.map": ")]}'\n{\"version\":3}", "note.txt": "MZ",
+            "long.svg": "<!--\(String(repeating: "licence ", count: 1000))-->\(svg)",
+            "prefix.svg": "<x:svg xmlns:x=\"http://www.w3.org/2000/svg\"/>", "doctype.svg": "<!DOCTYPE svg>\(svg)",
+        ]
+        for (name, text) in texts { try folder.write(text, to: name) }
+        try folder.write(try #require(svg.data(using: .utf16)), to: "wide.svg")
+        try folder.write(Data("RIFX\0\0\0\0WAVEfmt ".utf8), to: "big.wav")
+        try folder.write(Data("\0\0\0\u{8}wide\0\0\0\u{8}mdat".utf8), to: "old.mov")
+        try folder.write(Data("\0\0\0\u{8}moof\0\0\0\u{8}mdat".utf8), to: "part.mp4")
+        try folder.write(Data("ID3\u{4}\0fLaC".utf8), to: "tagged.flac")
+        try folder.write(Data([0x49, 0x49, 0x2B, 0, 8, 0]), to: "big.tiff")
+        try folder.write(Data(count: 100), to: "padded.mp3")
+        try folder.write(Data("MZ\u{90}\0program".utf8), to: "unpacks.zip")
+        try folder.write("{ \"https://h/\": \"./\" }", to: "manifest.json")
+        let result = try await Tool.run(["check"], in: folder.url)
+        #expect(result.output.hasSuffix("no errors, no warnings\n"), "\(result.output)")
+    }
+
     @Test("5,000 issues are printed in time, one to a line or all on one line", arguments: ["\n", ""])
     func manyIssues(separator: String) async throws {
         let folder = try TemporaryFolder()

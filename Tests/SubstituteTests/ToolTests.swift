@@ -130,6 +130,19 @@ struct ToolTests {
         #expect(try await run(["preview"]).output.contains(summary))
     }
 
+    @Test("Files of entries that have ended count for nothing, and the names of folders steer no terminal")
+    func budgetWithoutExpired() async throws {
+        let manifest =
+            "{ \"https://h/n\": \"new.txt\", \"https://h/o\": { \"file\": \"old.txt\", \"until\": \"2001-01-01\" } }"
+        try folder.write(manifest, to: "manifest.json")
+        try folder.write(String(repeating: "x", count: 50), to: "new.txt")
+        try folder.write(String(repeating: "x", count: 5000), to: "old.txt")
+        let result = try await run(["check", "--budget", "10B"])
+        #expect(result.output.contains("the files have 50 bytes together") && !result.output.contains("\"old.txt\" ("))
+        try writeSite(to: "a\u{1B}[31m/Substitutions/")
+        #expect(try await !run(["check"]).errors.contains("\u{1B}"))
+    }
+
     @Test("Unused files are told by folder, and one by one with --all")
     func unused() async throws {
         try writeSite(to: "")
@@ -198,6 +211,31 @@ struct ToolTests {
         #expect(named.status == 0, "\(named.errors)")
         let reference = "Sources/elsewhere/Substitutions/../../../manifest.schema.json"
         #expect(FileManager.default.fileExists(atPath: folder.url.appendingPathComponent(reference).path))
+    }
+
+    @Test("init names the schema from wherever it stands, and writes through no link")
+    func initialiseElsewhere() async throws {
+        try folder.write("", to: "project/Substitutions/x")
+        #expect(try await run(["init", "."], in: "project/Substitutions").status == 0)
+        let files = FileManager.default
+        #expect(files.fileExists(atPath: folder.url.appendingPathComponent("project/manifest.schema.json").path))
+        #expect(
+            !files.fileExists(
+                atPath: folder.url.appendingPathComponent("project/Substitutions/manifest.schema.json").path
+            )
+        )
+
+        try folder.write("", to: "package/Package.swift")
+        let named = try await run(["init", "./Sources/App/Substitutions"], in: "package")
+        #expect(named.output.contains("for the target App: resources: [.copy(\"Substitutions\")]"), "\(named.output)")
+
+        try folder.write("", to: "linked/x")
+        try files.createSymbolicLink(
+            atPath: folder.url.appendingPathComponent("linked/hello.txt").path,
+            withDestinationPath: "../outside.txt"
+        )
+        #expect(try await run(["init", "linked"]).status == 1)
+        #expect(!files.fileExists(atPath: folder.url.appendingPathComponent("outside.txt").path))
     }
 
     @Test("Outside a package init makes the folder here, with the schema beside it")

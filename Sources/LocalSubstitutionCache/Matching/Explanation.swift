@@ -193,7 +193,9 @@ extension Explanation {
                 expired = table.expiredSubstitution(for: identity)
                 if expired != nil { return .expired }
                 nearest = table.nearest(to: identity)
-                folder = table.folder(above: identity)
+                // Where only the query differs, the folder has the file.
+                let isThere = if case .query? = nearest?.differences.first { true } else { false }
+                if !isThere { folder = table.folder(above: identity) }
                 return .noEntry
             } catch {
                 switch error {

@@ -55,11 +55,8 @@ extension JSONParser {
         }
     }
 
-    func trailingContent(after value: JSONValue) -> JSONSyntaxError {
+    func trailingContent() -> JSONSyntaxError {
         let byte = current ?? 0
-        if byte == UInt8(ascii: "{"), case .object = value.kind {
-            return error("a second \"{\" begins here; write a comma instead of the \"}\" before it and of this \"{\"")
-        }
         let isStray = byte.isClosingBracket || byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";")
         return isStray
             ? error("this \"\(Character(Unicode.Scalar(byte)))\" is one too many; remove it")

@@ -165,8 +165,14 @@ extension JSONParser {
 
     /// Steps over comments, with one error for all that follow each other; false when there is none.
     mutating func skipComments() throws(Stop) -> Bool {
+        if skipsConflictMarker { return try skipConflictMarker() }
         guard let length = commentLength else { return false }
         let start = position
+        if bytes[start..<start + length].starts(with: "/*".utf8),
+            !bytes[..<(start + length)].suffix(2).elementsEqual("*/".utf8)
+        {
+            throw stop(error("this comment is never closed, and JSON has none; remove it", at: start))
+        }
         var end = start + length
         var count = 1
         while true {
@@ -178,6 +184,20 @@ extension JSONParser {
         }
         position = end
         try report(comment(start..<end, count))
+        return true
+    }
+
+    /// Whether a line begins here that Git writes where two versions could not be joined.
+    private var skipsConflictMarker: Bool {
+        guard position == 0 || bytes[position - 1] == UInt8(ascii: "\n") else { return false }
+        return ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].contains { bytes[position...].starts(with: $0.utf8) }
+    }
+
+    private mutating func skipConflictMarker() throws(Stop) -> Bool {
+        try report(
+            error("two versions that Git could not join are here; keep one, and remove the lines with <, = and >")
+        )
+        while let byte = current, byte != UInt8(ascii: "\n") { position += 1 }
         return true
     }
 
@@ -214,12 +234,13 @@ extension JSONParser {
         let isSlashes = rest.starts(with: "//".utf8)
         guard isSlashes || rest.first == UInt8(ascii: "#") else { return nil }
         let line = rest.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        let beginning = line.prefix(500)
         // `//host/path": …` is a key whose first quotation mark is missing, and `//host/path: …` one without any.
-        let word = line.prefix { !$0.isJSONSpace && $0 != UInt8(ascii: "\"") }
+        let word = beginning.prefix { !$0.isJSONSpace && $0 != UInt8(ascii: "\"") }
+        let isClosed = word.endIndex < beginning.endIndex && beginning[word.endIndex] == UInt8(ascii: "\"")
         let isKey =
             isSlashes && word.dropFirst(2).first.map { $0.isASCIILetter || $0.isASCIIDigit } == true
-            && word.contains(UInt8(ascii: "."))
-            && (word.last == UInt8(ascii: ":") || line.count { $0 == UInt8(ascii: "\"") } % 2 == 1)
+            && word.contains(UInt8(ascii: ".")) && (word.last == UInt8(ascii: ":") || isClosed)
         return isKey ? nil : line.count
     }
 

@@ -47,6 +47,33 @@ extension JSONParser {
 
     /// A string in straight quotation marks; nil when it cannot be read.
     mutating func string(isName: Bool = false) throws(Stop) -> String? {
+        if isDoubled(before: position + 2) {
+            try report(error("there is a quotation mark too many here; remove one"))
+            position += 1
+        }
+        let known = errors.count
+        let text = try content(isName: isName)
+        // A second one behind the end of a string, which nothing but its end follows.
+        if errors.count == known, current == UInt8(ascii: "\""), isDelimiter(position + 1) {
+            try report(error("there is a quotation mark too many here; remove it"))
+            position += 1
+        }
+        return text
+    }
+
+    /// Whether two quotation marks end here, and a text follows them.
+    private func isDoubled(before end: Int) -> Bool {
+        end < bytes.count && bytes[end - 1] == UInt8(ascii: "\"") && !isDelimiter(end)
+            && bytes[end] != UInt8(ascii: "\"")
+    }
+
+    /// Whether the text ends at `offset`, or something that follows a string is there.
+    private func isDelimiter(_ offset: Int) -> Bool {
+        guard offset < bytes.count else { return true }
+        return bytes[offset].isJSONSpace || bytes[offset].isClosingBracket || ",:;=".utf8.contains(bytes[offset])
+    }
+
+    private mutating func content(isName: Bool) throws(Stop) -> String? {
         let opening = position
         position += 1
         let start = position

@@ -54,7 +54,7 @@ struct JSONParser {
                 value = JSONValue(kind: .object(try members(opening: nil, depth: 1)), offset: value.offset)
                 try skipSpace()
             }
-            if current != nil { errors.append(trailingContent(after: value)) }
+            if current != nil { errors.append(trailingContent()) }
             return value
         } catch {
             return JSONValue(kind: .unreadable, offset: start)
@@ -155,7 +155,10 @@ struct JSONParser {
                     if isMissing { return }
                 }
                 if case .comma(let offset) = before { try report(trailingComma(offset, before: byte)) }
-                if depth == 1, try closesTooEarly() { continue }
+                if depth == 1, try closesTooEarly() {
+                    before = .stray
+                    continue
+                }
                 position += 1
                 return
             case UInt8(ascii: ","), UInt8(ascii: ";"):
@@ -211,6 +214,18 @@ struct JSONParser {
     /// Steps over the bracket that closes the whole text, when more entries follow it.
     private mutating func closesTooEarly() throws(Stop) -> Bool {
         let rest = bytes[(position + 1)...].drop { $0.isJSONSpace || $0 == UInt8(ascii: ",") }
+        if rest.first == UInt8(ascii: "{"), bytes[position] == UInt8(ascii: "}") {
+            let isJoined = bytes[position..<rest.startIndex].contains(UInt8(ascii: ","))
+            try report(
+                error(
+                    "a second \"{\" follows, and a file holds one; "
+                        + (isJoined
+                            ? "remove this \"}\" and that \"{\"" : "write a comma instead of this \"}\" and that \"{\"")
+                )
+            )
+            position = rest.startIndex + 1
+            return true
+        }
         guard rest.first == UInt8(ascii: "\"") else { return false }
         let bracket = Character(Unicode.Scalar(bytes[position]))
         try report(error("this \"\(bracket)\" closes the whole file, but more entries follow; remove it"))
@@ -221,10 +236,14 @@ struct JSONParser {
     private mutating func member(depth: Int) throws(Stop) -> JSONMember? {
         let offset = position
         guard let name = try name(depth: depth) else { return nil }
-        var end = position
+        let end = position
+        var hasColon = true
         try skipSpace()
         switch current {
         case UInt8(ascii: ":"):
+            position += 1
+        case UInt8(ascii: ";"):
+            try report(error("write a colon here instead of \";\""))
             position += 1
         case UInt8(ascii: "="):
             let isArrow = position + 1 < bytes.count && bytes[position + 1] == UInt8(ascii: ">")
@@ -241,20 +260,22 @@ struct JSONParser {
         default:
             guard let text = name.text else { return nil }
             try report(error("a colon is missing after \(quoted(text))", at: end))
+            hasColon = false
         }
-        end = position
+        let colon = position - 1
         try skipSpace()
         switch current {
         case nil:
             return nil
         case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"):
-            try report(error("nothing follows this colon; write what belongs there", at: end - 1))
+            if hasColon { try report(error("nothing follows this colon; write what belongs there", at: colon)) }
             return nil
         default:
+            let known = errors.count
             let value = try value(depth: depth)
-            if case .string = value.kind, try isFollowedByColon() {
+            if hasColon, errors.count == known, case .string = value.kind, try isFollowedByColon() {
                 // The next name was read as this one's value.
-                try report(error("nothing follows this colon; write what belongs there", at: end - 1))
+                try report(error("nothing follows this colon; write what belongs there", at: colon))
                 position = value.offset
                 return nil
             }
@@ -379,7 +400,7 @@ struct JSONParser {
         while let byte = current {
             if byte.isJSONSpace {
                 position += 1
-            } else if byte < 0x80, !"/#<".utf8.contains(byte) {
+            } else if byte < 0x80, !"/#<=>|".utf8.contains(byte) {
                 return
             } else if try !skipComments(), try !skipInvisible() {
                 return

@@ -281,7 +281,7 @@ extension String {
         while let percent = rest.firstIndex(of: "%") {
             result += String(rest[..<percent]).precomposedStringWithCanonicalMapping
             let end = rest.index(percent, offsetBy: 3, limitedBy: rest.endIndex) ?? rest.endIndex
-            result.unicodeScalars += rest[percent..<end]
+            result += String(rest[percent..<end])
             rest = rest[end...]
         }
         return result + String(rest).precomposedStringWithCanonicalMapping

@@ -88,9 +88,11 @@ struct ContentCheck {
         default:
             break
         }
-        if let problem = mismatch(format, substitution) { return problem }
+        if let problem = mismatch(format, Array(head), substitution) { return problem }
         guard substitution.size <= parsedSize else { return nil }
         if type.isJSON {
+            // A line before a source map that keeps browsers from running it.
+            if head.starts(with: ")]}'".utf8) { return nil }
             guard let text = substitution.bytes(upTo: parsedSize), let problem = JSONProblem(in: text)
             else { return nil }
             let place = "\(visible(substitution.file)):\(problem.line):\(problem.column)"
@@ -107,13 +109,14 @@ struct ContentCheck {
     /// Whether the first bytes speak against the type.
     private static func mismatch(
         _ format: FileFormat?,
+        _ head: [UInt8],
         _ substitution: Substitution
     ) -> (kind: String, sentence: String)? {
         let (type, subject) = (substitution.mediaType, quoted(substitution.file))
         guard let expected = FileFormat.expected(of: type) else {
             // Of other types only this is known: text is none of the formats, and hardly anything is a web page.
-            let isPage = format == .html && !type.isHTML && type.essence != "text/markdown"
-            let isBinary = type.isText && format.map { ![.html, .svg].contains($0) } == true
+            let isPage = format == .html && !type.isXML && !type.isHTML && type.essence != "text/markdown"
+            let isBinary = type.isText && FileFormat.isBinary(head)
             guard let format, isPage || isBinary else { return nil }
             return (
                 format.rawValue,
@@ -122,8 +125,15 @@ struct ContentCheck {
         }
         if let format, expected.contains(format) { return nil }
         let names = FileFormat.allCases.filter(expected.contains).map(\.article).joined(separator: " or ")
-        // A sound may begin with padding.
-        if format == nil, expected == [.mp3] { return nil }
+        // A sound may begin with padding, an archive with a program that unpacks it, a PDF with a line of a printer,
+        // and an SVG with a long comment or in UTF-16: the parser of XML judges that.
+        let isUnclear =
+            expected == [.mp3] || expected == [.zip] && head.starts(with: "MZ".utf8)
+            || expected == [.pdf] && Data(head.prefix(1024)).range(of: Data("%PDF-".utf8)) != nil
+            || expected == [.svg]
+                && (head.first { $0 > 0x20 } == UInt8(ascii: "<") || head.starts(with: [0xEF, 0xBB, 0xBF, 0x3C])
+                    || FileFormat.isBinary(head) && head.contains(UInt8(ascii: "<")))
+        if format == nil, isUnclear { return nil }
         guard let format else {
             return (
                 "no \(names)",

@@ -49,7 +49,9 @@ enum FileFormat: String, CaseIterable {
             self = known.format
         } else if head.starts(with: "RIFF".utf8), head.dropFirst(8).starts(with: "WEBP".utf8) {
             self = .webp
-        } else if head.starts(with: "RIFF".utf8), head.dropFirst(8).starts(with: "WAVE".utf8) {
+        } else if ["RIFF", "RIFX", "RF64"].contains(where: { head.starts(with: $0.utf8) }),
+            head.dropFirst(8).starts(with: "WAVE".utf8)
+        {
             self = .wav
         } else if head.dropFirst(4).starts(with: "ftyp".utf8) {
             self = Self.format(ofBrands: head)
@@ -61,7 +63,7 @@ enum FileFormat: String, CaseIterable {
         } else if head.count > 2, head[0] == 0xFF, head[1] & 0xE0 == 0xE0, [0x02, 0x04].contains(head[1] & 0x06) {
             // The header of a frame (ISO 11172-3 §2.4.1.3) of layer III or II.
             self = .mp3
-        } else if String(decoding: head.prefix(1024), as: UTF8.self).contains("%PDF-") {
+        } else if head.starts(with: "%PDF-".utf8) {
             self = .pdf
         } else if let format = Self.markup(head) {
             self = format
@@ -90,7 +92,12 @@ enum FileFormat: String, CaseIterable {
     ]
 
     /// Boxes that QuickTime files begin with when they have no `ftyp`.
-    private static let boxes = ["moov", "mdat", "styp", "wide", "free", "skip"]
+    private static let boxes = ["moov", "mdat", "styp", "wide", "free", "skip", "moof", "sidx"]
+
+    /// Whether bytes that begin a text are none, by a control character that no text has.
+    static func isBinary(_ head: [UInt8]) -> Bool {
+        head.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D, 0x1B].contains($0) }
+    }
 
     /// What the brands of an ISO base media file say (ISO/IEC 14496-12 §4.3), from the `ftyp` box at its beginning.
     private static func format(ofBrands head: [UInt8]) -> FileFormat {
@@ -115,7 +122,10 @@ enum FileFormat: String, CaseIterable {
             rest = rest[range.upperBound...].drop(while: \.isWhitespace)
         }
         let start = rest.prefix(15).lowercased()
-        if ["<!doctype html", "<html", "<head", "<body"].contains(where: start.hasPrefix) { return .html }
+        let element = start.dropFirst().prefix { $0.isLetter }
+        let isPage =
+            start.hasPrefix("<!doctype html") || start.hasPrefix("<") && ["html", "head", "body"].contains(element)
+        if isPage { return .html }
         let isSVG = start.hasPrefix("<!doctype svg") || rest.contains("<svg") || rest.contains(":svg")
         return rest.hasPrefix("<") && isSVG ? .svg : nil
     }
@@ -140,7 +150,7 @@ enum FileFormat: String, CaseIterable {
         "font/collection": [.fontCollection], "video/mp4": [.mp4], "video/x-m4v": [.mp4], "video/quicktime": [.mp4],
         "audio/mp4": [.mp4], "video/webm": [.matroska], "audio/webm": [.matroska], "video/matroska": [.matroska],
         "audio/ogg": [.ogg], "video/ogg": [.ogg], "audio/mpeg": [.mp3], "audio/wav": [.wav],
-        "audio/flac": [.flac, .ogg],
+        "audio/flac": [.flac, .ogg, .mp3],
         "application/zip": [.zip], "application/epub+zip": [.zip], "application/vnd.apple.pkpass": [.zip],
         "application/java-archive": [.zip], "model/vnd.usdz+zip": [.zip], "application/gzip": [.gzip],
         "application/wasm": [.webAssembly], "model/gltf-binary": [.glTF],

@@ -25,7 +25,9 @@ enum ManifestLocation {
             )
         }
         guard found.count == 1 else {
-            throw UsageError("there are several manifests here; name one:\n  " + found.joined(separator: "\n  "))
+            throw UsageError(
+                "there are several manifests here; name one:\n  " + found.map { visible($0) }.joined(separator: "\n  ")
+            )
         }
         return first
     }

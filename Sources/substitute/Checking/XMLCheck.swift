@@ -27,10 +27,16 @@ final class XMLCheck: NSObject, XMLParserDelegate {
 
     /// Whether Foundation's parser can be trusted with a text.
     ///
-    /// On Linux it ends the process at many declarations of a document type, and at names that are not UTF-8 (6.3.1). So
-    /// texts with declarations are not read, and neither are those whose encoding might hide them.
+    /// On Linux it ends the process at many declarations of a document type, and at names that are not UTF-8 (6.3.1).
+    /// So texts with declarations are not read, and neither are those whose encoding might hide them.
     private static func isHarmless(_ text: Data) -> Bool {
         let declarations = ["<!ATTLIST", "<!ENTITY", "<!NOTATION", "<!ELEMENT"]
+        // A tag with very many attributes takes time that grows with their square.
+        var tag = 0
+        for byte in text {
+            tag = byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") ? 0 : tag + 1
+            if tag > 500_000 { return false }
+        }
         guard !text.contains(0), !declarations.contains(where: { text.range(of: Data($0.utf8)) != nil }) else {
             return false
         }
@@ -57,19 +63,20 @@ final class XMLCheck: NSObject, XMLParserDelegate {
 
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
         let code = (error as NSError).code
-        // A name that a document type outside the text may define, which was not read.
-        guard problem == nil, code != Self.undefinedOutside else { return }
+        guard problem == nil, !Self.warnings.contains(code) else { return }
         problem = "in line \(parser.lineNumber), column \(parser.columnNumber), \(Self.cause(code))"
     }
 
-    /// `XML_WAR_UNDECLARED_ENTITY` of libxml2, which Foundation's codes leave out.
-    private static let undefinedOutside = 27
+    /// What libxml2 passes on though it is no error: names that a document type outside the text may define (27, 201),
+    /// a version other than 1.0 (97), and the name of a namespace that is no whole URI (99, 100).
+    private static let warnings: Set<Int> = [27, 97, 99, 100, 201]
 
     /// What an error of libxml2 means, by the codes that Foundation passes on.
     private static func cause(_ code: Int) -> String {
         switch code {
         case 76: "an element is closed by another one's tag"
-        case 5, 77, 85: "an element is not closed"
+        case 5: "something follows the end"
+        case 77, 85: "an element is not closed"
         case 38, 68: "\"&\" must be written &amp;, and \"<\" &lt;"
         case 26: "an entity is not known; write the character itself"
         case 39, 40, 41: "an attribute has no value in quotation marks"

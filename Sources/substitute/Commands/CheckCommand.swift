@@ -111,8 +111,10 @@ private enum BudgetCheck {
         let size = check.inventory.size
         guard size > budget.bytes else { return nil }
         var seen: Set<String> = []
-        let largest = check.substitutions.filter { seen.insert($0.realPath).inserted }.sorted { $0.size > $1.size }
-            .prefix(3)
+        let now = Date()
+        let largest = check.substitutions.filter { !$0.isExpired(on: now) && seen.insert($0.realPath).inserted }.sorted
+        { $0.size > $1.size }
+        .prefix(3)
         let list = largest.map { "\(quoted($0.file)) (\(ByteCount($0.size)))" }.joined(separator: ", ")
         return ManifestIssue(
             severity: .error,

@@ -14,7 +14,7 @@ enum CompletionsCommand {
               zsh    substitute completions zsh > a folder of $fpath, as _substitute
               fish   substitute completions fish > ~/.config/fish/completions/substitute.fish
             """,
-        example: "  source <(substitute completions bash)",
+        example: "  eval \"$(substitute completions bash)\"",
         run: run
     )
 

@@ -83,6 +83,8 @@ struct ExplainCommand {
             let lines = url == "-" ? console.readAll().split(separator: UInt8(ascii: "\n")) : [Data(url.utf8)]
             for line in lines {
                 let url = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+                // An empty line of a list is no URL; one that was named is.
+                if url.isEmpty, lines.count > 1 { continue }
                 // A manifest writes //host/path for both schemes.
                 for url in url.hasPrefix("//") ? ["https:\(url)", "http:\(url)"] : [url] {
                     let answer = explain.answer(url)
@@ -101,7 +103,10 @@ struct ExplainCommand {
     /// Whether a word is a URL and no file.
     private static func isURL(_ word: String) -> Bool {
         if word == "-" || word.contains("://") || word.hasPrefix("//") { return true }
-        return !word.hasSuffix(".json") && !FileManager.default.fileExists(atPath: word)
+        if FileManager.default.fileExists(atPath: word) { return false }
+        // `example.com/data.json`, though not `Sources/App/manifest.json`.
+        let server = word.prefix { $0 != "/" }
+        return !word.hasSuffix(".json") || server.count < word.count && server.dropFirst().contains(".")
     }
 
     private typealias Answer = (explanation: Explanation, response: HTTPURLResponse?)
@@ -110,6 +115,10 @@ struct ExplainCommand {
     ///
     /// Nil when the text is no URL at all.
     private func answer(_ text: String) -> Answer? {
+        // Foundation encodes each "%" anew when it has to encode anything.
+        let text = text.unicodeScalars.map { scalar in
+            scalar.isASCII ? String(scalar) : String(scalar).utf8.map { String(format: "%%%02X", $0) }.joined()
+        }.joined()
         guard let url = URL(string: text) else { return nil }
         var request = URLRequest(url: url)
         request.httpMethod = method

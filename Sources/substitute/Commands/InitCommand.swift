@@ -21,34 +21,40 @@ enum InitCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one folder") }
-        let folder = try arguments.operands.first ?? defaultFolder()
-        let (manifest, file) = ("\(folder)/manifest.json", "\(folder)/hello.txt")
-        if let taken = [manifest, file].first(where: FileManager.default.fileExists) {
-            throw ToolError("\(quoted(taken)) is there already, and stays as it is")
+        let name = try arguments.operands.first ?? defaultFolder()
+        let folder = URL(fileURLWithPath: name).standardizedFileURL
+        let (manifest, file) = (
+            folder.appendingPathComponent("manifest.json"), folder.appendingPathComponent("hello.txt")
+        )
+        if let taken = [manifest, file].first(where: { FileManager.default.fileExists(atPath: $0.path) }) {
+            throw ToolError("\(quoted("\(name)/\(taken.lastPathComponent)")) is there already, and stays as it is")
         }
         do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         } catch {
-            throw ToolError("the folder \(quoted(folder)) cannot be made: \(error.localizedDescription)")
+            throw ToolError("the folder \(quoted(name)) cannot be made: \(error.localizedDescription)")
         }
-        let schema = schemaPlace(for: folder)
-        if !FileManager.default.fileExists(atPath: schema.file) { try Console.write(Schema.text, to: schema.file) }
+        // In a package the schema lies outside the targets, which would have to declare it; else beside the folder.
+        let package = package(around: folder)
+        let schema = (package ?? folder.deletingLastPathComponent()).appendingPathComponent("manifest.schema.json")
+        if !FileManager.default.fileExists(atPath: schema.path) { try create(Schema.text, at: schema) }
         let text = """
             {
-              "$schema": "\(schema.reference)",
+              "$schema": "\(reference(from: folder, to: schema))",
 
               "https://example.com/hello.txt": "hello.txt"
             }
 
             """
-        try Console.write(text, to: manifest)
-        try Console.write("This file answers for https://example.com/hello.txt.\n", to: file)
+        try create(text, at: manifest)
+        try create("This file answers for https://example.com/hello.txt.\n", at: file)
         console.print(
             """
-            Made \(visible(manifest)) with a first entry for \(visible(file)), and \(visible(schema.file)) for editors.
+            Made \(visible(name))/manifest.json with a first entry for \(visible(name))/hello.txt, and \
+            \(schema.lastPathComponent) for editors.
 
             Next:
-              \(nextStep(folder))
+              \(nextStep(folder, in: package))
               substitute check       tells everything that is wrong with the manifest
               substitute preview     shows what ships
             """
@@ -57,14 +63,15 @@ enum InitCommand {
     }
 
     /// How the folder gets into the app.
-    private static func nextStep(_ folder: String) -> String {
-        let parts = folder.split(separator: "/")
+    private static func nextStep(_ folder: URL, in package: URL?) -> String {
+        let parts = package.map { folder.pathComponents.dropFirst($0.pathComponents.count) } ?? []
         guard parts.first == "Sources", parts.count > 2 else {
             return
                 "In Xcode: drag the folder into the project, and untick \"Build Folder Contents\" in its File inspector."
         }
-        return
-            "In Package.swift, for the target \(parts[1]): resources: [.copy(\(quoted(parts.dropFirst(2).joined(separator: "/"))))]"
+        let names = Array(parts)
+        let path = names.dropFirst(2).joined(separator: "/")
+        return "In Package.swift, for the target \(visible(names[1])): resources: [.copy(\(quoted(path)))]"
     }
 
     private static func defaultFolder() throws(UsageError) -> String {
@@ -76,32 +83,36 @@ enum InitCommand {
             return isThere && isFolder.boolValue && !name.hasPrefix(".")
         }
         guard let target = targets.first, targets.count == 1 else {
-            let example = "Sources/\(targets.first ?? "App")/Substitutions"
+            let example = "Sources/\(visible(targets.first ?? "App"))/Substitutions"
             throw UsageError("name the folder in the target that ships it, such as: substitute init \(example)")
         }
         return "Sources/\(target)/Substitutions"
     }
 
-    /// Where the schema lies: in a package outside its targets, which would have to handle it, and else beside the
-    /// folder.
-    private static func schemaPlace(for folder: String) -> (file: String, reference: String) {
-        let name = "manifest.schema.json"
-        let url = URL(fileURLWithPath: folder).standardizedFileURL
-        var above = url.deletingLastPathComponent()
-        var way = "../"
+    /// The folder of the package that a folder lies in.
+    private static func package(around folder: URL) -> URL? {
+        var above = folder.deletingLastPathComponent()
         while above.path != "/" {
             if FileManager.default.fileExists(atPath: above.appendingPathComponent("Package.swift").path) {
-                let current = URL(fileURLWithPath: FileManager.default.currentDirectoryPath).standardizedFileURL
-                return (above.path == current.path ? name : above.appendingPathComponent(name).path, way + name)
+                return above
             }
             above.deleteLastPathComponent()
-            way += "../"
         }
-        let parent =
-            folder.split(separator: "/").count > 1 && !folder.hasPrefix("/")
-            ? folder.split(separator: "/").dropLast().joined(separator: "/") + "/" : ""
-        return folder.hasPrefix("/")
-            ? (url.deletingLastPathComponent().appendingPathComponent(name).path, "../" + name)
-            : (parent + name, "../" + name)
+        return nil
+    }
+
+    /// The way from a folder to a file of one of the folders around it.
+    private static func reference(from folder: URL, to file: URL) -> String {
+        let levels = folder.pathComponents.count - file.deletingLastPathComponent().pathComponents.count
+        return String(repeating: "../", count: levels) + file.lastPathComponent
+    }
+
+    /// Writes a file where there is none, also no link to none.
+    private static func create(_ text: String, at file: URL) throws {
+        do {
+            try Data(text.utf8).write(to: file, options: .withoutOverwriting)
+        } catch {
+            throw ToolError("\(quoted(file.path)) cannot be made: \(error.localizedDescription)")
+        }
     }
 }

@@ -35,7 +35,9 @@ enum PreviewCommand {
         guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
         let path = try ManifestLocation.find(arguments.operands.first)
         let named = arguments.values(output).last.flatMap { $0 == "-" ? nil : $0 }
-        let temporary = FileManager.default.temporaryDirectory.appendingPathComponent("preview.html").path
+        let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "preview-\(UUID().uuidString).html"
+        ).path
         let output = named ?? (arguments.has(opens) ? temporary : nil)
         let manifest = URL(fileURLWithPath: path)
         let check = ManifestCheck(manifest, name: path)
