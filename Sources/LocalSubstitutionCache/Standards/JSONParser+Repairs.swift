@@ -233,15 +233,15 @@ extension JSONParser {
         }
         let isSlashes = rest.starts(with: "//".utf8)
         guard isSlashes || rest.first == UInt8(ascii: "#") else { return nil }
-        let line = rest.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        let beginning = line.prefix(500)
+        let isInLine: (UInt8) -> Bool = { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         // `//host/path": …` is a key whose first quotation mark is missing, and `//host/path: …` one without any.
+        let beginning = rest.prefix(500).prefix(while: isInLine)
         let word = beginning.prefix { !$0.isJSONSpace && $0 != UInt8(ascii: "\"") }
         let isClosed = word.endIndex < beginning.endIndex && beginning[word.endIndex] == UInt8(ascii: "\"")
         let isKey =
             isSlashes && word.dropFirst(2).first.map { $0.isASCIILetter || $0.isASCIIDigit } == true
             && word.contains(UInt8(ascii: ".")) && (word.last == UInt8(ascii: ":") || isClosed)
-        return isKey ? nil : line.count
+        return isKey ? nil : rest.prefix(while: isInLine).count
     }
 
     /// Steps over characters that look like spaces, with one error for all that follow each other; false when there are

@@ -43,7 +43,7 @@ final class XMLCheck: NSObject, XMLParserDelegate {
         let head = String(decoding: text.prefix(200), as: UTF8.self).lowercased()
         guard head.hasPrefix("<?xml"), let encoding = head.firstMatch(of: /encoding\s*=\s*["']([^"']*)/)?.1,
             encoding != "utf-8"
-        else { return String(validating: text, as: UTF8.self) != nil }
+        else { return String(data: text, encoding: .utf8) != nil }
         return encoding == "us-ascii" || encoding.hasPrefix("iso-8859-") || encoding.hasPrefix("windows-125")
     }
 
