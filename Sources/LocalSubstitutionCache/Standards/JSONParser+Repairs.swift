@@ -67,7 +67,8 @@ extension JSONParser {
         return range.last { bytes[$0] == UInt8(ascii: ":") && $0 + 1 < range.upperBound && bytes[$0 + 1].isJSONSpace }
     }
 
-    mutating func isFollowedByColon() throws(Stop) -> Bool {
+    /// Whether a colon, or what people write for one, comes next.
+    var isFollowedByColon: Bool {
         let rest = bytes[position...].first { !$0.isJSONSpace }
         return rest == UInt8(ascii: ":") || rest == UInt8(ascii: "=")
     }
@@ -111,12 +112,13 @@ extension JSONParser {
     }
 
     /// Reports that bare text, which ends at the current place, needs quotation marks.
-    mutating func reportMissingQuotes(around text: String, at start: Int) throws(Stop) {
-        if current == UInt8(ascii: "\""), position == start + text.utf8.count {
+    mutating func reportMissingQuotes(around bare: Range<Int>) throws(Stop) {
+        let text = quoted(text(bare))
+        if isClosedOnly(by: bare) {
             position += 1
-            return try report(error("a quotation mark is missing before \(quoted(text))", at: start))
+            return try report(error("a quotation mark is missing before \(text)", at: bare.lowerBound))
         }
-        try report(error("\(quoted(text)) needs quotation marks around it", at: start))
+        try report(error("\(text) needs quotation marks around it", at: bare.lowerBound))
     }
 
     /// A string in single or typographic quotation marks, with an error; nil when there is none.

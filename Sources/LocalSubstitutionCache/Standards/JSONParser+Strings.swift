@@ -13,7 +13,7 @@ extension JSONParser {
             let known = errors.count
             let text = try string(isName: true)
             // A colon inside, and none behind: the quotation mark that was taken for the end opens the value.
-            if errors.count == known, let colon = colonInside(start..<position - 1), try !isFollowedByColon() {
+            if errors.count == known, let colon = colonInside(start..<position - 1), !isFollowedByColon {
                 position = colon
                 return Name(text: try closed(start + 1..<colon))
             }
@@ -41,7 +41,7 @@ extension JSONParser {
             try report(error("there is \(quoted(text)) where a name in quotation marks is expected", at: start))
             return nil
         }
-        try reportMissingQuotes(around: text, at: start)
+        try reportMissingQuotes(around: bare)
         return Name(text: text)
     }
 

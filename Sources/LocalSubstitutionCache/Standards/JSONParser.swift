@@ -273,7 +273,7 @@ struct JSONParser {
         default:
             let known = errors.count
             let value = try value(depth: depth)
-            if hasColon, errors.count == known, case .string = value.kind, try isFollowedByColon() {
+            if hasColon, errors.count == known, case .string = value.kind, isFollowedByColon {
                 // The next name was read as this one's value.
                 try report(error("nothing follows this colon; write what belongs there", at: colon))
                 position = value.offset
@@ -320,7 +320,7 @@ struct JSONParser {
             try report(error("JSON has no \(text)", at: start))
             return .unreadable
         default:
-            try reportMissingQuotes(around: text, at: start)
+            try reportMissingQuotes(around: bare)
             return .string(text)
         }
     }
