@@ -13,7 +13,7 @@ let package = Package(
     targets: [
         .target(name: "LocalSubstitutionCache"),
         .target(name: "LoopbackServer"),
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["LoopbackServer"], path: "Tests/TestSupport"),
         .executableTarget(
             name: "Demo",
             dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
@@ -37,7 +37,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SubstituteTests",
-            dependencies: ["substitute", "TestSupport"],
+            dependencies: ["substitute", "LocalSubstitutionCache", "LoopbackServer", "TestSupport"],
             exclude: ["Fixtures"]
         ),
     ]

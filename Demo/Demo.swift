@@ -23,7 +23,8 @@ struct Demo {
                          404, or 500 to 599, which the manifest names.
           --serve        Keep running, and print an address to open in a browser. It shows the page before and after
                          side by side: pictures of the remote site say "from the network", those of the bundle say
-                         "from the bundle". End it with Control-C.
+                         "from the bundle". And print how to see the site itself with the app's files, by a web
+                         extension. End it with Control-C.
           -h, --help     Print this.
         """
 
@@ -85,12 +86,9 @@ struct Demo {
         }
     }
 
-    /// Makes the cache of the sample manifest, with the site's address instead of `http://localhost:0`.
+    /// Makes the cache of the sample manifest.
     private static func makeCache(for site: Site) throws -> LocalSubstitutionCache {
-        let file = Site.substitutions.appendingPathComponent("manifest.json")
-        let manifest = try String(contentsOf: file, encoding: .utf8)
-            .replacingOccurrences(of: "http://localhost:0", with: site.server.url.absoluteString)
-        return try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: Site.substitutions)
+        try LocalSubstitutionCache(manifest: Data(site.manifest().utf8), folder: Site.substitutions)
     }
 
     private static func show(_ mode: Mode) async throws {
@@ -171,6 +169,16 @@ struct Demo {
         if mode == .offline { site.server.stop() }
         let showcase = try Showcase(of: site)
         say("Open \(showcase.server.url.absoluteString)/ in a browser. End with Control-C.")
+        if mode == .online {
+            let folder = try site.writeSubstitutions()
+            say(
+                """
+
+                The site itself is at \(site.page.absoluteString). To see it in a browser with the app's files:
+                  swift run substitute webextension \(folder.path) -o DemoExtension
+                """
+            )
+        }
         while true { try await Task.sleep(nanoseconds: .max) }
     }
 

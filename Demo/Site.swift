@@ -30,6 +30,24 @@ struct Site {
     /// The sample manifest's folder, which ships with this executable as it would with an app.
     static let substitutions = Site.resources.appendingPathComponent("Substitutions")
 
+    /// The sample manifest, with the site's address instead of `http://localhost:0`.
+    func manifest() throws -> String {
+        try String(contentsOf: Self.substitutions.appendingPathComponent("manifest.json"), encoding: .utf8)
+            .replacingOccurrences(of: "http://localhost:0", with: server.url.absoluteString)
+    }
+
+    /// Writes the manifest and its files to a temporary folder, for the tool.
+    ///
+    /// - Returns: The folder.
+    /// - Throws: What keeps them from being written.
+    func writeSubstitutions() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Demo-\(server.url.port ?? 0)")
+        try? FileManager.default.removeItem(at: folder)
+        try FileManager.default.copyItem(at: Self.substitutions, to: folder)
+        try Data(manifest().utf8).write(to: folder.appendingPathComponent("manifest.json"))
+        return folder
+    }
+
     private static let types = [
         "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
         "svg": "image/svg+xml",

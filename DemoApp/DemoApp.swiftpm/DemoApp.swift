@@ -1,28 +1,30 @@
 import LocalSubstitutionCache
 import SwiftUI
 
-/// Shows three pictures of a site that does not exist, each loaded in three ways.
+/// Shows three pictures of a site that does not exist, each loaded in several ways.
 @main
 struct DemoApp: App {
-    /// What was wrong with the manifest; nil when the cache is installed.
-    private let problem: String?
+    /// The installed cache, or what was wrong with the manifest.
+    private let cache: Result<LocalSubstitutionCache, ManifestError>
 
     init() {
-        do {
-            try LocalSubstitutionCache(bundle: .module).install()
-            problem = nil
-        } catch {
-            problem = error.description
-        }
+        cache = Result { () throws(ManifestError) in try LocalSubstitutionCache(bundle: .module) }
+        (try? cache.get())?.install()
     }
 
     var body: some Scene {
         WindowGroup {
             NavigationStack {
-                if let problem {
-                    ScrollView { Text(problem).monospaced().padding() }
-                } else {
+                switch cache {
+                case .failure(let problem):
+                    ScrollView { Text(problem.description).monospaced().padding() }
+                case .success(let cache):
                     Pictures()
+                        .toolbar {
+                            NavigationLink("In a web view") {
+                                WebPicturePage(cache: cache).navigationTitle("A mirror")
+                            }
+                        }
                 }
             }
         }

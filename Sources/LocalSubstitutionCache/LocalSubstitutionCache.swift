@@ -162,6 +162,9 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         Explanation(request, currentTable)
     }
 
+    /// What messages call the manifest.
+    var manifestName: String { currentTable.manifestName }
+
     private var currentTable: SubstitutionTable {
         lock.lock()
         defer { lock.unlock() }

@@ -20,6 +20,7 @@ private let target: @Sendable (Data) -> Void =
     case "range": fuzzRange
     case "mediatype": fuzzMediaType
     case "archive": fuzzArchive
+    case "page": fuzzPage
     case let name: fatalError("FUZZ_TARGET names no target: \(name ?? "nothing")")
     }
 
@@ -147,7 +148,7 @@ private func asciiUppercased(_ text: String) -> String {
 private func fuzzRange(_ data: Data) {
     let header = String(decoding: data, as: UTF8.self)
     for length in [0, 1, 5, 1000, Int.max] {
-        guard let range = ByteRange.requested(by: header, length: length) else { continue }
+        guard case .part(let range) = ByteRange(header, length: length) else { continue }
         require(!range.isEmpty && range.lowerBound >= 0 && range.upperBound <= length, "\(range) of \(length)")
     }
 }
@@ -176,4 +177,34 @@ private func checkCopy(_ data: Data) {
     guard let encoded = try? copy.encoded() else { return }
     let again = ArchivedCopy(decoding: encoded)
     require(again?.body == copy.body && again?.head.url == copy.head.url, "not the same when written again")
+}
+
+// MARK: - Pages of the network
+
+private let rewriter = WebOrigin("substitution-https://h/").map { page in
+    PageRewriter(page: page, isMapped: { $0.utf8.count % 2 == 0 }, isForwarded: { $0.utf8.count % 2 == 0 })
+}
+
+private func fuzzPage(_ data: Data) {
+    for type in ["text/html", "text/css"].compactMap({ MediaType($0) }) {
+        guard let rewritten = rewriter?.rewritten(data, type) else { continue }
+        // What is there stays, in its order, and what is inserted is one of two texts.
+        var rest = rewritten[...]
+        for byte in data {
+            for text in ["substitution-", "https:"] where rest.first != byte && rest.starts(with: text.utf8) {
+                rest = rest.dropFirst(text.utf8.count)
+            }
+            if rest.first != byte, let index = rest.firstIndex(of: byte) { rest = rest[index...] }
+            require(rest.first == byte, "something is lost in \(type)")
+            rest = rest.dropFirst()
+        }
+        require(rewritten.count > data.count, "nothing is inserted")
+    }
+    // A header is text; what a page's own policy says stays in it.
+    guard let page = WebOrigin("substitution-https://h/"), let policy = String(data: data, encoding: .utf8) else {
+        return
+    }
+    let translated = ContentPolicy.translated(policy, for: page)
+    let words = policy.split { $0.isWhitespace || ";,".contains($0) }
+    for word in words.prefix(50) { require(translated.contains(word), "\(word) is lost in \(translated)") }
 }

@@ -13,8 +13,8 @@ struct Tool {
         let errors: String
     }
 
-    /// The folder of the package.
-    static let package = URL(fileURLWithPath: #filePath)
+    /// The folder of the package, also where a link leads here.
+    static let package = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// The manifests of the library's tests.
@@ -65,5 +65,14 @@ struct Tool {
             errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self)
         )
     }
+}
+
+/// Compares `text` with a checked-in file of `Fixtures`, or writes it anew when `UPDATE_GOLDEN_FILES` is set in the
+/// environment.
+func compare(_ text: String, withFixture path: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let golden = Tool.package.appendingPathComponent("Tests/SubstituteTests/Fixtures/\(path)")
+    if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil { try Data(text.utf8).write(to: golden) }
+    let expected = try? String(contentsOf: golden, encoding: .utf8)
+    #expect(text == expected, "\(path) differs", sourceLocation: sourceLocation)
 }
 #endif

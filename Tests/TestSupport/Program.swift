@@ -25,6 +25,21 @@ package enum Program {
 // iOS and its relatives start no processes.
 #if os(macOS) || os(Linux)
 extension Process {
+    /// Starts it with no signal blocked.
+    ///
+    /// A process inherits what the thread that starts it blocks, which on Linux is nearly everything on the threads
+    /// that tests run on; Firefox then waits for ever.
+    ///
+    /// - Throws: What keeps it from being started.
+    package func runWithSignals() throws {
+        var none = sigset_t()
+        var blocked = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &blocked)
+        defer { pthread_sigmask(SIG_SETMASK, &blocked, nil) }
+        try run()
+    }
+
     /// Starts it, and waits for its end without holding up a thread that tests share.
     ///
     /// - Returns: Its exit status.

@@ -11,11 +11,12 @@ final class DelegateQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }
 
-/// Loads the tasks of the inner session by the system's class, as if it were that class.
+/// Loads the tasks of the inner session, or of another of the library's own, by the system's class, as if it were that
+/// class.
 ///
 /// A task that is cancelled while it ends would end the process: Foundation tells the client of the protocol that it
 /// failed, and finds it gone.
-final class InnerProtocol: URLProtocol {
+class InnerProtocol: URLProtocol {
     private var load: TaskLoad?
 
     override class func canInit(with request: URLRequest) -> Bool {

@@ -116,6 +116,8 @@ extension ManifestIssue.Code {
     public static let outsideFolder = Self(.outsideFolder)
     /// A folder that contains itself by a symbolic link, or more files than can be meant.
     public static let endlessFolder = Self(.endlessFolder)
+    /// More URLs than an engine takes rules for; only of web views.
+    public static let tooManyRules = Self(.tooManyRules)
 
     // Warnings.
 
@@ -162,6 +164,7 @@ extension ManifestIssue.Code {
         case unreadableFile = "unreadable-file"
         case outsideFolder = "outside-folder"
         case endlessFolder = "endless-folder"
+        case tooManyRules = "too-many-rules"
         case unknownExtension = "unknown-extension"
         case notUTF8 = "not-utf-8"
         case unusedFile = "unused-file"

@@ -62,6 +62,14 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The first bytes of the file as it is now; nil when it cannot be read, or is no file any more.
     package func bytes(upTo count: Int) -> Data? { try? OpenedFile(reference.realPath.text).head(count) }
 
+    /// Each URL that it stands in for: scheme, `host:port`, and the path, percent-encoded as it is in normal form.
+    package var addresses: [(scheme: String, authority: String, path: String)] {
+        pattern.targets.map { target in
+            let parts = target.identity.base.split(separator: "/", maxSplits: 2).map(String.init)
+            return (String(parts[0].dropLast()), parts[1], String(target.identity.path))
+        }
+    }
+
     /// The last day on which the entry is used, as `YYYY-MM-DD`.
     package var lastDay: String? { entry.until?.value.description }
 

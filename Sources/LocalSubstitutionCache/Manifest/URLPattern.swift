@@ -36,6 +36,8 @@ struct URLPattern: Sendable {
             targets.append(Target(spelling: spelling, identity: identity, namesScheme: namesScheme))
         }
         self.targets = targets
+        // A query that only browsers send names nothing.
+        if let query = key.firstIndex(of: "?") { _ = try URLIdentity.normalised(String(key[query...]).composed.utf8) }
     }
 
     /// Checks what only the spelling tells; a request's URL cannot hold these.

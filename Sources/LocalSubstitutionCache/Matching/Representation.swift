@@ -33,18 +33,48 @@ struct Representation {
     /// RFC 9110 §14.2 allows the whole everywhere; it is sent when `If-Range` does not match, and for every range that
     /// cannot be satisfied.
     func part(for request: URLRequest, url: URL) -> CachedURLResponse? {
-        guard let range = range(of: request) else { return nil }
+        guard case .part(let range) = range(of: request) else { return nil }
+        let part = part(range)
+        return response(url, status: part.status, fields: part.fields, data: part.data)
+    }
+
+    /// The answer to a GET or HEAD of somebody who joins no parts to what others sent before: exactly what it asks for.
+    ///
+    /// - Returns: 200, 206 or 416 (RFC 9110 §15.5.17), with the fields and bytes of each.
+    func exactly(for request: URLRequest) -> Answer {
+        if request.fileMethod == .head { return Answer(status: 200, fields: fields, data: Data()) }
+        switch range(of: request) {
+        case .whole: return Answer(status: 200, fields: fields, data: contents.data)
+        case .part(let range): return part(range)
+        case .unsatisfiable:
+            var fields = fields
+            fields["Content-Range"] = "bytes */\(contents.data.count)"
+            fields["Content-Length"] = "0"
+            return Answer(status: 416, fields: fields, data: Data())
+        }
+    }
+
+    /// What is told, before it has a URL.
+    struct Answer {
+        var status: Int
+        var fields: [String: String]
+        var data: Data
+    }
+
+    private func part(_ range: Range<Int>) -> Answer {
         var fields = fields
         fields["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(contents.data.count)"
         fields["Content-Length"] = String(range.count)
-        return response(url, status: 206, fields: fields, data: contents.data(in: range))
+        return Answer(status: 206, fields: fields, data: contents.data(in: range))
     }
 
-    private func range(of request: URLRequest) -> Range<Int>? {
-        guard let header = request.value(forHTTPHeaderField: "Range") else { return nil }
+    private func range(of request: URLRequest) -> ByteRange {
+        guard let header = request.value(forHTTPHeaderField: "Range") else { return .whole }
         // §13.1.5: strong comparison. A date cannot match, because no response has Last-Modified.
-        if let condition = request.value(forHTTPHeaderField: "If-Range"), condition != contents.entityTag { return nil }
-        return ByteRange.requested(by: header, length: contents.data.count)
+        if let condition = request.value(forHTTPHeaderField: "If-Range"), condition != contents.entityTag {
+            return .whole
+        }
+        return ByteRange(header, length: contents.data.count)
     }
 
     private func response(_ url: URL, status: Int, fields: [String: String], data: Data) -> CachedURLResponse? {

@@ -1,36 +1,48 @@
 /// A `Range` header's single byte range (RFC 9110 §14.1.2 and §14.2).
-enum ByteRange {
-    /// The bytes of a representation that `header` asks for, or nil when the whole should be sent.
+enum ByteRange: Equatable {
+    /// Everything: for another unit, several ranges, what is not well formed, and the end of an empty representation.
+    case whole
+    /// Offsets from 0, never empty.
+    case part(Range<Int>)
+    /// Well formed, and beyond the end.
+    case unsatisfiable
+
+    /// The bytes of a representation that `header` asks for.
     ///
-    /// Nil stands for everything a server may answer with the whole: another unit, several ranges, a range that is
-    /// not well formed or lies beyond the end, and an empty representation. Numbers may have any length.
+    /// Numbers may have any length.
     ///
     /// - Parameters:
     ///   - header: The value of `Range`.
     ///   - length: The length of the representation in bytes.
-    /// - Returns: Offsets from 0, never empty.
-    static func requested(by header: String, length: Int) -> Range<Int>? {
+    init(_ header: String, length: Int) {
         // All names of range units are case-insensitive (§14.1).
-        guard let equals = header.firstIndex(of: "="), header[..<equals].lowercased() == "bytes" else { return nil }
+        guard let equals = header.firstIndex(of: "="), header[..<equals].lowercased() == "bytes" else {
+            self = .whole
+            return
+        }
         // A recipient ignores empty elements of a list (§5.6.1.2).
         let specifications = header[header.index(after: equals)...].utf8.split(separator: UInt8(ascii: ","))
-            .map(trimmed).filter { !$0.isEmpty }
+            .map(Self.trimmed).filter { !$0.isEmpty }
         guard specifications.count == 1, let specification = specifications.first,
             let hyphen = specification.firstIndex(of: UInt8(ascii: "-"))
-        else { return nil }
+        else {
+            self = .whole
+            return
+        }
         let first = specification[..<hyphen]
         let last = specification[specification.index(after: hyphen)...]
-        guard (first.isEmpty || number(first) != nil) && (last.isEmpty || number(last) != nil) else { return nil }
-        switch (number(first), number(last)) {
-        case (let first?, nil) where first < length:
-            return first..<length
-        case (let first?, let last?) where first <= last && first < length:
-            return first..<min(last, length - 1) + 1
-        case (nil, let suffix?) where suffix > 0 && length > 0:
-            return max(0, length - suffix)..<length
-        default:
-            return nil
-        }
+        let numbers = (Self.number(first), Self.number(last))
+        let isNumbered = (first.isEmpty || numbers.0 != nil) && (last.isEmpty || numbers.1 != nil)
+        self =
+            switch numbers {
+            case _ where !isNumbered: .whole
+            case (let first?, let last?) where first > last: .whole
+            case (let first?, let last):
+                first < length ? .part(first..<min(last ?? .max, length - 1) + 1) : .unsatisfiable
+            case (nil, let suffix?) where suffix == 0: .unsatisfiable
+            case (nil, let suffix?) where length > 0: .part(max(0, length - suffix)..<length)
+            default: .whole
+            }
     }
 
     /// The value of `1*DIGIT`, or `Int.max` when it is larger; nil for anything else.

@@ -15,19 +15,31 @@ extension MediaType {
         self.init(essence: essence)
     }
 
+    /// The extension by which files of this type are known best, without its dot; nil when none is known.
+    package var fileExtension: String? { Self.fileExtensions[essence] }
+
+    /// Whether there is nothing to tell beside the type, but that text is UTF-8.
+    package var isPlain: Bool { self == MediaType(essence: essence) || self == MediaType(essence: essence).withCharset }
+
     /// Every type that an extension is known of, in the order of the alphabet.
     package static var knownEssences: [String] { Set(essences.values).sorted() }
 
     /// Extension → type/subtype.
-    private static let essences: [String: String] = {
-        var essences: [String: String] = [:]
-        for line in table.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            guard let essence = words.first, essence != "#" else { continue }
-            for fileExtension in words.dropFirst() { essences[String(fileExtension)] = String(essence) }
-        }
-        return essences
-    }()
+    private static let essences = Dictionary(
+        rows.flatMap { row in row.dropFirst().map { ($0, row[0]) } },
+        uniquingKeysWith: { _, last in last }
+    )
+
+    /// Type/subtype → its first extension.
+    private static let fileExtensions = Dictionary(
+        rows.compactMap { row in row.dropFirst().first.map { (row[0], $0) } },
+        uniquingKeysWith: { first, _ in first }
+    )
+
+    /// The words of each line of the table.
+    private static var rows: [[String]] {
+        table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }.filter { $0.first != "#" }
+    }
 
     /// One type a line, followed by its extensions.
     ///

@@ -21,7 +21,9 @@ struct URLIdentity: Hashable, Sendable {
     /// Cost: linear in the length of the text.
     ///
     /// Characters beyond ASCII in path and query are percent-encoded as UTF-8 of their NFC form, and so are the ASCII
-    /// characters that no URL may hold raw but browsers and `URL` let pass (such as `|` and `"`).
+    /// characters that no URL may hold raw but browsers and `URL` let pass (such as `|` and `"`). In a query browsers
+    /// send two more (URL Standard §4.4), a backslash and a "%" that no two hexadecimal digits follow: they are
+    /// encoded, too.
     init(_ text: String) throws(URLProblem) {
         if let identity = Self.alreadyNormal(text) {
             self = identity
@@ -40,7 +42,13 @@ struct URLIdentity: Hashable, Sendable {
         try Self.appendNormalised(bytes[pathStart..<pathEnd], to: &path)
         Self.appendWithoutDotSegments(path, to: &base)
         self.base = String(decoding: base, as: UTF8.self)
-        query = pathEnd == end ? nil : try Self.normalised(bytes[(pathEnd + 1)..<end])
+        if pathEnd == end {
+            query = nil
+        } else {
+            var query: [UInt8] = []
+            try Self.appendNormalised(bytes[(pathEnd + 1)..<end], to: &query, asBrowsersSend: true)
+            self.query = String(decoding: query, as: UTF8.self)
+        }
     }
 
     private init(base: String, query: String?) {
@@ -199,7 +207,8 @@ struct URLIdentity: Hashable, Sendable {
     /// Copies `part` with its percent-encoding normalised (RFC 3986 §6.2.2.1 and §6.2.2.2).
     private static func appendNormalised(
         _ part: some Collection<UInt8>,
-        to result: inout [UInt8]
+        to result: inout [UInt8],
+        asBrowsersSend isLenient: Bool = false
     ) throws(URLProblem) {
         result.reserveCapacity(result.count + part.count)
         var index = part.startIndex
@@ -209,14 +218,19 @@ struct URLIdentity: Hashable, Sendable {
             switch byte {
             case UInt8(ascii: "%"):
                 let digits = part[index...].prefix(2)
-                guard digits.count == 2, digits.allSatisfy(\.isHexDigit) else { throw .percent }
+                guard digits.count == 2, digits.allSatisfy(\.isHexDigit) else {
+                    guard isLenient else { throw .percent }
+                    appendEncoded(byte, to: &result)
+                    continue
+                }
                 let value = digits.reduce(0) { $0 << 4 | $1.hexValue }
                 if value.isUnreserved { result.append(value) } else { appendEncoded(value, to: &result) }
                 part.formIndex(&index, offsetBy: 2)
             case UInt8(ascii: " "):
                 throw .space
             case UInt8(ascii: "\\"):
-                throw .backslash
+                guard isLenient else { throw .backslash }
+                appendEncoded(byte, to: &result)
             case 0..<0x20, 0x7F:
                 throw .control
             case 0x80..., UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "["),

@@ -105,6 +105,10 @@ extension ManifestIssue.Code {
     static let overBudget = Self(rawValue: "over-budget")
     /// The manifest's folder is nearly called as an app expects it.
     static let misnamedFolder = Self(rawValue: "misnamed-folder")
+    /// What an extension in a browser leaves to the network.
+    static let leftToNetwork = Self(rawValue: "left-to-network")
+    /// An address in a file that leads nowhere in an extension.
+    static let lostReference = Self(rawValue: "lost-reference")
     /// A file whose content is not what its type says, or that is empty.
     static let wrongContent = Self(rawValue: "wrong-content")
 }

@@ -24,6 +24,7 @@ struct Command: Sendable {
 
     static let all = [
         InitCommand.command, CheckCommand.command, ListCommand.command, ExplainCommand.command, PreviewCommand.command,
+        WebExtensionCommand.command,
         SchemaCommand.command, CompletionsCommand.command,
     ]
 

@@ -8,7 +8,7 @@ enum CheckCommand {
         summary: "Tells everything that is wrong with a manifest, and where.",
         operands: "[OPTIONS] [MANIFEST…]",
         operandKind: .manifest,
-        options: [strict, all, budget, format, json, folder, stamp, again, problem],
+        options: [strict, all, budget, webViews, format, json, folder, stamp, again, problem],
         discussion: """
             \(Command.aboutManifest)
             With - it reads the manifest from standard input; its files lie in the current folder, or in the one that
@@ -34,6 +34,10 @@ enum CheckCommand {
         short: "b",
         value: "size",
         "Make it an error when the files have more than this together, such as 5MB."
+    )
+    private static let webViews = Option(
+        "web-views",
+        "Also warn of what substitute webextension cannot show: what it leaves to the network,\nand what stylesheets and scripts name in vain."
     )
     private static let format = Option(
         "format",
@@ -91,11 +95,14 @@ enum CheckCommand {
                 ? ManifestCheck(console.readAll(), name: "<stdin>", folder: files, listsUnused: arguments.has(all))
                 : ManifestCheck(URL(fileURLWithPath: path), name: path, listsUnused: arguments.has(all))
         }
-        let results = checks.map { check in
-            let issues = check.issues + [limit.flatMap { BudgetCheck.issue($0, check) }].compactMap(\.self)
+        let webChecks = arguments.has(webViews) ? checks.map(WebViewCheck.init) : []
+        let results = checks.enumerated().map { index, check in
+            let more = [limit.flatMap { BudgetCheck.issue($0, check) }].compactMap(\.self)
+            let issues = check.issues + (webChecks.isEmpty ? [] : webChecks[index].issues) + more
             return CheckReport.Result(check: check, issues: arguments.has(strict) ? issues.map(\.asError) : issues)
         }
         try CheckReport(results, console).print(as: reportFormat)
+        if reportFormat == .text { webChecks.compactMap(\.counts).forEach(console.print) }
         let issues = results.flatMap(\.issues)
         let isToBeToldAgain = !issues.isEmpty || checks.contains(where: \.hasDayToCome)
         for file in arguments.values(again) where isToBeToldAgain { try Console.write(UUID().uuidString, to: file) }

@@ -26,9 +26,9 @@ struct PreviewCard {
         <li class="card\(isExpired ? " expired" : "")" data-kind="\(kind.rawValue)" id="\(anchor)">
         <div class="show \(kind.rawValue)\(problem == nil ? "" : " broken")">\(sample)</div>
         <div class="about">
-        <p class="url">\(Self.breakable(substitution.url))</p>
-        <p><a href="\(address)">\(Self.breakable(substitution.file))</a></p>
-        <p class="facts">\(Self.escaped(substitution.mediaType.description)) · \(ByteCount(substitution.size)) · line \
+        <p class="url">\(HTML.breakable(substitution.url))</p>
+        <p><a href="\(address)">\(HTML.breakable(substitution.file))</a></p>
+        <p class="facts">\(HTML.escaped(substitution.mediaType.description)) · \(ByteCount(substitution.size)) · line \
         \(substitution.line)</p>
         \(conditions)</div>
         </li>
@@ -37,7 +37,7 @@ struct PreviewCard {
     }
 
     private var sample: String {
-        if let problem { return "<p class=\"problem\">\(Self.escaped(problem))</p>" }
+        if let problem { return "<p class=\"problem\">\(HTML.escaped(problem))</p>" }
         switch kind {
         case .image:
             return "<img loading=\"lazy\" decoding=\"async\" alt=\"\" src=\"\(address)\">"
@@ -52,10 +52,10 @@ struct PreviewCard {
         case .video:
             return "<video controls preload=\"metadata\" src=\"\(address)\"></video>"
         case .text:
-            return "<pre>\(Self.escaped(firstLines))</pre>"
+            return "<pre>\(HTML.escaped(firstLines))</pre>"
         case .other:
             let name = substitution.file.split(separator: ".").last.map(String.init) ?? ""
-            return "<p class=\"big\">\(Self.escaped(String(name.prefix(8))))</p>"
+            return "<p class=\"big\">\(HTML.escaped(String(name.prefix(8))))</p>"
         }
     }
 
@@ -80,31 +80,7 @@ struct PreviewCard {
             chips.append(value.map { "\(name): \($0)" } ?? "no \(name)")
         }
         if chips.isEmpty { return "" }
-        return "<p class=\"chips\">" + chips.map { "<span>\(Self.escaped($0))</span>" }.joined(separator: " ")
+        return "<p class=\"chips\">" + chips.map { "<span>\(HTML.escaped($0))</span>" }.joined(separator: " ")
             + "</p>\n"
-    }
-
-    /// A path that may be broken into lines after each "/".
-    private static func breakable(_ path: String) -> String {
-        escaped(path).replacingOccurrences(of: "/", with: "/<wbr>")
-    }
-
-    /// Text as HTML shows it, in content and in attributes; control characters are written out.
-    static func escaped(_ text: String) -> String {
-        var result = ""
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            if line.offset > 0 { result += "\n" }
-            for character in visible(line.element).unicodeScalars {
-                switch character {
-                case "&": result += "&amp;"
-                case "<": result += "&lt;"
-                case ">": result += "&gt;"
-                case "\"": result += "&quot;"
-                case "'": result += "&#39;"
-                default: result.unicodeScalars.append(character)
-                }
-            }
-        }
-        return result
     }
 }

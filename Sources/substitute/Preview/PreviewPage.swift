@@ -40,13 +40,13 @@ struct PreviewPage {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta http-equiv="Content-Security-Policy" content="\(policy)">
-        <title>What ships: \(PreviewCard.escaped(check.name))</title>
+        <title>What ships: \(HTML.escaped(check.name))</title>
         <style>
         \(Self.style)
         </style>
         <header>
         <h1>What ships</h1>
-        <p>\(PreviewCard.escaped(check.name))</p>
+        <p>\(HTML.escaped(check.name))</p>
         <p class="totals">\(totals)</p>
         </header>
         \(issues)\(filter)<main>
@@ -70,7 +70,7 @@ struct PreviewPage {
 
     private var totals: String {
         let errors = check.issues.count { $0.severity == .error }
-        var parts = [PreviewCard.escaped(check.inventory.description)]
+        var parts = [HTML.escaped(check.inventory.description)]
         if errors > 0 { parts.append("<strong class=\"error\">\(counted(errors, "error"))</strong>") }
         let warnings = check.issues.count - errors
         if warnings > 0 { parts.append("<strong class=\"warning\">\(counted(warnings, "warning"))</strong>") }
@@ -83,7 +83,7 @@ struct PreviewPage {
             let place = issue.isAboutTheWhole ? "" : "\(issue.line):\(issue.column)"
             let link = target(of: issue).map { "<a href=\"#\($0)\">\(place)</a>" } ?? place
             return "<li class=\"\(issue.severity.rawValue)\"><b>\(issue.severity.rawValue)</b> \(link) "
-                + "\(PreviewCard.escaped(issue.message))</li>\n"
+                + "\(HTML.escaped(issue.message))</li>\n"
         }
         let worst = check.issues.contains { $0.severity == .error } ? "error" : "warning"
         return

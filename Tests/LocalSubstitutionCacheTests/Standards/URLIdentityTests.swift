@@ -48,6 +48,8 @@ struct URLIdentityTests {
         Pair("https://example.com/e\u{301}", "https://example.com/%C3%A9", "RFC 3987 §3.1 (NFC)"),
         Pair("https://example.com/%2C\u{301}", "https://example.com/%2C%CC%81", "RFC 3986 §2.1"),
         Pair("https://example.com/a?x=[1]|2", "https://example.com/a?x=%5B1%5D%7C2", "RFC 3986 §2.4"),
+        Pair("https://example.com/a?x\\y", "https://example.com/a?x%5Cy", "URL Standard §4.4"),
+        Pair("https://example.com/a?%%411%", "https://example.com/a?%25A1%25", "URL Standard §4.4"),
     ]
 
     static let different = [
@@ -82,7 +84,7 @@ struct URLIdentityTests {
         ("https://[::1", .host("[::1")), ("https://é.com/", .nonASCIIHost("é.com")),
         ("https://a:b/", .port("b")), ("https://a:65536/", .port("65536")),
         ("https://a:99999999999999999999/", .port("99999999999999999999")),
-        ("https://a/%", .percent), ("https://a/%4", .percent), ("https://a/%zz", .percent), ("https://a/?%", .percent),
+        ("https://a/%", .percent), ("https://a/%4", .percent), ("https://a/%zz", .percent),
         ("https://%/", .percent), ("https://a/ ", .space), ("https://a/\\b", .backslash), ("https://a/\n", .control),
         ("https://a/\u{7F}", .control), ("https://a/\0", .control),
     ]

@@ -1,14 +1,13 @@
 // iOS and its relatives start no processes.
 #if os(macOS) || os(Linux)
-import Foundation
-import TestSupport
+package import Foundation
 
 /// A real server of the field, on 127.0.0.1.
 // The process is only touched by the one test that has it.
-final class Nginx: @unchecked Sendable {
-    static let program = Program.find("nginx")
+package final class Nginx: @unchecked Sendable {
+    package static let program = Program.find("nginx")
 
-    let url: URL
+    package let url: URL
     private let process = Process()
     private let folder: TemporaryFolder
 
@@ -17,9 +16,12 @@ final class Nginx: @unchecked Sendable {
     /// - Parameters:
     ///   - locations: What stands in the `server` block; `PORT` is replaced.
     ///   - files: What it serves below `/`.
+    ///   - host: For https, with a certificate that nobody vouches for; nil for http.
     /// - Throws: What keeps it from being started.
-    init(_ locations: String, files: [String: Data]) async throws {
+    package init(_ locations: String, files: [String: Data], securing host: String? = nil) async throws {
         folder = try TemporaryFolder()
+        if let host { try await Self.makeCertificate(for: host, in: folder.url) }
+        let tls = host == nil ? "" : "ssl_certificate certificate.pem; ssl_certificate_key key.pem;"
         for (name, data) in files { try folder.write(data, to: "html/\(name)") }
         // It cannot choose a port itself.
         let port = try Self.freePort()
@@ -30,20 +32,33 @@ final class Nginx: @unchecked Sendable {
             http {
                 access_log off; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
                 uwsgi_temp_path uwsgi; scgi_temp_path scgi; absolute_redirect off;
-                server { listen 127.0.0.1:\(port); root html; \(locations.replacingOccurrences(of: "PORT", with: "\(port)")) }
+                server { listen 127.0.0.1:\(port)\(host == nil ? "" : " ssl"); \(tls) root html; \(locations.replacingOccurrences(of: "PORT", with: "\(port)")) }
             }
             """
         try folder.write(configuration, to: "nginx.conf")
-        url = URL(string: "http://127.0.0.1:\(port)") ?? folder.url
+        url = URL(string: host.map { "https://\($0):\(port)" } ?? "http://127.0.0.1:\(port)") ?? folder.url
         process.executableURL = URL(fileURLWithPath: Self.program ?? "nginx")
         process.arguments = ["-p", folder.url.path, "-c", "nginx.conf", "-e", "error.log"]
         try process.run()
         for _ in 0..<500 where !Self.isListening(port) { try await Task.sleep(nanoseconds: 10_000_000) }
     }
 
-    func stop() {
+    package func stop() {
         process.terminate()
         process.waitUntilExit()
+    }
+
+    private static func makeCertificate(for host: String, in folder: URL) async throws {
+        let openssl = Process()
+        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        openssl.currentDirectoryURL = folder
+        openssl.arguments = [
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
+            "2", "-subj",
+            "/CN=\(host)", "-keyout", "key.pem", "-out", "certificate.pem",
+        ]
+        openssl.standardError = FileHandle.nullDevice
+        guard try await openssl.runToEnd() == 0 else { throw POSIXError(.ENOENT) }
     }
 
     private static func freePort() throws -> UInt16 {

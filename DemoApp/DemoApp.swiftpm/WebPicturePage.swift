@@ -1,0 +1,20 @@
+import LocalSubstitutionCache
+import SwiftUI
+import WebKit
+
+/// A page with the pictures, in a web view: the mirror of one that nobody answers.
+struct WebPicturePage: UIViewRepresentable {
+    let cache: LocalSubstitutionCache
+
+    func makeUIView(context: Context) -> WKWebView {
+        let configuration = WKWebViewConfiguration()
+        configuration.useSubstitutions(cache)
+        let view = WKWebView(frame: .zero, configuration: configuration)
+        if let page = URL(string: "https://pictures.invalid/") {
+            view.load(URLRequest(url: cache.mirror(of: page)))
+        }
+        return view
+    }
+
+    func updateUIView(_ view: WKWebView, context: Context) {}
+}

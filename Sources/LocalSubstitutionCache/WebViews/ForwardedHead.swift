@@ -1,0 +1,105 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What changes in heads between a mirror page and the site that it mirrors.
+enum ForwardedHead {
+    /// The request as the site gets it: in the words of the original, and without what would bring a 304.
+    static func request(_ request: URLRequest, to original: URL) -> URLRequest {
+        // The body, as data or as a stream, stays.
+        var result = request
+        result.url = original
+        result.mainDocumentURL = request.mainDocumentURL.map { MirrorURL.original(of: $0) ?? $0 }
+        // Nothing is kept that a policy could be about, and one of them switches the library off.
+        result.cachePolicy = .useProtocolCachePolicy
+        for name in ["Accept-Encoding", "If-None-Match", "If-Modified-Since", "If-Range", "Cookie"] {
+            result.setValue(nil, forHTTPHeaderField: name)
+        }
+        if let origin = request.value(forHTTPHeaderField: "Origin").flatMap({ WebOrigin($0) }) {
+            result.setValue(origin.site, forHTTPHeaderField: "Origin")
+        }
+        if let page = request.value(forHTTPHeaderField: "Referer").flatMap({ URL(string: $0) }) {
+            result.setValue((MirrorURL.original(of: page) ?? page).absoluteString, forHTTPHeaderField: "Referer")
+        }
+        return result
+    }
+
+    /// The fields of an answer as a page gets them.
+    ///
+    /// - Parameters:
+    ///   - response: What the site answered.
+    ///   - page: The origin of the page.
+    ///   - origin: The request's own `Origin`, if it has one.
+    /// - Returns: Without what is true of the site's own connection only.
+    static func fields(of response: HTTPURLResponse, for page: WebOrigin?, origin: String?) -> [String: String] {
+        var fields: [String: String] = [:]
+        var isEncoded = false
+        for case let (name as String, value as String) in response.allHeaderFields {
+            switch name.lowercased() {
+            // URL loading has decoded the body, and keeps cookies itself.
+            case "content-encoding": isEncoded = true
+            case "set-cookie", "transfer-encoding", "connection", "keep-alive", "strict-transport-security", "alt-svc",
+                "cache-control", "expires", "age":
+                continue
+            case "content-security-policy", "content-security-policy-report-only":
+                fields[name] = page.map { $0.isMirror ? ContentPolicy.translated(value, for: $0) : value } ?? value
+            case "access-control-allow-origin":
+                // The site has answered its own name, which the mirror has not; an engine compares texts.
+                let asker = origin.flatMap { WebOrigin($0) }
+                fields[name] = asker?.isMirror == true && value == asker?.site ? origin : value
+            default: fields[name] = value
+            }
+        }
+        if isEncoded { fields = fields.filter { $0.key.lowercased() != "content-length" } }
+        // What a scheme answers is kept by engines until the page's process ends.
+        fields["Cache-Control"] = "no-cache"
+        return fields
+    }
+}
+
+/// A content security policy (CSP3 §2.3) of a site, in the words of its mirror.
+enum ContentPolicy {
+    /// The policy with the mirrors of all that it allows, and with what its mirror loads from the site itself.
+    static func translated(_ policies: String, for page: WebOrigin) -> String {
+        policies.split(separator: ",", omittingEmptySubsequences: false).map { policy in
+            policy.split(separator: ";", omittingEmptySubsequences: false).map { directive in
+                let words = directive.split(whereSeparator: \.isWhitespace).map(String.init)
+                guard let name = words.first, hasSources(name) else { return String(directive) }
+                var seen: Set<String> = []
+                let sources = words.dropFirst().flatMap { [$0] + additions(to: $0, page) }.filter {
+                    seen.insert($0).inserted
+                }
+                return " " + ([name] + sources).joined(separator: " ")
+            }.joined(separator: ";").trimmingCharacters(in: .whitespaces)
+        }.joined(separator: ", ")
+    }
+
+    private static func hasSources(_ directive: String) -> Bool {
+        let name = directive.lowercased()
+        return name.hasSuffix("-src") || name.hasSuffix("-src-elem") || name.hasSuffix("-src-attr")
+            || ["base-uri", "form-action", "frame-ancestors", "navigate-to"].contains(name)
+    }
+
+    /// What a source means on the site, and does not say of the mirror.
+    private static func additions(to source: String, _ page: WebOrigin) -> [String] {
+        let word = source.lowercased()
+        switch word {
+        case "'self'": return [page.site]
+        case "*": return MirrorURL.schemes.map { $0 + ":" }
+        case "https:": return ["substitution-https:"]
+        case "http:": return MirrorURL.schemes.map { $0 + ":" }
+        case _ where word.hasPrefix("https://"): return [MirrorURL.prefix + source]
+        case _ where word.hasPrefix("http://"):
+            return [MirrorURL.prefix + source, "substitution-https" + source.dropFirst(4)]
+        // Keywords, other schemes, and sources of another scheme.
+        case _ where word.hasPrefix("'") || word.hasSuffix(":") || word.contains("://"): return []
+        // A host alone means the page's scheme, and https.
+        default:
+            return MirrorURL.schemes.map { "\($0)://\(source)" } + ["https://\(source)"]
+                + (page.site.hasPrefix("http:") ? ["http://\(source)"] : [])
+        }
+    }
+}

@@ -1,0 +1,363 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Loads from the network, for pages on the schemes of mirrors, what is not mapped: as a browser would, but natively.
+///
+/// Its sessions keep nothing: no cookies, no credentials, no answers. What is loaded with somebody's cookies can
+/// therefore not answer somebody without.
+final class Forwarder: Sendable {
+    typealias Continuation = AsyncThrowingStream<SchemeReply.Element, any Error>.Continuation
+
+    let guardian: ForwardingGuard
+    private let plain: URLSession
+    /// Asks `SubstitutionProtocol`, for entries with `when`.
+    private let conditional: URLSession
+    fileprivate let loads = ForwardedLoads()
+
+    /// - Parameter hosts: `host` or `host:port` of each site from which is loaded.
+    init(to hosts: Set<String>) {
+        guardian = ForwardingGuard(hosts: hosts)
+        (plain, conditional) = (Self.session(loads, asksProtocol: false), Self.session(loads, asksProtocol: true))
+    }
+
+    private static func session(_ delegate: ForwardedLoads, asksProtocol: Bool) -> URLSession {
+        let configuration = URLSessionConfiguration.default
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        configuration.urlCache = nil
+        // Linux ends the process when a task is cancelled while it ends.
+        #if canImport(FoundationNetworking)
+        if !asksProtocol {
+            configuration.protocolClasses = [InnerProtocol.self] + (configuration.protocolClasses ?? [])
+        }
+        _ = LoadingQueue.idleTask
+        #endif
+        if asksProtocol { configuration.useSubstitutions() }
+        let queue = DelegateQueue()
+        queue.maxConcurrentOperationCount = 1
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+        if asksProtocol { session.useSubstitutions() }
+        return session
+    }
+
+    deinit {
+        plain.finishTasksAndInvalidate()
+        conditional.finishTasksAndInvalidate()
+    }
+
+    /// Loads what was asked for.
+    ///
+    /// - Parameters:
+    ///   - request: As the engine hands it over.
+    ///   - original: What it asks for.
+    ///   - cookies: What the page has, as far as it may be sent; nil for none.
+    ///   - server: Answers redirects to what is mapped, and rewrites pages.
+    /// - Returns: The network's answer, as it comes.
+    func reply(
+        to request: URLRequest,
+        _ original: URL,
+        _ cookies: PageCookies?,
+        _ server: SchemeServer
+    ) -> SchemeReply {
+        SchemeReply(
+            AsyncThrowingStream { continuation in
+                let load = ForwardedLoad(request, original, cookies, server, self, continuation)
+                continuation.onTermination = { _ in load.cancel() }
+                load.begin(ForwardedHead.request(request, to: original))
+            }
+        )
+    }
+
+    /// Makes a task of the session that answers its URL.
+    fileprivate func task(for request: URLRequest, _ server: SchemeServer) -> URLSessionDataTask {
+        if case .afterNetwork = server.cache.verdict(on: request) { return conditional.dataTask(with: request) }
+        return plain.dataTask(with: request)
+    }
+}
+
+/// The delegate of the forwarder's sessions, which leads each event to its load.
+private final class ForwardedLoads: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    private let lock = NSLock()
+    private var loads: [ObjectIdentifier: ForwardedLoad] = [:]
+    private let commands = DispatchQueue(label: "LocalSubstitutionCache.Forwarder")
+
+    /// Runs what starts, cancels and redirects tasks, in order: Linux ends the process when they meet.
+    func command(_ body: @escaping @Sendable () -> Void) { commands.async(execute: body) }
+
+    func add(_ load: ForwardedLoad, to task: URLSessionTask) {
+        lock.withLock { loads[ObjectIdentifier(task)] = load }
+    }
+
+    /// Nobody hears of a task any more.
+    func forget(_ task: URLSessionTask) -> ForwardedLoad? {
+        lock.withLock { loads.removeValue(forKey: ObjectIdentifier(task)) }
+    }
+
+    private func load(of task: URLSessionTask) -> ForwardedLoad? {
+        lock.withLock { loads[ObjectIdentifier(task)] }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard let load = load(of: task) else { return completionHandler(nil) }
+        // Where `Location` leads is read as RFC 3986 §5 says, on every system.
+        RedirectPolicy { next, response in load.next(next, after: response, of: task) }.urlSession(
+            session,
+            task: task,
+            willPerformHTTPRedirection: response,
+            newRequest: request
+        ) { next in
+            load.goOn { completionHandler(next) }
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        load(of: dataTask)?.receive(response)
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        load(of: dataTask)?.receive(data)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        forget(task)?.finish(error)
+    }
+}
+
+/// One load from the network, by one task after another.
+///
+/// Only touched on the queue of the sessions' delegate, but for its beginning and its end from outside.
+private final class ForwardedLoad: @unchecked Sendable {
+    /// The most bytes of a page or stylesheet that are collected to be rewritten; what is longer stays as it is.
+    private static let longestRewritten = 8 << 20
+    /// As many as browsers follow (Fetch §4.4).
+    private static let mostRedirects = 20
+
+    private let request: URLRequest
+    private let original: URL
+    private let server: SchemeServer
+    private let forwarder: Forwarder
+    private let continuation: Forwarder.Continuation
+    /// What the page has; nil as soon as another site has been asked.
+    private var cookies: PageCookies?
+    /// What is collected before it is told.
+    private var collected: (response: HTTPURLResponse, type: MediaType, body: Data)?
+    /// Only touched by commands.
+    private var task: URLSessionTask?
+    private var isCancelled = false
+    private var redirects = 0
+    private var hasHead = false
+    private var hasEnded = false
+
+    init(
+        _ request: URLRequest,
+        _ original: URL,
+        _ cookies: PageCookies?,
+        _ server: SchemeServer,
+        _ forwarder: Forwarder,
+        _ continuation: Forwarder.Continuation
+    ) {
+        (self.request, self.original, self.cookies) = (request, original, cookies)
+        (self.server, self.forwarder, self.continuation) = (server, forwarder, continuation)
+    }
+
+    func begin(_ next: URLRequest) {
+        let next = cookies?.added(to: next) ?? next
+        forwarder.loads.command { [self] in
+            if isCancelled { return }
+            let task = forwarder.task(for: next, server)
+            self.task = task
+            forwarder.loads.add(self, to: task)
+            task.resume()
+        }
+    }
+
+    func cancel() {
+        forwarder.loads.command { [self] in
+            isCancelled = true
+            task?.cancel()
+        }
+    }
+
+    /// Says where a redirect leads, unless the task was cancelled.
+    func goOn(_ completionHandler: @escaping @Sendable () -> Void) {
+        forwarder.loads.command { [self] in
+            if !isCancelled { completionHandler() }
+        }
+    }
+
+    /// What is loaded after a redirect; nil when this task ends with it.
+    ///
+    /// Another task goes on where the site or the cookies change.
+    func next(_ next: URLRequest, after response: HTTPURLResponse, of task: URLSessionTask) -> URLRequest? {
+        guard !hasEnded else { return nil }
+        cookies?.keep(from: response)
+        redirects += 1
+        guard let url = next.url, let target = WebOrigin(url), !target.isMirror else {
+            return refuse("It redirects to something that is not on the web.")
+        }
+        guard redirects <= Self.mostRedirects else { return refuse("It redirects again and again.") }
+        guard let source = response.url.flatMap({ WebOrigin($0) }), !source.isSecure || target.isSecure else {
+            return refuse("It redirects from https to http.")
+        }
+        let isReading = next.httpMethod == "GET" || next.httpMethod == "HEAD"
+        // The address of a document would stay that of the first request, and everything relative in it be wrong, and
+        // another site's document have the origin of the first.
+        if isReading, request.isForDocument, url.absoluteString != request.url?.absoluteString {
+            let isMirrored = forwarder.guardian.isNamed(target.authority) || server.isMapped(url)
+            end(with: server.page(leadingTo: isMirrored ? MirrorURL.mirror(of: url) ?? url : url, for: request))
+            return nil
+        }
+        if let reply = server.file(at: url, for: request) {
+            end(with: reply)
+            return nil
+        }
+        guard forwarder.guardian.isNamed(target.authority) else {
+            return refuse("It redirects to \(target.authority), which the app has not named.")
+        }
+        if target != source {
+            guard isReading else { return refuse("It redirects a \(next.httpMethod ?? "") to another site.") }
+            cookies = nil
+        } else if cookies == nil {
+            return next
+        }
+        // It ends by itself, refused.
+        _ = forwarder.loads.forget(task)
+        begin(next)
+        return nil
+    }
+
+    func receive(_ response: URLResponse) {
+        // An engine takes neither a 304 nor a redirect from a scheme, and one head.
+        guard !hasEnded, !hasHead, let response = response as? HTTPURLResponse,
+            !(300..<400).contains(response.statusCode), let url = request.url
+        else { return }
+        cookies?.keep(from: response)
+        let type = MediaType(response.value(forHTTPHeaderField: "Content-Type") ?? "")
+        let page = WebOrigin(request.mainDocumentURL)
+        let origin = request.value(forHTTPHeaderField: "Origin")
+        if let problem = problem(with: response, type, origin) {
+            _ = refuse(problem)
+            return
+        }
+        hasHead = true
+        let fields = ForwardedHead.fields(of: response, for: page, origin: origin)
+        let head = HTTPURLResponse(
+            url: url,
+            statusCode: response.statusCode,
+            httpVersion: "HTTP/1.1",
+            headerFields: fields
+        )
+        guard let head else { return fail(URLError(.cannotParseResponse)) }
+        if let type, page?.isMirror == true, request.fileMethod == .get, response.statusCode != 206, type.isRewritten {
+            collected = (head, type, Data())
+        } else {
+            continuation.yield(.response(head))
+        }
+    }
+
+    /// Why a page may not have what another site has answered: to it, it would be the site's that it has asked.
+    private func problem(with response: HTTPURLResponse, _ type: MediaType?, _ origin: String?) -> String? {
+        guard let asked = WebOrigin(original), let source = response.url.flatMap({ WebOrigin($0) }), asked != source
+        else {
+            return nil
+        }
+        if type?.isDocument ?? true { return "It redirects to a document of \(source.authority)." }
+        // Engines say them for scripts, and not for pictures and styles.
+        guard let asker = origin ?? request.value(forHTTPHeaderField: "Referer") else { return nil }
+        let shared = response.value(forHTTPHeaderField: "Access-Control-Allow-Origin")
+        if shared == "*" || shared != nil && shared == WebOrigin(asker)?.site { return nil }
+        return "It redirects to \(source.authority), which does not share this with the page."
+    }
+
+    func receive(_ data: Data) {
+        guard !hasEnded, hasHead else { return }
+        guard collected != nil else {
+            continuation.yield(.data(data))
+            return
+        }
+        collected?.body.append(data)
+        if let body = collected?.body, body.count > Self.longestRewritten { tellCollected(as: body) }
+    }
+
+    func finish(_ error: (any Error)?) {
+        guard !hasEnded else { return }
+        if let error { return fail(error) }
+        guard hasHead else {
+            _ = refuse("The site answers with a redirect that leads nowhere.")
+            return
+        }
+        if let collected, let page = WebOrigin(request.mainDocumentURL) {
+            tellCollected(as: server.rewriter(for: page).rewritten(collected.body, collected.type) ?? collected.body)
+        }
+        hasEnded = true
+        continuation.finish()
+    }
+
+    private func tellCollected(as body: Data) {
+        guard let response = collected?.response, let url = response.url else { return }
+        collected = nil
+        var fields = response.allHeaderFields as? [String: String] ?? [:]
+        fields = fields.filter { $0.key.lowercased() != "content-length" }
+        let head = HTTPURLResponse(
+            url: url,
+            statusCode: response.statusCode,
+            httpVersion: "HTTP/1.1",
+            headerFields: fields
+        )
+        continuation.yield(.response(head ?? response))
+        if !body.isEmpty { continuation.yield(.data(body)) }
+    }
+
+    private func fail(_ error: any Error) {
+        hasEnded = true
+        continuation.finish(throwing: error)
+    }
+
+    private func refuse(_ reason: String) -> URLRequest? {
+        end(with: server.refusal(502, reason, to: request))
+        return nil
+    }
+
+    /// Ends with an answer of the app's, and lets go of the network's.
+    private func end(with reply: SchemeReply) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        // Files and refusals only; none waits.
+        Task { [continuation] in await reply.tell(continuation) }
+    }
+}
+
+extension URLRequest {
+    /// Whether it asks for a page, or for one in a frame, and not a script for the text of one.
+    fileprivate var isForDocument: Bool {
+        if value(forHTTPHeaderField: "Accept")?.hasPrefix("text/html") == true { return true }
+        return isForMainDocument && value(forHTTPHeaderField: "Referer") == nil
+    }
+}
+
+extension MediaType {
+    /// Whether its addresses are led to mirrors.
+    var isRewritten: Bool { essence == "text/html" || essence == "text/css" }
+
+    /// Whether an engine runs scripts of it with the origin of its address.
+    fileprivate var isDocument: Bool {
+        essence == "text/html" || essence.hasSuffix("/xml") || essence.hasSuffix("+xml")
+    }
+}

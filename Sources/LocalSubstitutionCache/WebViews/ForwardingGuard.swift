@@ -1,0 +1,109 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Decides for which pages what is not mapped is loaded from the network.
+///
+/// An engine sends no preflight to a scheme of an app, and lets every page of a view ask it. So a browser's own rules
+/// for other origins (Fetch §3.3) are kept here: who may ask, with which methods and fields, and whether with cookies.
+struct ForwardingGuard: Sendable {
+    /// The `host:port` of each site that the app has named, in normal form.
+    private let hosts: Set<String>
+
+    /// - Parameter hosts: `host`, `host:port`, or a URL of it; a port that is a scheme's own may be there or not.
+    init(hosts: Set<String>) {
+        let urls = hosts.flatMap { $0.contains("://") ? [$0] : ["https://\($0)", "http://\($0)"] }
+        self.hosts = Set(urls.compactMap { WebOrigin($0)?.authority })
+    }
+
+    enum Decision: Equatable {
+        case allowed(Cookies)
+        /// Why not, as a sentence without its full stop.
+        case refused(String)
+    }
+
+    /// Which cookies go along.
+    enum Cookies {
+        case none
+        /// Those that a site allows pages of others to send.
+        case fromElsewhere
+        case all
+    }
+
+    /// Whether what a host has is loaded at all.
+    func isNamed(_ authority: String) -> Bool { hosts.contains(authority) }
+
+    /// Decides on a request for something of a named host.
+    ///
+    /// - Parameters:
+    ///   - request: As the engine hands it over.
+    ///   - target: The origin of what is asked for.
+    ///   - isMapped: Whether the manifest maps something of this `host:port`, so that its mirrors are pages of the app.
+    /// - Returns: The decision.
+    func decision(on request: URLRequest, to target: WebOrigin, isMapped: (String) -> Bool) -> Decision {
+        let method = request.httpMethod ?? "GET"
+        let isReading = method == "GET" || method == "HEAD"
+        guard let page = WebOrigin(request.mainDocumentURL) else {
+            return .refused("it does not say which page of the web asks")
+        }
+        if page.isMirror {
+            guard isNamed(page.authority) || isMapped(page.authority) else {
+                return .refused("the page is a mirror of \(page.authority), which the app has not named")
+            }
+            if let text = request.value(forHTTPHeaderField: "Origin") {
+                let origin = WebOrigin(text)
+                guard let origin, origin.isMirror, isNamed(origin.authority) || isMapped(origin.authority) else {
+                    return .refused("\(quoted(text)) asks, which is no mirror of the app's")
+                }
+            }
+            if page == target.mirror {
+                switch isAsked(by: page, request) {
+                case true?: return .allowed(.all)
+                // The page itself; or a picture, style or script of it, or of a frame in it.
+                case nil where isReading: return .allowed(request.isForMainDocument ? .all : .fromElsewhere)
+                default: break
+                }
+            }
+        }
+        guard isReading else {
+            return .refused("its method is \(quoted(method)), and nothing tells that a page of the same site asks")
+        }
+        if let field = request.allHTTPHeaderFields?.keys.filter({ !Self.isSimple($0) }).min() {
+            return .refused("another site asks with the field \(quoted(field)), which needs consent")
+        }
+        return .allowed(.none)
+    }
+
+    /// Whether this page makes the request, and not one that it shows in a frame; nil where nothing tells.
+    ///
+    /// Engines name `Origin` to other origins and in forms, and `Referer` in scripts.
+    private func isAsked(by page: WebOrigin, _ request: URLRequest) -> Bool? {
+        (request.value(forHTTPHeaderField: "Origin") ?? request.value(forHTTPHeaderField: "Referer")).map {
+            WebOrigin($0) == page
+        }
+    }
+
+    /// Whether a page may send this field to another origin without its consent (Fetch §2.2.2), or only the engine
+    /// sends it.
+    private static func isSimple(_ field: String) -> Bool {
+        let name = field.lowercased()
+        return name.hasPrefix("sec-") || simpleFields.contains(name)
+    }
+
+    private static let simpleFields: Set<String> = [
+        "accept", "accept-encoding", "accept-language", "cache-control", "content-language", "content-type", "dnt",
+        "if-modified-since", "if-none-match", "origin", "pragma", "priority", "range", "referer",
+        "upgrade-insecure-requests", "user-agent",
+    ]
+}
+
+extension URLRequest {
+    /// Whether it asks for the page itself, or for what has its address.
+    var isForMainDocument: Bool {
+        guard let page = mainDocumentURL?.absoluteString.prefix(while: { $0 != "#" }) else { return false }
+        return url?.absoluteString.prefix { $0 != "#" } == page
+    }
+}

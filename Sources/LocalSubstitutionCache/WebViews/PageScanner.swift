@@ -1,0 +1,226 @@
+/// Finds the addresses that an HTML page names, and where.
+///
+/// Nothing given does it: Foundation has no parser of HTML. Only as much of the standard (HTML §13.2.5, tokenization)
+/// is read as tells attributes from text, comments and scripts. Works on every encoding that holds ASCII as it is.
+struct PageScanner {
+    typealias Reference = ReferenceScanner.Reference
+
+    /// What a page names.
+    struct References {
+        /// Of pictures, styles, scripts, links and forms.
+        var addresses: [Reference] = []
+        /// Of the elements that say what relative addresses are relative to.
+        var bases: [Reference] = []
+        /// Whether the page names a content policy of its own, which is not about mirrors.
+        var hasPolicy = false
+    }
+
+    private let bytes: [UInt8]
+    private var index = 0
+    private var references = References()
+
+    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    static func references(in bytes: [UInt8]) -> References {
+        var scanner = PageScanner(bytes)
+        scanner.readPage()
+        return scanner.references
+    }
+
+    /// One attribute, with the offset of each byte of its value in the page: character references are shorter than what
+    /// stands there.
+    private struct Attribute {
+        let name: String
+        var value: [UInt8] = []
+        var offsets: [Int] = []
+    }
+
+    private mutating func readPage() {
+        while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
+            index = start + 1
+            if isNext("!--") {
+                skip(past: "-->")
+            } else if index < bytes.count, bytes[index].isASCIILetter {
+                readTag()
+            }
+        }
+    }
+
+    private mutating func readTag() {
+        let name = readName(until: " \t\n\u{0C}\r/>")
+        var attributes: [Attribute] = []
+        while let attribute = readAttribute() { attributes.append(attribute) }
+        let isClosed = index < bytes.count
+        if isClosed { index += 1 }
+        add(attributes, of: name)
+        switch name {
+        case "style" where isClosed:
+            let start = index
+            skip(toEndOf: name)
+            addStylesheet(Array(bytes[start..<index]), Array(start..<index))
+        case "script", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript": skip(toEndOf: name)
+        case "plaintext": index = bytes.count
+        default: break
+        }
+    }
+
+    /// The next attribute; nil at the end of the tag, which is the next byte.
+    private mutating func readAttribute() -> Attribute? {
+        while index < bytes.count, bytes[index].isHTMLSpace || bytes[index] == UInt8(ascii: "/") { index += 1 }
+        guard index < bytes.count, bytes[index] != UInt8(ascii: ">") else { return nil }
+        // An "=" that comes first belongs to the name.
+        let isOdd = bytes[index] == UInt8(ascii: "=")
+        if isOdd { index += 1 }
+        var attribute = Attribute(name: (isOdd ? "=" : "") + readName(until: " \t\n\u{0C}\r/>="))
+        skipSpace()
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "=") else { return attribute }
+        index += 1
+        skipSpace()
+        guard index < bytes.count else { return attribute }
+        let quote = bytes[index]
+        let (end, next): (Int, Int)
+        if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+            index += 1
+            end = bytes[index...].firstIndex(of: quote) ?? bytes.count
+            next = min(end + 1, bytes.count)
+        } else {
+            end = bytes[index...].firstIndex { $0.isHTMLSpace || $0 == UInt8(ascii: ">") } ?? bytes.count
+            next = end
+        }
+        decode(index..<end, into: &attribute)
+        index = next
+        return attribute
+    }
+
+    /// Reads a value, with those character references that stand for what addresses and styles hold (HTML §13.5).
+    private func decode(_ range: Range<Int>, into attribute: inout Attribute) {
+        var index = range.lowerBound
+        while index < range.upperBound {
+            attribute.offsets.append(index)
+            guard bytes[index] == UInt8(ascii: "&"), let (byte, length) = reference(bytes[index..<range.upperBound])
+            else {
+                attribute.value.append(bytes[index])
+                index += 1
+                continue
+            }
+            attribute.value.append(byte)
+            index += length
+        }
+    }
+
+    private func reference(_ text: ArraySlice<UInt8>) -> (byte: UInt8, length: Int)? {
+        guard let end = text.prefix(10).firstIndex(of: UInt8(ascii: ";")) else { return nil }
+        let name = String(decoding: text[(text.startIndex + 1)..<end], as: UTF8.self)
+        let length = end + 1 - text.startIndex
+        if let scalar = Self.named[name] { return (UInt8(ascii: scalar), length) }
+        guard name.hasPrefix("#") else { return nil }
+        let isHexadecimal = name.dropFirst().first?.lowercased() == "x"
+        let value = UInt8(name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10)
+        return value.flatMap { $0 < 0x80 ? ($0, length) : nil }
+    }
+
+    private static let named: [String: Unicode.Scalar] = [
+        "amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">", "sol": "/", "colon": ":",
+    ]
+
+    // MARK: - What names an address
+
+    private mutating func add(_ attributes: [Attribute], of element: String) {
+        // The bytes were promised beforehand; the network keeps that promise.
+        if attributes.contains(where: { $0.name == "integrity" }) { return }
+        if element == "meta",
+            attributes.contains(where: { attribute in
+                attribute.name == "http-equiv"
+                    && String(decoding: attribute.value, as: UTF8.self).lowercased().contains("security-policy")
+            })
+        {
+            references.hasPolicy = true
+        }
+        var names: Set<String> = []
+        // Of two of the same name the first counts.
+        for attribute in attributes where names.insert(attribute.name).inserted {
+            switch (element, attribute.name) {
+            case ("base", "href"): add(attribute, to: \.bases)
+            case (_, "src"), (_, "href"), (_, "xlink:href"), (_, "poster"), (_, "action"), (_, "formaction"),
+                (_, "background"), ("object", "data"):
+                add(attribute, to: \.addresses)
+            case (_, "srcset"), (_, "imagesrcset"): addCandidates(attribute)
+            case (_, "style"): addStylesheet(attribute.value, attribute.offsets)
+            default: break
+            }
+        }
+    }
+
+    private mutating func add(_ attribute: Attribute, to list: WritableKeyPath<References, [Reference]>) {
+        guard let start = attribute.value.firstIndex(where: { $0 > 0x20 }) else { return }
+        let end = attribute.value.lastIndex { $0 > 0x20 } ?? start
+        let text = String(decoding: attribute.value[start...end], as: UTF8.self)
+        references[keyPath: list].append(Reference(text: text, offset: attribute.offsets[start]))
+    }
+
+    /// The addresses of a list of pictures (HTML §4.8.4.2.2).
+    private mutating func addCandidates(_ attribute: Attribute) {
+        let value = attribute.value
+        var index = 0
+        while true {
+            while index < value.count, value[index].isHTMLSpace || value[index] == UInt8(ascii: ",") { index += 1 }
+            guard index < value.count else { return }
+            let start = index
+            while index < value.count, !value[index].isHTMLSpace { index += 1 }
+            let hasDescriptors = value[index - 1] != UInt8(ascii: ",")
+            let address = value[start..<index].reversed().drop { $0 == UInt8(ascii: ",") }
+            let text = String(decoding: address.reversed(), as: UTF8.self)
+            references.addresses.append(Reference(text: text, offset: attribute.offsets[start]))
+            var depth = 0
+            while hasDescriptors, index < value.count, depth > 0 || value[index] != UInt8(ascii: ",") {
+                if value[index] == UInt8(ascii: "(") { depth += 1 }
+                if value[index] == UInt8(ascii: ")") { depth = 0 }
+                index += 1
+            }
+        }
+    }
+
+    private mutating func addStylesheet(_ text: [UInt8], _ offsets: [Int]) {
+        references.addresses += ReferenceScanner.references(inStylesheet: text).compactMap { reference in
+            guard reference.offset < offsets.count else { return nil }
+            return Reference(text: reference.text, offset: offsets[reference.offset])
+        }
+    }
+
+    // MARK: - Text
+
+    private mutating func readName(until ends: String) -> String {
+        let start = index
+        while index < bytes.count, !ends.utf8.contains(bytes[index]) { index += 1 }
+        return String(decoding: bytes[start..<index], as: UTF8.self).lowercased()
+    }
+
+    private mutating func skipSpace() {
+        while index < bytes.count, bytes[index].isHTMLSpace { index += 1 }
+    }
+
+    private func isNext(_ text: String) -> Bool { bytes[index...].starts(with: text.utf8) }
+
+    private mutating func skip(past text: String) {
+        let first = text.utf8.first
+        while index < bytes.count, bytes[index] != first || !isNext(text) { index += 1 }
+        index = min(index + text.utf8.count, bytes.count)
+    }
+
+    /// To the "<" of the end tag.
+    private mutating func skip(toEndOf element: String) {
+        let end = "</\(element)"
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "<"), bytes[index...].count >= end.utf8.count,
+                zip(bytes[index...], end.utf8).allSatisfy({ $0.asciiLowercased == $1 })
+            {
+                return
+            }
+            index += 1
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHTMLSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0C || self == 0x0D }
+}

@@ -1,0 +1,223 @@
+package import Foundation
+
+/// Finds the addresses that a stylesheet or a script names.
+///
+/// Nothing given does it: only as much of CSS (CSS Syntax Level 3 §4) and of ECMAScript (§16.2) is read as tells
+/// references from comments and other strings.
+package struct ReferenceScanner {
+    /// One address, and where it stands.
+    package struct Reference: Hashable, Sendable {
+        package let text: String
+        /// Of its first character, in bytes.
+        package let offset: Int
+    }
+
+    private let bytes: [UInt8]
+    private var index = 0
+    private var references: [Reference] = []
+
+    private init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// What `url()` and `@import` of a stylesheet name.
+    package static func references(inStylesheet text: Data) -> [Reference] { references(inStylesheet: Array(text)) }
+
+    /// What `import` and `export … from` of a script name.
+    package static func references(inScript text: Data) -> [Reference] {
+        var scanner = ReferenceScanner(Array(text))
+        scanner.readScript()
+        return scanner.references
+    }
+
+    static func references(inStylesheet bytes: [UInt8]) -> [Reference] {
+        var scanner = ReferenceScanner(bytes)
+        scanner.readStylesheet()
+        return scanner.references
+    }
+
+    // MARK: - Stylesheets
+
+    private mutating func readStylesheet() {
+        while index < bytes.count {
+            // Most bytes begin nothing.
+            switch bytes[index] {
+            case UInt8(ascii: "/"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "@"), UInt8(ascii: "u"),
+                UInt8(ascii: "U"):
+                readPartOfStylesheet()
+            default: index += 1
+            }
+        }
+    }
+
+    private mutating func readPartOfStylesheet() {
+        if skipComment() { return }
+        if bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "'") {
+            _ = readString()
+        } else if isWord("url(") {
+            index += 4
+            skipSpace()
+            let start = index + 1
+            if let text = readString() { add(Self.unescaped(text), at: start) } else { readPlainURL() }
+        } else if isWord("@import") {
+            index += 7
+            skipSpace()
+            while index < bytes.count, skipComment() { skipSpace() }
+            let start = index + 1
+            if let text = readString() { add(Self.unescaped(text), at: start) }
+        } else {
+            index += 1
+        }
+    }
+
+    private mutating func readPlainURL() {
+        let start = index
+        while index < bytes.count, bytes[index] != UInt8(ascii: ")"), bytes[index] != UInt8(ascii: "\n") {
+            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        index = min(index, bytes.count)
+        let text = String(decoding: bytes[start..<index], as: UTF8.self).trimmingCharacters(in: .whitespaces)
+        add(Self.unescaped(text), at: start)
+    }
+
+    /// What escapes stand for (CSS Syntax Level 3 §4.3.7).
+    private static func unescaped(_ text: String) -> String {
+        guard text.contains("\\") else { return text }
+        var result = ""
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            guard scalar == "\\" else {
+                result.unicodeScalars.append(scalar)
+                continue
+            }
+            let digits = rest.prefix(6).prefix { $0.properties.isASCIIHexDigit }
+            if digits.isEmpty {
+                if let next = rest.popFirst() { result.unicodeScalars.append(next) }
+            } else {
+                rest = rest.dropFirst(digits.count)
+                if rest.first == " " { rest.removeFirst() }
+                let value = UInt32(String(String.UnicodeScalarView(digits)), radix: 16) ?? 0xFFFD
+                result.unicodeScalars.append(Unicode.Scalar(value) ?? "\u{FFFD}")
+            }
+        }
+        return result
+    }
+
+    // MARK: - Scripts
+
+    private mutating func readScript() {
+        var isSpecifierNext = false
+        var isCall = false
+        // The last byte that is neither space nor comment: a "/" after it divides, or begins a regular expression.
+        var last = UInt8(ascii: ";")
+        while index < bytes.count {
+            let byte = bytes[index]
+            if skipComment() || skipLineComment() { continue }
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                let start = index + 1
+                let text = readString()
+                skipSpace()
+                // What is put together from several strings is not known.
+                let isWhole = !isCall || index < bytes.count && ",)".utf8.contains(bytes[index])
+                if let text, isSpecifierNext, isWhole { add(text, at: start) }
+                (isSpecifierNext, isCall, last) = (false, false, byte)
+            } else if byte == UInt8(ascii: "`") {
+                skipTemplate()
+                (isSpecifierNext, isCall, last) = (false, false, byte)
+            } else if byte == UInt8(ascii: "/"), "(,=:[!&|?{};".utf8.contains(last) {
+                skipRegularExpression()
+            } else if isNameByte(byte) {
+                let start = index
+                while index < bytes.count, isNameByte(bytes[index]) { index += 1 }
+                let word = bytes[start..<index]
+                let isProperty = start > 0 && bytes[start - 1] == UInt8(ascii: ".")
+                isSpecifierNext = !isProperty && (word.elementsEqual("from".utf8) || word.elementsEqual("import".utf8))
+                // A regular expression may follow this word, and no other that is common.
+                (isCall, last) = (false, word.elementsEqual("return".utf8) ? UInt8(ascii: ";") : byte)
+            } else {
+                if byte == UInt8(ascii: "(") {
+                    isCall = isSpecifierNext
+                } else if byte > 0x20 {
+                    isSpecifierNext = false
+                }
+                if byte > 0x20 { last = byte }
+                index += 1
+            }
+        }
+    }
+
+    private mutating func skipRegularExpression() {
+        var isInClass = false
+        index += 1
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\n"), isInClass || bytes[index] != UInt8(ascii: "/") {
+            if bytes[index] == UInt8(ascii: "[") { isInClass = true }
+            if bytes[index] == UInt8(ascii: "]") { isInClass = false }
+            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        index += 1
+    }
+
+    private mutating func skipLineComment() -> Bool {
+        guard isNext("/", "/") else { return false }
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\n") { index += 1 }
+        return true
+    }
+
+    private mutating func skipTemplate() {
+        index += 1
+        while index < bytes.count, bytes[index] != UInt8(ascii: "`") {
+            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        index += 1
+    }
+
+    private func isNameByte(_ byte: UInt8) -> Bool {
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+            || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") || byte >= 0x80
+    }
+
+    // MARK: - Both
+
+    private mutating func skipComment() -> Bool {
+        guard isNext("/", "*") else { return false }
+        index += 2
+        while index < bytes.count, !isNext("*", "/") { index += 1 }
+        index += 2
+        return true
+    }
+
+    private func isNext(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Bool {
+        bytes[index] == UInt8(ascii: first) && index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: second)
+    }
+
+    private mutating func skipSpace() {
+        while index < bytes.count, bytes[index] <= 0x20 { index += 1 }
+    }
+
+    /// A string up to its end or that of its line; nil when there is none.
+    private mutating func readString() -> String? {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "'") else {
+            return nil
+        }
+        let quote = bytes[index]
+        index += 1
+        let start = index
+        while index < bytes.count, bytes[index] != quote, bytes[index] != UInt8(ascii: "\n") {
+            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        let end = min(index, bytes.count)
+        index = end + 1
+        return String(decoding: bytes[start..<end], as: UTF8.self)
+    }
+
+    /// Whether this word begins here, in letters of any case.
+    private func isWord(_ word: String) -> Bool {
+        let slice = bytes[index...].prefix(word.utf8.count)
+        return slice.count == word.utf8.count && zip(slice, word.utf8).allSatisfy { $0 == $1 || $0 | 0x20 == $1 }
+            && (index == 0 || !isNameByte(bytes[index - 1]) && bytes[index - 1] != UInt8(ascii: "-"))
+    }
+
+    private mutating func add(_ text: String, at offset: Int) {
+        if !text.isEmpty { references.append(Reference(text: text, offset: offset)) }
+    }
+}

@@ -1,0 +1,89 @@
+// Not run on Apple's platforms yet: typechecked, and run on Linux against a fake of WebKit. Others have no WebKit.
+#if canImport(WebKit)
+import WebKit
+
+/// Answers the schemes of mirrors in any number of views.
+@MainActor
+final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
+    /// One task, held until its end, so that its identity is not that of another meanwhile.
+    private final class Load {
+        let task: any WKURLSchemeTask
+        var state = SchemeTaskState()
+        var reading: Task<Void, Never>?
+        init(_ task: any WKURLSchemeTask) { self.task = task }
+    }
+
+    private let server: SchemeServer
+    private var loads: [ObjectIdentifier: Load] = [:]
+    /// Whether the probe of ``PageExtension`` was led here.
+    private(set) var hasSeenProbe = false
+
+    init(_ server: SchemeServer) { self.server = server }
+
+    func webView(_ webView: WKWebView, start task: any WKURLSchemeTask) {
+        let (request, load) = (task.request, Load(task))
+        loads[ObjectIdentifier(task)] = load
+        if request.url?.absoluteString == MirrorURL.prefix + PageExtension.probe.start { hasSeenProbe = true }
+        let reply = server.forwards(request) ? nil : server.reply(to: request)
+        if let (response, data) = reply?.immediate {
+            tell(.response(response), to: load)
+            if !data.isEmpty { tell(.data(data), to: load) }
+            return end(load)
+        }
+        let store = CookieStore(webView.configuration.websiteDataStore.httpCookieStore)
+        load.reading = Task { [weak self, server] in
+            do {
+                let cookies = reply == nil ? await store.cookies() : nil
+                try Task.checkCancellation()
+                for try await element in reply ?? server.reply(to: request, cookies: cookies) {
+                    self?.tell(element, to: load)
+                }
+                self?.end(load)
+            } catch {
+                self?.end(load, error)
+            }
+        }
+    }
+
+    func webView(_ webView: WKWebView, stop task: any WKURLSchemeTask) {
+        let load = loads.removeValue(forKey: ObjectIdentifier(task))
+        load?.state.stop()
+        load?.reading?.cancel()
+    }
+
+    private func tell(_ element: SchemeReply.Element, to load: Load) {
+        switch element {
+        case .response(let response): if load.state.allows(.response) { load.task.didReceive(response) }
+        case .data(let data): if load.state.allows(.data) { load.task.didReceive(data) }
+        }
+    }
+
+    private func end(_ load: Load, _ error: (any Error)? = nil) {
+        guard load.state.allows(error == nil ? .finish : .fail) else { return }
+        // Before the call: WebKit forgets the task in it, and never stops it afterwards.
+        loads[ObjectIdentifier(load.task)] = nil
+        if let error { load.task.didFailWithError(error) } else { load.task.didFinish() }
+    }
+}
+
+/// The cookies of one view's store.
+@MainActor
+private final class CookieStore {
+    private let store: WKHTTPCookieStore
+    init(_ store: WKHTTPCookieStore) { self.store = store }
+
+    func cookies() async -> PageCookies? {
+        await withCheckedContinuation { done in
+            store.getAllCookies { cookies in
+                done.resume(returning: PageCookies(cookies) { set in Task { @MainActor in self.change(set) } })
+            }
+        }
+    }
+
+    private func change(_ cookies: [HTTPCookie]) {
+        for cookie in cookies {
+            if cookie.hasExpired { store.delete(cookie) } else { store.setCookie(cookie, completionHandler: nil) }
+        }
+    }
+}
+#endif

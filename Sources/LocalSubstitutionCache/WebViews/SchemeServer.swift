@@ -1,0 +1,214 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Answers what engines ask for under the schemes of mirrors, with the rows of a cache's table.
+///
+/// A real page asks here because a rule has led it here, a mirror page because its references do. A request only picks
+/// a row: no part of it becomes a path.
+// URLCache is safe to share, which Linux's Foundation does not declare.
+struct SchemeServer: @unchecked Sendable {
+    let cache: LocalSubstitutionCache
+    /// Loads what is not mapped; nil where the app has not switched that on.
+    let forwarder: Forwarder?
+
+    /// - Parameters:
+    ///   - cache: What is mapped.
+    ///   - hosts: `host` or `host:port` of each site from which is loaded what is not mapped.
+    init(_ cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
+        self.cache = cache
+        forwarder = hosts.isEmpty ? nil : Forwarder(to: hosts)
+    }
+
+    /// What answers a request.
+    ///
+    /// Never a redirect and never a 304, which engines do not follow on schemes of an app. What is refused is an
+    /// answer, too: a page that shows the reason has a reader, and a failed load has none.
+    ///
+    /// - Parameters:
+    ///   - request: As the engine hands it over, with the mirror's URL.
+    ///   - cookies: Those of the view, for what is loaded from the network; nil for none.
+    /// - Returns: 200 or 206 with the file, 416 for a range that it does not have, 405 for methods other than GET and
+    ///   HEAD, 404 with the reason as text where nothing is mapped. Where the app has named the host, what the network
+    ///   answers to what is not mapped, 403 for pages that may not ask, and 502 for redirects that lead astray.
+    func reply(to request: URLRequest, cookies: PageCookies? = nil) -> SchemeReply {
+        guard let url = request.url, let original = MirrorURL.original(of: url) else {
+            return refusal(404, "This is no mirror of a URL of http or https.", to: request)
+        }
+        if let reply = file(at: original, for: request) { return reply }
+        let asked = Self.asked(original, by: request)
+        let reason = cache.explain(asked).description
+        if let forwarder, let target = WebOrigin(original), forwarder.guardian.isNamed(target.authority) {
+            switch forwarder.guardian.decision(on: request, to: target, isMapped: isMappedHost) {
+            case .allowed(let allowed):
+                var cookies = allowed == .none ? nil : cookies
+                cookies?.isFromElsewhere = allowed == .fromElsewhere
+                return forwarder.reply(to: request, original, cookies, self)
+            case .refused(let problem):
+                return refusal(
+                    403,
+                    "\(reason) It is not loaded from the network for this page, because \(problem).",
+                    to: request
+                )
+            }
+        }
+        if case .leftAlone(let match, because: .method) = cache.verdict(on: asked), !match.row.isConditional {
+            return refusal(405, reason, to: request, ["Allow": "GET, HEAD"])
+        }
+        return refusal(404, reason, to: request)
+    }
+
+    /// Whether a request is answered by the network, if at all.
+    func forwards(_ request: URLRequest) -> Bool {
+        guard forwarder != nil, let original = request.url.flatMap(MirrorURL.original) else { return false }
+        return match(for: Self.asked(original, by: request)) == nil
+    }
+
+    // MARK: - Files
+
+    /// The file of an http or https URL, as the answer to a request that was led there; nil when none answers.
+    func file(at url: URL, for request: URLRequest) -> SchemeReply? {
+        let asked = Self.asked(url, by: request)
+        return match(for: asked).map { file($0, for: asked, to: request) }
+    }
+
+    /// The row whose file answers, without a question to the network.
+    private func match(for asked: URLRequest) -> SubstitutionTable.Match? {
+        switch cache.verdict(on: asked) {
+        case .answered(let match), .answeredByProtocol(let match, _): match
+        case .leftAlone, .afterNetwork, .unnamed: nil
+        }
+    }
+
+    /// Whether a file answers this http or https URL, without a question to the network.
+    func isMapped(_ url: URL) -> Bool { cache.verdict(on: URLRequest(url: url)).isSubstituted }
+
+    private func isMappedHost(_ authority: String) -> Bool {
+        cache.substitutions.contains { $0.addresses.contains { $0.authority == authority } }
+    }
+
+    func rewriter(for page: WebOrigin) -> PageRewriter {
+        PageRewriter(
+            page: page,
+            isMapped: { URL(string: $0).map(isMapped) ?? false },
+            isForwarded: { forwarder?.guardian.isNamed($0) ?? false }
+        )
+    }
+
+    /// The request for the original, without its policy: a page that is loaded again still means the app's files.
+    private static func asked(_ original: URL, by request: URLRequest) -> URLRequest {
+        var asked = URLRequest(url: original)
+        asked.httpMethod = request.httpMethod
+        asked.allHTTPHeaderFields = request.allHTTPHeaderFields
+        return asked
+    }
+
+    private func file(_ match: SubstitutionTable.Match, for asked: URLRequest, to request: URLRequest) -> SchemeReply {
+        let representation = match.row.representation
+        let substitution = match.row.substitution
+        let type = substitution.mediaType
+        if let page = WebOrigin(request.mainDocumentURL), page.isMirror, type.isRewritten {
+            var whole = asked
+            whole.setValue(nil, forHTTPHeaderField: "Range")
+            whole.httpMethod = "GET"
+            let answer = representation.exactly(for: whole)
+            let make: @Sendable () -> SchemeReply = { [self] in
+                var answer = answer
+                if let rewritten = rewriter(for: page).rewritten(answer.data, type) {
+                    answer.data = asked.fileMethod == .head ? Data() : rewritten
+                    answer.fields["Content-Length"] = String(rewritten.count)
+                    answer.fields["ETag"] = nil
+                    answer.fields["Accept-Ranges"] = nil
+                } else {
+                    answer = representation.exactly(for: asked)
+                }
+                return tell(answer, of: substitution, to: request)
+            }
+            return answer.data.count > SchemeReply.longestImmediate ? SchemeReply(later: make) : make()
+        }
+        return tell(representation.exactly(for: asked), of: substitution, to: request)
+    }
+
+    private func tell(_ answer: Representation.Answer, of file: Substitution, to request: URLRequest) -> SchemeReply {
+        var fields = answer.fields
+        // Engines keep what a scheme answers as long as the page's process lives, whatever "max-age" says; only this
+        // makes them ask again, so that `reload()` is seen.
+        fields["Cache-Control"] = "no-cache"
+        let added = Set(file.addedHeaders.keys.map { $0.lowercased() })
+        if !added.contains("cross-origin-resource-policy") { fields["Cross-Origin-Resource-Policy"] = "cross-origin" }
+        if let page = WebOrigin(request.mainDocumentURL), page.isMirror {
+            for name in fields.keys where name.lowercased().hasPrefix("content-security-policy") {
+                fields[name] = fields[name].map { ContentPolicy.translated($0, for: page) }
+            }
+        }
+        // What the manifest says of sharing stands. Else "*" is refused to requests with credentials (Fetch §3.3.4),
+        // and naming the origin is not; bytes that everybody has from the app are no secret.
+        if !added.contains("access-control-allow-origin"), let origin = Self.asker(request) {
+            fields["Access-Control-Allow-Origin"] = origin
+            fields["Access-Control-Allow-Credentials"] = "true"
+        }
+        return reply(answer.status, fields, answer.data, to: request)
+    }
+
+    /// Who asks: what `Origin` says, or else the page, because requests to its own origin do not say it; nil for pages
+    /// without an origin.
+    private static func asker(_ request: URLRequest) -> String? {
+        if let origin = request.value(forHTTPHeaderField: "Origin") { return WebOrigin(origin).map { _ in origin } }
+        return WebOrigin(request.mainDocumentURL)?.text
+    }
+
+    // MARK: - Everything else
+
+    /// A sentence for whoever looks for the reason; no page of another origin can read it.
+    func refusal(
+        _ status: Int,
+        _ reason: String,
+        to request: URLRequest,
+        _ more: [String: String] = [:]
+    ) -> SchemeReply {
+        text(status, reason + "\n", "text/plain; charset=utf-8", more, to: request)
+    }
+
+    /// A page that leads to another: engines follow no redirects of a scheme.
+    func page(leadingTo url: URL, for request: URLRequest) -> SchemeReply {
+        let address = ["\"": "%22", "<": "%3C", "\\": "%5C"].reduce(url.absoluteString) {
+            $0.replacingOccurrences(of: $1.key, with: $1.value)
+        }
+        // RFC 9110 §10.2.2: without a fragment of its own the target inherits that of the address.
+        let fragment = url.fragment == nil ? " + location.hash" : ""
+        let page = "<!DOCTYPE html><title></title><script>location.replace(\"\(address)\"\(fragment))</script>\n"
+        return text(200, page, "text/html; charset=utf-8", [:], to: request)
+    }
+
+    private func text(
+        _ status: Int,
+        _ text: String,
+        _ type: String,
+        _ more: [String: String],
+        to request: URLRequest
+    ) -> SchemeReply {
+        let data = Data(text.utf8)
+        var fields = ["Content-Type": type, "Content-Length": String(data.count), "Cache-Control": "no-store"]
+        fields.merge(more) { $1 }
+        return reply(status, fields, request.fileMethod == .head ? Data() : data, to: request)
+    }
+
+    private func reply(_ status: Int, _ fields: [String: String], _ data: Data, to request: URLRequest) -> SchemeReply {
+        let url = Self.address(of: request)
+        let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+        return head.map { SchemeReply($0, data) } ?? SchemeReply(failure: URLError(.cannotParseResponse))
+    }
+
+    /// The URL that a page sees as that of the answer.
+    ///
+    /// In a real page it is the original, so that relative references in what answers lead where they always led. In a
+    /// mirror page it is the mirror, so that they lead here.
+    private static func address(of request: URLRequest) -> URL {
+        let url = request.url ?? URL(fileURLWithPath: "/")
+        let isMirrorPage = WebOrigin(request.mainDocumentURL)?.isMirror ?? true
+        return isMirrorPage ? url : MirrorURL.original(of: url) ?? url
+    }
+}

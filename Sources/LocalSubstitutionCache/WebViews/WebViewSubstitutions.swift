@@ -1,0 +1,114 @@
+// Not run on Apple's platforms yet: typechecked, and run on Linux against a fake of WebKit. Others have no WebKit.
+#if canImport(WebKit)
+public import WebKit
+
+/// Real pages in web views, on their own https origin, with the files of a cache.
+///
+/// ```swift
+/// let web = try await WebViewSubstitutions(cache)
+/// web.attach(to: configuration)
+/// let webView = WKWebView(frame: .zero, configuration: configuration)
+/// ```
+///
+/// Pictures, styles, fonts, scripts and what scripts load come from the bundle; pages and frames from the network. The
+/// rules are made once: after ``LocalSubstitutionCache/reload()`` make another. <doc:WebViews> says what works where.
+/// Not run on Apple's platforms by its authors.
+@available(iOS 18.4, macOS 15.4, visionOS 2.4, *)
+@MainActor
+public final class WebViewSubstitutions {
+    /// For `WebPage.Configuration`, whose `useSubstitutions(_:)` is needed, too.
+    public let controller = WKWebExtensionController(configuration: .nonPersistent())
+    /// Whether a page that was loaded for a test got what it should; if not, everything stays on the network.
+    public private(set) var isActive = false
+    private let cache: LocalSubstitutionCache
+
+    /// Compiles what is mapped to rules, and tries them; takes up to two seconds where they are not applied.
+    ///
+    /// - Throws: ``ManifestError`` for more rules than WebKit takes, and the system's error when the folder of caches
+    ///   cannot be written or WebKit refuses the rules.
+    public init(_ cache: LocalSubstitutionCache) async throws {
+        self.cache = cache
+        let caches = try FileManager.default.url(
+            for: .cachesDirectory,
+            in: .userDomainMask,
+            appropriateFor: nil,
+            create: true
+        )
+        let folder = try PageExtension(cache.substitutions, name: cache.manifestName).write(below: caches)
+        let context = WKWebExtensionContext(for: try await WKWebExtension(resourceBaseURL: folder))
+        context.setPermissionStatus(.grantedExplicitly, for: .declarativeNetRequestWithHostAccess)
+        context.setPermissionStatus(.grantedExplicitly, for: .allURLs())
+        context.hasAccessToPrivateData = true
+        try controller.load(context)
+        let handler = SchemeHandler(SchemeServer(cache))
+        let configuration = WKWebViewConfiguration()
+        configuration.websiteDataStore = .nonPersistent()
+        configuration.register(handler)
+        configuration.webExtensionController = controller
+        let view = WKWebView(frame: .zero, configuration: configuration)
+        let probe = PageExtension.probe.start
+        // Rules are attached some time after they were loaded, and only to pages that are loaded after that.
+        for _ in 0..<20 where !handler.hasSeenProbe {
+            view.loadHTMLString("<script src=\"\(probe)\"></script>", baseURL: URL(string: probe))
+            try await Task.sleep(nanoseconds: 100_000_000)
+        }
+        isActive = handler.hasSeenProbe
+    }
+
+    /// Lets the pages of a configuration's views have the files.
+    ///
+    /// Before a view is made of it, which copies it.
+    public func attach(to configuration: WKWebViewConfiguration) {
+        configuration.useSubstitutions(cache)
+        if isActive { configuration.webExtensionController = controller }
+    }
+}
+
+@MainActor
+extension WKWebViewConfiguration {
+    /// Lets views show mirrors, as ``LocalSubstitutionCache/mirror(of:)`` names them.
+    ///
+    /// Before a view is made of it, which copies it; a second call has no effect.
+    ///
+    /// - Parameters:
+    ///   - cache: What is mapped.
+    ///   - hosts: `host` or `host:port` of each site of which mirror pages get from the network what is not mapped.
+    public func useSubstitutions(_ cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
+        register(SchemeHandler(SchemeServer(cache, forwardingTo: hosts)))
+    }
+
+    /// WebKit ends the process for a scheme that has a handler already.
+    fileprivate func register(_ handler: SchemeHandler) {
+        for scheme in MirrorURL.schemes where urlSchemeHandler(forURLScheme: scheme) == nil {
+            setURLSchemeHandler(handler, forURLScheme: scheme)
+        }
+    }
+}
+
+@available(iOS 26.0, macOS 26.0, visionOS 26.0, *)
+@available(macCatalyst, unavailable)
+extension WebPage.Configuration {
+    /// The same for pages of SwiftUI; what is forwarded has no cookies.
+    public mutating func useSubstitutions(_ cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
+        let handler = PageSchemeHandler(server: SchemeServer(cache, forwardingTo: hosts))
+        for scheme in MirrorURL.schemes.compactMap({ URLScheme($0) }) where urlSchemeHandlers[scheme] == nil {
+            urlSchemeHandlers[scheme] = handler
+        }
+    }
+}
+
+@available(iOS 26.0, macOS 26.0, visionOS 26.0, *)
+@available(macCatalyst, unavailable)
+private struct PageSchemeHandler: URLSchemeHandler {
+    let server: SchemeServer
+
+    func reply(for request: URLRequest) -> AsyncMapSequence<SchemeReply, URLSchemeTaskResult> {
+        server.reply(to: request).map { element in
+            switch element {
+            case .response(let response): URLSchemeTaskResult.response(response)
+            case .data(let data): .data(data)
+            }
+        }
+    }
+}
+#endif

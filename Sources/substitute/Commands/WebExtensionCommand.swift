@@ -1,0 +1,98 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// Writes a web extension.
+enum WebExtensionCommand {
+    static let command = Command(
+        name: "webextension",
+        summary: "Writes a web extension that shows a site in a browser with the app's files.",
+        operands: "[OPTIONS] [MANIFEST] -o FOLDER",
+        operandKind: .manifest,
+        options: [output, pages, zip],
+        discussion: """
+            The pages come from the network, and keep their address, origin and cookies; what they load is taken from the
+            manifest's files, in Chrome, Edge, Firefox and Safari. A button in the toolbar lists what is substituted, and
+            switches it off. What a browser cannot do is left to the network, and listed: entries that ask the network first,
+            those with headers, unusual types, and pages themselves.
+
+            \(Command.aboutManifest)
+
+            The folder is written whole, and replaces one that this command wrote before; no other folder is touched.
+            Run it again after an edit, and press the button in the browser that reloads the extension.
+
+            Exits with 0 when all was written; 1 when the manifest has errors, nothing of it can be shown, it needs more
+            rules than browsers take, or something could not be written; and 2 when it is used wrongly.
+            """,
+        example: "  substitute webextension -o SiteWithAppFiles",
+        run: run
+    )
+
+    private static let output = Option("output", short: "o", value: "folder", "Where the extension is written.")
+    private static let pages = Option(
+        "pages",
+        short: "p",
+        value: "host",
+        "A host whose pages show the files, beside the manifest's own hosts;\n*.example.com stands for all of its hosts. May be repeated."
+    )
+    private static let zip = Option("zip", "Write FOLDER.zip, too, for handing it on.")
+
+    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+        guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
+        guard let folder = arguments.values(output).last, !folder.isEmpty else {
+            throw UsageError("name the folder to write, as in: substitute webextension -o SiteWithAppFiles")
+        }
+        let pages = try arguments.values(pages).map(host)
+        let path = try ManifestLocation.find(arguments.operands.first)
+        let manifest = URL(fileURLWithPath: path)
+        let check = ManifestCheck(manifest, name: path)
+        let errors = check.issues.filter { $0.severity == .error }
+        guard errors.isEmpty else {
+            for issue in errors { console.complain("\(issue)") }
+            return 1
+        }
+        let target = try OutputFolder(folder, besides: manifest.deletingLastPathComponent())
+        let archive = arguments.has(zip) ? try ArchiveFile(beside: target) : nil
+        let shipped = check.substitutions.filter { !$0.isExpired(on: Date()) }
+        let web = try WebExtension(shipped, name: URL(fileURLWithPath: path).lastPathComponent, pages: pages)
+        try target.write(web.files)
+        try archive?.write(web.files)
+        report(web, target, archive, console)
+        return 0
+    }
+
+    /// Reads a host, with `*.` before it for all of its hosts.
+    private static func host(_ text: String) throws(UsageError) -> String {
+        let text = text.lowercased()
+        let isWide = text.hasPrefix("*.")
+        let name = isWide ? String(text.dropFirst(2)) : text
+        // An address has no hosts below it.
+        guard HostPattern.isHost(name), !isWide || name.last?.isLetter == true else {
+            throw UsageError("\(quoted(text)) is not a host; write it as example.com or *.example.com")
+        }
+        return text
+    }
+
+    private static func report(_ web: WebExtension, _ target: OutputFolder, _ archive: ArchiveFile?, _ console: Console)
+    {
+        let urls = Set(web.ruleset.rules.map(\.substitution)).map { web.ruleset.substitutions[$0] }
+        console.print("\(visible(target.path)) shows \(Inventory(urls).description)")
+        if let archive { console.print("\(visible(archive.path)) holds the same") }
+        let omissions = web.ruleset.omissions
+        if !omissions.isEmpty { console.print("\nLeft to the network:") }
+        for omission in omissions {
+            console.print("  line \(omission.line) \(quoted(omission.url)): \(omission.reason)")
+        }
+        console.print(
+            """
+
+            To see the site with these files:
+              Chrome, Edge  Open chrome://extensions, switch "Developer mode" on, press "Load unpacked", and choose the folder.
+              Firefox       Open about:debugging#/runtime/this-firefox, press "Load Temporary Add-on…", and choose
+                            manifest.json in the folder.
+              Safari        In Settings, Advanced, switch "Show features for web developers" on; in Settings, Developer, press
+                            "Add Temporary Extension…", choose the folder, and allow it the site when Safari asks.
+            After an edit run this again, and press the button that reloads the extension.
+            """
+        )
+    }
+}

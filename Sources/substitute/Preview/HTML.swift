@@ -1,0 +1,29 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// Text in pages.
+enum HTML {
+    /// A path that may be broken into lines after each "/".
+    static func breakable(_ path: String) -> String {
+        escaped(path).replacingOccurrences(of: "/", with: "/<wbr>")
+    }
+
+    /// Text as HTML shows it, in content and in attributes; control characters are written out.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            if line.offset > 0 { result += "\n" }
+            for character in visible(line.element).unicodeScalars {
+                switch character {
+                case "&": result += "&amp;"
+                case "<": result += "&lt;"
+                case ">": result += "&gt;"
+                case "\"": result += "&quot;"
+                case "'": result += "&#39;"
+                default: result.unicodeScalars.append(character)
+                }
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// The ZIP file of an extension, beside its folder.
+struct ArchiveFile {
+    /// As the folder was named, with `.zip`.
+    let path: String
+    private let url: URL
+
+    /// The first file in it, by which the tool knows it again.
+    private static let first = "manifest.json"
+
+    /// Checks that the file may be written: there is none, or one that this tool wrote.
+    init(beside folder: OutputFolder) throws(UsageError) {
+        url = folder.url.appendingPathExtension("zip")
+        path =
+            folder.url.lastPathComponent == (folder.path as NSString).lastPathComponent
+            ? String(folder.path.reversed().drop { $0 == "/" }.reversed()) + ".zip" : url.path
+        guard let kind = OutputFolder.kind(of: url.path) else { return }
+        guard kind == .typeRegular else {
+            throw UsageError("\(quoted(path)) is not a file; move it, or name another folder")
+        }
+        let file = FileHandle(forReadingAtPath: url.path)
+        let head = (try? file?.read(upToCount: Self.head.count)) ?? Data()
+        // All but the checksum and sizes of its first file.
+        if head.count != Self.head.count || head.prefix(14) != Self.head.prefix(14)
+            || head.dropFirst(26) != Self.head.dropFirst(26)
+        {
+            throw UsageError("this tool did not write \(quoted(path)); move it, or name another folder")
+        }
+    }
+
+    /// How a file begins that this tool wrote: up to the name of its first file.
+    private static let head: Data = {
+        var archive = ZIPArchive()
+        try? archive.append(Data(), as: first)
+        return archive.data.prefix(30 + first.utf8.count)
+    }()
+
+    /// Writes the archive; an older one is replaced when the whole new one is on disk.
+    func write(_ files: [String: WebExtension.Content]) throws {
+        var archive = ZIPArchive()
+        let paths = files.keys.sorted { ($0 == Self.first ? 0 : 1, $0) < ($1 == Self.first ? 0 : 1, $1) }
+        for path in paths {
+            if let content = files[path] { try archive.append(content.data, as: path) }
+        }
+        do {
+            try archive.data.write(to: url, options: .atomic)
+        } catch {
+            throw ToolError("\(quoted(path)) cannot be written, though the folder was: \(OutputFolder.reason(error))")
+        }
+    }
+}

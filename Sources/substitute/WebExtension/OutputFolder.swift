@@ -1,0 +1,149 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// A folder that the tool writes whole.
+///
+/// It holds a list of what was written, by which the tool knows it again: another folder is never touched, nor one
+/// into which somebody put a file. What is there is replaced when all of the new is written, or left as it is.
+struct OutputFolder {
+    /// As it was named.
+    let path: String
+    /// Where it lies, without symbolic links.
+    let url: URL
+
+    /// The list of what was written.
+    private static let listName = "written-by-substitute.txt"
+    private static let listHead =
+        "substitute webextension wrote this folder, and replaces it whole; put nothing of your own in it."
+
+    /// What browsers and file managers put into folders.
+    private static let strangers = [".DS_Store", "Thumbs.db", "desktop.ini"]
+    /// What Chromium makes of an extension's rules, at the top of its folder.
+    private static let generated = ["_metadata/generated_indexed_rulesets/", "_metadata/verified_contents.json"]
+
+    /// Checks that the folder may be written.
+    ///
+    /// - Parameters:
+    ///   - path: As it was named.
+    ///   - sources: The folder that the files come from, into which nothing is written.
+    /// - Throws: ``UsageError`` when it may not.
+    init(_ path: String, besides sources: URL) throws {
+        self.path = path
+        let name = path.hasSuffix("/") ? String(path.reversed().drop { $0 == "/" }.reversed()) : path
+        let absolute = URL(fileURLWithPath: name.isEmpty ? path : name).standardizedFileURL
+        url = absolute.deletingLastPathComponent().resolvingSymlinksInPath()
+            .appendingPathComponent(absolute.lastPathComponent).resolvingSymlinksInPath()
+        let (folder, files) = (url.path + "/", sources.resolvingSymlinksInPath().path + "/")
+        if folder.hasPrefix(files) {
+            throw UsageError(
+                "\(quoted(path)) lies in the manifest's folder, and would ship with the app; name another folder"
+            )
+        }
+        guard FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path) else {
+            throw UsageError("the folder that \(quoted(path)) is to lie in does not exist; make it, or name another")
+        }
+        try checkIsOurs()
+    }
+
+    private func checkIsOurs() throws {
+        guard let kind = Self.kind(of: url.path) else { return }
+        guard kind == .typeDirectory else { throw UsageError("\(quoted(path)) is a file; name a folder") }
+        let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
+        if names.allSatisfy({ $0 == ".DS_Store" }) { return }
+        let list = try? String(contentsOf: url.appendingPathComponent(Self.listName), encoding: .utf8)
+        guard let list, list.hasPrefix(Self.listHead) else {
+            throw UsageError("\(quoted(path)) holds files that this tool did not write; name a new folder")
+        }
+        let written = Set(list.split(separator: "\n").dropFirst().map(String.init) + [Self.listName])
+        let others = FileManager.default.enumerator(atPath: url.path)
+        while let name = others?.nextObject() as? String {
+            let isOther =
+                others?.fileAttributes?[.type] as? FileAttributeType != .typeDirectory && !written.contains(name)
+                && !Self.generated.contains(where: name.hasPrefix)
+                && !Self.strangers.contains((name as NSString).lastPathComponent)
+            if isOther {
+                throw UsageError(
+                    "this tool did not write \(quoted("\(path)/\(name)")), and replaces the folder whole; move the file, or "
+                        + "name a new folder"
+                )
+            }
+        }
+    }
+
+    /// Writes the files to a new folder, and then gives that folder the name of the old one.
+    func write(_ files: [String: WebExtension.Content]) throws {
+        let parent = url.deletingLastPathComponent()
+        let new = parent.appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+        do {
+            try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
+            defer { try? FileManager.default.removeItem(at: new) }
+            let paths = files.keys.sorted()
+            let folders = Set(paths.map { ($0 as NSString).deletingLastPathComponent })
+            for folder in folders where !folder.isEmpty {
+                let folder = new.appendingPathComponent(folder)
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            }
+            for path in paths { try files[path]?.data.write(to: new.appendingPathComponent(path)) }
+            let list = ([Self.listHead, ""] + paths).joined(separator: "\n") + "\n"
+            try Data(list.utf8).write(to: new.appendingPathComponent(Self.listName))
+            if FileManager.default.fileExists(atPath: url.path) {
+                try Self.replace(url.path, with: new.path)
+            } else {
+                try FileManager.default.moveItem(at: new, to: url)
+            }
+        } catch let error as ToolError {
+            throw error
+        } catch {
+            throw ToolError("\(quoted(path)) cannot be written, and is left as it was: \(Self.reason(error))")
+        }
+    }
+
+    /// Gives the folder `new` the name of the folder `old`, and removes `old`; when that fails, `old` keeps its name.
+    ///
+    /// Foundation's `replaceItemAt` refuses on Linux to replace a folder that holds something.
+    private static func replace(_ old: String, with new: String) throws {
+        let aside = new + "-old"
+        try FileManager.default.moveItem(atPath: old, toPath: aside)
+        do {
+            try FileManager.default.moveItem(atPath: new, toPath: old)
+        } catch {
+            try FileManager.default.moveItem(atPath: aside, toPath: old)
+            throw error
+        }
+        try? FileManager.default.removeItem(atPath: aside)
+    }
+
+    /// What lies at a path, a link as such; nil when nothing does.
+    static func kind(of path: String) -> FileAttributeType? {
+        (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
+    }
+
+    /// What the system says of an error.
+    static func reason(_ error: any Error) -> String {
+        let error = error as NSError
+        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
+        return underlying.domain == NSPOSIXErrorDomain
+            ? String(cString: strerror(Int32(underlying.code))) : error.localizedDescription
+    }
+}
+
+extension WebExtension.Content {
+    /// The bytes.
+    ///
+    /// - Throws: ``ToolError`` when a file is not any more what was checked.
+    var data: Data {
+        get throws {
+            switch self {
+            case .text(let text):
+                return Data(text.utf8)
+            case .bytes(let data):
+                return data
+            case .copy(let substitution):
+                guard let data = substitution.bytes(upTo: substitution.size + 1), data.count == substitution.size else {
+                    throw ToolError("\(quoted(substitution.file)) changed while it was read; try again")
+                }
+                return data
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// A web extension (Manifest V3) that shows a site with the files of a manifest, in Chromium, Firefox and Safari.
+struct WebExtension {
+    /// Path → what lies there; the same for the same manifest.
+    let files: [String: Content]
+    let ruleset: Ruleset
+    /// Path → the file that is copied there.
+    let copies: [String: Substitution]
+
+    enum Content {
+        case text(String)
+        case bytes(Data)
+        case copy(of: Substitution)
+    }
+
+    /// How many rules every engine takes, and how many with regular expressions.
+    ///
+    /// Chromium guarantees the first (`GUARANTEED_MINIMUM_STATIC_RULES`) and ignores what exceeds the second
+    /// (`MAX_NUMBER_OF_REGEX_RULES`); Firefox has the same numbers, and then loads none of the rules.
+    static let (maximumRules, maximumExpressions) = (30_000, 1_000)
+
+    /// Makes the extension.
+    ///
+    /// - Parameters:
+    ///   - substitutions: What is mapped, without what has expired.
+    ///   - name: What messages call the manifest.
+    ///   - pages: Hosts of pages that show the files, beside those of the manifest.
+    /// - Throws: ``ToolError`` when nothing can be expressed, or more than engines take.
+    init(_ substitutions: [Substitution], name: String, pages: [String]) throws {
+        let ruleset = Ruleset(substitutions, unless: Self.refusal)
+        guard !ruleset.rules.isEmpty else {
+            let reasons = ruleset.omissions.prefix(5).map {
+                "\n  line \($0.line) \(quoted($0.url)): \($0.reason)"
+            }
+            throw ToolError(
+                "nothing of \(quoted(name)) can be shown in a browser"
+                    + (reasons.isEmpty ? ": it maps nothing" : ":\(reasons.joined())")
+            )
+        }
+        self.ruleset = ruleset
+        var layout = ExtensionLayout()
+        var rules: [DeclarativeRule] = []
+        var rows: [ToolbarPage.Row] = []
+        var shown: Set<Int> = []
+        for rule in ruleset.rules {
+            let substitution = ruleset.substitutions[rule.substitution]
+            let address = Self.address(of: rule.filter.start)
+            let place = layout.place(substitution, authority: address.authority, path: address.path)
+            rules.append(DeclarativeRule(rules.count + 1, rule.filter, toFile: "/" + Self.encoded(place)))
+            if shown.insert(rule.substitution).inserted {
+                rows.append(ToolbarPage.Row(substitution: substitution, address: Self.encoded(place)))
+            }
+        }
+        try Self.checkNumbers(of: rules, ruleset, name: name)
+        let hosts = Self.hosts(of: ruleset)
+        let page = ToolbarPage(name: name, rows: rows, left: ruleset.omissions)
+        var files: [String: Content] = [
+            "rules.json": .text(try Self.json(rules)),
+            "manifest.json": .text(try Self.json(ExtensionManifest(hosts: hosts, pages: pages))),
+            "toolbar.html": .text(page.html), "toolbar.css": .text(ToolbarPage.style),
+            "toolbar.js": .text(ToolbarPage.script), "icon.png": .bytes(ExtensionIcon.png),
+        ]
+        copies = layout.copies
+        for (place, substitution) in copies { files[place] = .copy(of: substitution) }
+        self.files = files
+    }
+
+    /// Why a file of an extension cannot answer as a substitution does.
+    private static func refusal(_ substitution: Substitution) -> String? {
+        if let address = substitution.addresses.first(where: { !HostPattern.isHost(HostPattern.host(of: $0.authority)) }
+        ) {
+            return "browsers know no host \(quoted(HostPattern.host(of: address.authority)))"
+        }
+        if let header = substitution.addedHeaders.keys.min() {
+            return "files of an extension have no \"headers\" of their own, as \(quoted(header))"
+        }
+        let type = substitution.mediaType
+        if !type.isPlain {
+            return "files of an extension have no \"type\" with parameters, as \(quoted(type.description))"
+        }
+        if type.fileExtension == nil, type.essence != "application/octet-stream" {
+            return
+                "browsers read the type of a file off its extension, and none is known for \(quoted(type.essence))"
+        }
+        return nil
+    }
+
+    /// Host and path of a rule, in normal form.
+    private static func address(of start: String) -> (authority: String, path: String) {
+        let rest = start.drop { $0 != "/" }.dropFirst(2)
+        let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+        return (String(rest[..<slash]), String(rest[slash...].prefix { !"?#".contains($0) }))
+    }
+
+    private static func checkNumbers(of rules: [DeclarativeRule], _ ruleset: Ruleset, name: String) throws(ToolError) {
+        let all = ruleset.rules.indices
+        let expressions = all.filter { rules[$0].isRegularExpression }
+        for (indices, limit, noun) in [
+            (Array(all), maximumRules, "rules"), (expressions, maximumExpressions, "rules with regular expressions"),
+        ]
+        where indices.count > limit {
+            let most = ruleset.costliest(indices.map { ruleset.rules[$0] }).prefix(5).map {
+                "\n  line \($0.line) \(quoted($0.url)): \($0.count)"
+            }
+            throw ToolError(
+                "\(quoted(name)) needs \(indices.count) \(noun), and browsers take \(limit); make an extension of a manifest "
+                    + "with fewer entries. Most are needed by:\(most.joined())"
+            )
+        }
+    }
+
+    /// `scheme://host` of each URL, without ports, which patterns of Firefox do not know.
+    private static func hosts(of ruleset: Ruleset) -> [String] {
+        let used = Set(ruleset.rules.map(\.substitution))
+        let hosts = used.flatMap { ruleset.substitutions[$0].addresses }.map {
+            "\($0.scheme)://\(HostPattern.host(of: $0.authority))"
+        }
+        return Set(hosts).sorted()
+    }
+
+    /// A path as it stands in a URL.
+    static func encoded(_ path: String) -> String {
+        var kept = CharacterSet(charactersIn: "/-._~")
+        kept.insert(charactersIn: "a"..."z")
+        kept.insert(charactersIn: "A"..."Z")
+        kept.insert(charactersIn: "0"..."9")
+        return path.addingPercentEncoding(withAllowedCharacters: kept) ?? path
+    }
+
+    private static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = value is ExtensionManifest ? .convertToSnakeCase : .useDefaultKeys
+        return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+    }
+}
+
+/// The manifest of an extension.
+///
+/// https://developer.mozilla.org/docs/Mozilla/Add-ons/WebExtensions/manifest.json
+private struct ExtensionManifest: Encodable {
+    let manifestVersion = 3
+    let name: String
+    let description: String
+    let version = "1.0"
+    /// Without the right to see what is requested: only to say beforehand what becomes of it.
+    let permissions = ["declarativeNetRequestWithHostAccess"]
+    let hostPermissions: [String]
+    let declarativeNetRequest = [
+        "rule_resources": [RuleResource(id: "substitutions", enabled: true, path: "rules.json")]
+    ]
+    let webAccessibleResources: [AccessibleResources]
+    let icons = ["128": "icon.png"]
+    let action = Action(defaultPopup: "toolbar.html", defaultIcon: "icon.png")
+    let browserSpecificSettings: [String: Gecko]
+
+    struct RuleResource: Encodable {
+        let id: String
+        let enabled: Bool
+        let path: String
+    }
+
+    struct AccessibleResources: Encodable {
+        let resources: [String]
+        let matches: [String]
+    }
+
+    struct Action: Encodable {
+        let defaultPopup: String
+        let defaultIcon: String
+    }
+
+    struct Gecko: Encodable {
+        let id: String
+        let strictMinVersion: String
+    }
+
+    init(hosts: [String], pages: [String]) {
+        let patterns = Set(hosts.map { "\($0)/*" } + pages.map { "*://\($0)/*" }).sorted()
+        hostPermissions = patterns
+        webAccessibleResources = [AccessibleResources(resources: ["\(ExtensionLayout.root)/*"], matches: patterns)]
+        let names = Set(hosts.compactMap { $0.split(separator: "/").last.map(String.init) }).sorted()
+        let first = names.first ?? ""
+        name = String("Substitutions: \(names.joined(separator: ", "))".prefix(45))
+        description = "Shows files of an app instead of what \(first) sends. Made by substitute webextension."
+        // Firefox wants a name in the form of an address; with the same name, one extension replaces another.
+        let id = first.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "-" }
+        browserSpecificSettings = ["gecko": Gecko(id: "substitutions@\(String(id))", strictMinVersion: "128.0")]
+    }
+}

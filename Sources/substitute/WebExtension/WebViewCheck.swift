@@ -1,0 +1,108 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// What of a manifest a web extension cannot show as an app does.
+struct WebViewCheck {
+    private(set) var issues: [ManifestIssue] = []
+    /// How many rules there are, in words; nil where there can be none.
+    private(set) var counts: String?
+
+    private let check: ManifestCheck
+
+    init(_ check: ManifestCheck) {
+        self.check = check
+        guard check.issues.allSatisfy({ $0.severity == .warning }) else { return }
+        let shipped = check.substitutions.filter { !$0.isExpired(on: Date()) }
+        do {
+            let web = try WebExtension(shipped, name: check.name, pages: [])
+            counts =
+                "\(counted(web.ruleset.rules.count, "rule")) of \(WebExtension.maximumRules) in a browser, "
+                + "\(web.ruleset.rules.count { $0.filter.pattern == nil }) of \(WebExtension.maximumExpressions) with a regular expression"
+            for omission in web.ruleset.omissions {
+                let message = "in a browser this is left to the network: \(omission.reason)"
+                add(.leftToNetwork, message, omission.line, omission.column)
+            }
+            for (place, substitution) in web.copies.sorted(by: { $0.key < $1.key }) {
+                warnOfReferences(in: substitution, at: place, web)
+            }
+        } catch {
+            add(.leftToNetwork, (error as? ToolError)?.message ?? error.localizedDescription, 1, 1)
+        }
+        issues.sort { ($0.line, $0.column) < ($1.line, $1.column) }
+    }
+
+    /// Warns of what a copy names, and its browser looks for in vain: in the extension, where it is not.
+    private mutating func warnOfReferences(in substitution: Substitution, at place: String, _ web: WebExtension) {
+        let isStylesheet = substitution.mediaType.essence == "text/css"
+        guard isStylesheet || substitution.mediaType.essence == "text/javascript",
+            let text = substitution.bytes(upTo: substitution.size)
+        else { return }
+        let references =
+            isStylesheet
+            ? ReferenceScanner.references(inStylesheet: text) : ReferenceScanner.references(inScript: text)
+        var seen: Set<String> = []
+        let lost = references.filter {
+            Self.isLost($0.text, from: place, isStylesheet, web) && seen.insert($0.text).inserted
+        }
+        guard let first = lost.first else { return }
+        let line = text.prefix(first.offset).reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
+        let others = lost.count == 1 ? "" : " (and \(lost.count - 1) more in this file)"
+        let remedy =
+            isMapped(first.text, from: substitution)
+            ? "it is mapped, but its copy lies elsewhere or is left to the network; write the whole URL"
+            : first.text.hasPrefix("/")
+                ? "write it relative to this file, and map it, or write the whole URL"
+                : "map it, or write the whole URL"
+        add(
+            .lostReference,
+            "\(quoted(substitution.file)) names \(quoted(first.text)) in line \(line), which a browser with the extension "
+                + "looks for in the extension, where it is not; \(remedy)\(others)",
+            substitution.line,
+            substitution.column
+        )
+    }
+
+    /// Whether an entry names what an address leads to on the network.
+    private func isMapped(_ text: String, from substitution: Substitution) -> Bool {
+        guard let address = substitution.addresses.first,
+            let base = URL(string: "\(address.scheme)://\(address.authority)\(address.path)"),
+            let url = URL(string: text, relativeTo: base)?.absoluteString.prefix(while: { !"?#".contains($0) })
+        else { return false }
+        return check.substitutions.contains { entry in
+            entry.addresses.contains { "\($0.scheme)://\($0.authority)\($0.path)" == url }
+        }
+    }
+
+    /// Whether the extension has nothing where the address leads.
+    private static func isLost(_ text: String, from place: String, _ isStylesheet: Bool, _ web: WebExtension) -> Bool {
+        let path = String(text.prefix { !"?#".contains($0) })
+        if path.isEmpty || path.range(of: "^[A-Za-z][A-Za-z0-9+.-]*:", options: .regularExpression) != nil {
+            return false
+        }
+        if path.hasPrefix("/") { return true }
+        // Other names of modules are resolved by the page.
+        if !isStylesheet, !path.hasPrefix("./"), !path.hasPrefix("../") { return false }
+        var parts = place.split(separator: "/").dropLast().map(String.init)
+        for part in path.split(separator: "/", omittingEmptySubsequences: false) {
+            switch part {
+            case ".": continue
+            case "..": _ = parts.popLast()
+            default: parts.append(part.removingPercentEncoding ?? String(part))
+            }
+        }
+        return web.copies[parts.joined(separator: "/")] == nil
+    }
+
+    private mutating func add(_ code: ManifestIssue.Code, _ message: String, _ line: Int, _ column: Int) {
+        issues.append(
+            ManifestIssue(
+                severity: .warning,
+                code: code,
+                message: message,
+                file: check.name,
+                line: line,
+                column: column
+            )
+        )
+    }
+}

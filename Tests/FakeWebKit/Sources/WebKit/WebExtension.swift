@@ -1,0 +1,83 @@
+// Apple documents what is declared here.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+@MainActor
+public final class WKWebExtension: NSObject {
+    public struct Permission: Hashable, Sendable {
+        let name: String
+        public static let declarativeNetRequestWithHostAccess = Permission(name: "declarativeNetRequestWithHostAccess")
+    }
+
+    @MainActor
+    public final class MatchPattern: NSObject {
+        public static func allURLs() -> MatchPattern { MatchPattern() }
+    }
+
+    fileprivate let rules: [NSRegularExpression]
+
+    public init(resourceBaseURL: URL) async throws {
+        struct Rule: Decodable {
+            struct Condition: Decodable { let regexFilter: String }
+            let condition: Condition
+        }
+        _ = try JSONSerialization.jsonObject(
+            with: Data(contentsOf: resourceBaseURL.appendingPathComponent("manifest.json"))
+        )
+        let data = try Data(contentsOf: resourceBaseURL.appendingPathComponent("rules.json"))
+        rules = try JSONDecoder().decode([Rule].self, from: data).map {
+            try NSRegularExpression(pattern: $0.condition.regexFilter)
+        }
+        await Task.yield()
+        super.init()
+    }
+}
+
+@MainActor
+public final class WKWebExtensionContext: NSObject {
+    public enum PermissionStatus: Int { case grantedExplicitly = 3 }
+
+    public var hasAccessToPrivateData = false
+    fileprivate let webExtension: WKWebExtension
+    fileprivate var (permissions, patterns) = (Set<WKWebExtension.Permission>(), 0)
+
+    public init(for webExtension: WKWebExtension) {
+        self.webExtension = webExtension
+        super.init()
+    }
+
+    public func setPermissionStatus(_ status: PermissionStatus, for permission: WKWebExtension.Permission) {
+        permissions.insert(permission)
+    }
+
+    public func setPermissionStatus(_ status: PermissionStatus, for pattern: WKWebExtension.MatchPattern) {
+        patterns += 1
+    }
+}
+
+@MainActor
+public final class WKWebExtensionController: NSObject {
+    @MainActor
+    public final class Configuration: NSObject {
+        public static func nonPersistent() -> Configuration { Configuration() }
+    }
+
+    /// How many pages are loaded before rules are applied; nil for never.
+    public static var pagesBeforeRules: Int? = 0
+
+    private var contexts: [WKWebExtensionContext] = []
+    private var pages = 0
+
+    public init(configuration: Configuration) { super.init() }
+
+    public func load(_ context: WKWebExtensionContext) throws { contexts.append(context) }
+
+    /// Where rules lead a request of a page; nil where they do not.
+    func target(of url: String) -> String? {
+        pages += 1
+        guard let wait = Self.pagesBeforeRules, pages > wait else { return nil }
+        let rules = contexts.filter { $0.patterns > 0 && $0.hasAccessToPrivateData && !$0.permissions.isEmpty }
+            .flatMap(\.webExtension.rules)
+        let range = NSRange(url.startIndex..., in: url)
+        return rules.contains { $0.firstMatch(in: url, range: range) != nil } ? "substitution-\(url)" : nil
+    }
+}

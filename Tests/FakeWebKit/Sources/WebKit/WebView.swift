@@ -1,0 +1,101 @@
+// Apple documents what is declared here.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+@MainActor
+public final class WKWebViewConfiguration: NSObject {
+    public lazy var websiteDataStore = WKWebsiteDataStore.nonPersistent()
+    public weak var webExtensionController: WKWebExtensionController?
+    private var handlers: [String: any WKURLSchemeHandler] = [:]
+
+    public func setURLSchemeHandler(_ handler: (any WKURLSchemeHandler)?, forURLScheme scheme: String) {
+        if WKWebView.handlesURLScheme(scheme) {
+            fatalError("'\(scheme)' is a URL scheme that WKWebView handles natively")
+        }
+        if handlers[scheme.lowercased()] != nil {
+            fatalError("URL scheme '\(scheme)' already has a registered URL scheme handler")
+        }
+        handlers[scheme.lowercased()] = handler
+    }
+
+    public func urlSchemeHandler(forURLScheme scheme: String) -> (any WKURLSchemeHandler)? {
+        handlers[scheme.lowercased()]
+    }
+
+    fileprivate func copied() -> WKWebViewConfiguration {
+        let copy = WKWebViewConfiguration()
+        copy.handlers = handlers
+        copy.websiteDataStore = websiteDataStore
+        copy.webExtensionController = webExtensionController
+        return copy
+    }
+}
+
+@MainActor
+public final class WKWebView: NSObject {
+    public let configuration: WKWebViewConfiguration
+
+    public init(frame: CGRect, configuration: WKWebViewConfiguration) {
+        // WebKit copies it.
+        self.configuration = configuration.copied()
+        super.init()
+    }
+
+    public nonisolated static func handlesURLScheme(_ scheme: String) -> Bool {
+        ["http", "https", "file", "ftp", "data", "blob", "about", "ws", "wss"].contains(scheme.lowercased())
+    }
+
+    /// Begins a load as a page would, from which the handler of its scheme hears.
+    @discardableResult
+    public func start(_ request: URLRequest) -> FakeTask? {
+        guard let scheme = request.url?.scheme, let handler = configuration.urlSchemeHandler(forURLScheme: scheme)
+        else {
+            return nil
+        }
+        let task = FakeTask(request)
+        handler.webView(self, start: task)
+        return task
+    }
+
+    /// Ends a load as a navigation does: the task is stopped before its handler hears of it.
+    public func stop(_ task: FakeTask) {
+        guard !task.hasEnded, let scheme = task.request.url?.scheme else { return }
+        task.stop()
+        configuration.urlSchemeHandler(forURLScheme: scheme)?.webView(self, stop: task)
+    }
+
+    /// Loads what `src` names, led astray by the rules of extensions.
+    public func loadHTMLString(_ string: String, baseURL: URL?) {
+        let parts = string.components(separatedBy: "src=\"")
+        guard parts.count > 1, let address = parts[1].components(separatedBy: "\"").first else { return }
+        let target = configuration.webExtensionController?.target(of: address) ?? address
+        guard let url = URL(string: target) else { return }
+        var request = URLRequest(url: url)
+        request.mainDocumentURL = baseURL
+        start(request)
+    }
+}
+
+@MainActor
+public final class WKWebsiteDataStore: NSObject {
+    public let httpCookieStore = WKHTTPCookieStore()
+    public static func nonPersistent() -> WKWebsiteDataStore { WKWebsiteDataStore() }
+}
+
+@MainActor
+public final class WKHTTPCookieStore: NSObject {
+    private var cookies: [HTTPCookie] = []
+
+    public func getAllCookies(_ completionHandler: @escaping @MainActor @Sendable ([HTTPCookie]) -> Void) {
+        Task { completionHandler(cookies) }
+    }
+
+    public func setCookie(_ cookie: HTTPCookie, completionHandler: (@MainActor @Sendable () -> Void)? = nil) {
+        cookies = cookies.filter { $0.name != cookie.name || $0.domain != cookie.domain } + [cookie]
+        if let completionHandler { Task { completionHandler() } }
+    }
+
+    public func delete(_ cookie: HTTPCookie, completionHandler: (@MainActor @Sendable () -> Void)? = nil) {
+        cookies = cookies.filter { $0.name != cookie.name || $0.domain != cookie.domain }
+        if let completionHandler { Task { completionHandler() } }
+    }
+}

@@ -1,0 +1,71 @@
+import TestSupport
+import Testing
+import WebKit
+
+@testable import LocalSubstitutionCache
+
+@Suite("Real pages in web views", .serialized, .timeLimit(.minutes(5)))
+@MainActor
+struct WebViewSubstitutionsTests {
+    init() { WKWebExtensionController.pagesBeforeRules = 0 }
+
+    @Test("Requests of real pages are led to the bundle, and have the original's URL", arguments: [0, 5])
+    func active(pages: Int) async throws {
+        WKWebExtensionController.pagesBeforeRules = pages
+        let views = try Views()
+        let web = try await WebViewSubstitutions(views.cache)
+        #expect(web.isActive)
+        let configuration = WKWebViewConfiguration()
+        web.attach(to: configuration)
+        #expect(configuration.webExtensionController === web.controller)
+        let view = WKWebView(frame: .zero, configuration: configuration)
+        let task = try #require(view.start(Views.request("substitution-https://h/small", from: "https://h/page")))
+        #expect(task.body.count == 10 && task.head?.url?.absoluteString == "https://h/small")
+        #expect(task.head?.value(forHTTPHeaderField: "Access-Control-Allow-Origin") == "https://h")
+    }
+
+    @Test("Where rules are not applied, everything stays on the network")
+    func inactive() async throws {
+        WKWebExtensionController.pagesBeforeRules = nil
+        let web = try await WebViewSubstitutions(try Views().cache)
+        #expect(!web.isActive)
+        let configuration = WKWebViewConfiguration()
+        web.attach(to: configuration)
+        #expect(configuration.webExtensionController == nil)
+        // Mirrors need no rules.
+        #expect(configuration.urlSchemeHandler(forURLScheme: "substitution-https") != nil)
+    }
+
+    @Test("Two caches in one process do not meet")
+    func two() async throws {
+        let (first, second) = (try Views(), try Views(and: #", "https://other/": "f/""#))
+        let webs = [try await WebViewSubstitutions(first.cache), try await WebViewSubstitutions(second.cache)]
+        #expect(webs.allSatisfy(\.isActive) && webs[0].controller !== webs[1].controller)
+    }
+
+    @Test("Pages of SwiftUI have the same answers")
+    func pages() async throws {
+        let views = try Views()
+        var configuration = WebPage.Configuration()
+        configuration.useSubstitutions(views.cache)
+        configuration.useSubstitutions(try Views().cache)
+        #expect(configuration.urlSchemeHandlers.count == 2)
+        let scheme = try #require(URLScheme("substitution-https"))
+        let handler = try #require(configuration.urlSchemeHandlers[scheme])
+        #expect(
+            try await events(of: handler, Views.request("substitution-https://h/huge")) == "200 1048576 1048576 1048576"
+        )
+        #expect(try await events(of: handler, Views.request("substitution-https://h/missing")).hasPrefix("404 "))
+    }
+
+    private func events(of handler: some URLSchemeHandler, _ request: URLRequest) async throws -> String {
+        var events: [String] = []
+        for try await result in handler.reply(for: request) {
+            switch result {
+            case .response(let response): events.append("\((response as? HTTPURLResponse)?.statusCode ?? 0)")
+            case .data(let data): events.append("\(data.count)")
+            }
+        }
+        return events.joined(separator: " ")
+    }
+}

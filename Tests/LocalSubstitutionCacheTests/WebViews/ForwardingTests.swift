@@ -1,0 +1,557 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+@Suite("What is not mapped, loaded for pages")
+final class ForwardingTests: SchemeSuite {
+    /// A page, a request of it, and whether it is forwarded with cookies; nil when it is not.
+    private static let decisions:
+        [(page: String?, url: String, method: String, fields: [String: String], cookies: ForwardingGuard.Cookies?)] = [
+            // The page itself, and what it shows.
+            ("substitution-https://a.org/", "substitution-https://a.org/", "GET", [:], .all),
+            ("substitution-https://a.org/", "substitution-https://a.org/x.png", "GET", [:], .fromElsewhere),
+            ("substitution-https://a.org/", "substitution-https://A.ORG:443/x.png", "HEAD", [:], .fromElsewhere),
+            (
+                "substitution-https://mapped.org/", "substitution-https://a.org/x.png", "GET", [:],
+                ForwardingGuard.Cookies.none
+            ),
+            // Scripts of the page, as engines ask for them.
+            (
+                "substitution-https://a.org/", "substitution-https://a.org/x", "POST",
+                ["Referer": "substitution-https://a.org/"], .all
+            ),
+            (
+                "substitution-https://a.org/", "substitution-https://a.org/x", "PUT",
+                ["Referer": "substitution-https://a.org/p", "X-Own": "1"], .all
+            ),
+            (
+                "substitution-https://a.org/", "substitution-https://a.org/x", "POST",
+                ["Origin": "substitution-https://a.org"], .all
+            ),
+            // To another named site: as without consent.
+            (
+                "substitution-https://a.org/", "substitution-https://b.org/x", "GET",
+                ["Origin": "substitution-https://a.org"], ForwardingGuard.Cookies.none
+            ),
+            (
+                "substitution-https://a.org/", "substitution-http://a.org/x", "GET",
+                ["Origin": "substitution-https://a.org"], ForwardingGuard.Cookies.none
+            ),
+            ("substitution-https://a.org/", "substitution-https://b.org/x", "GET", ["X-Own": "1"], nil),
+            ("substitution-https://a.org/", "substitution-https://b.org/x", "GET", ["Authorization": "x"], nil),
+            (
+                "substitution-https://a.org/", "substitution-https://b.org/x", "POST",
+                ["Origin": "substitution-https://a.org"], nil
+            ),
+            ("substitution-https://a.org/", "substitution-https://b.org/x", "OPTIONS", [:], nil),
+            // Frames of others in the page.
+            ("substitution-https://a.org/", "substitution-https://a.org/x", "GET", ["Origin": "https://evil.org"], nil),
+            ("substitution-https://a.org/", "substitution-https://a.org/x", "GET", ["Origin": "https://a.org"], nil),
+            ("substitution-https://a.org/", "substitution-https://a.org/x", "GET", ["Origin": "null"], nil),
+            (
+                "substitution-https://a.org/", "substitution-https://a.org/x", "GET",
+                ["Origin": "substitution-https://evil.org"], nil
+            ),
+            (
+                "substitution-https://a.org/", "substitution-https://a.org/x", "GET", ["Referer": "https://evil.org/"],
+                ForwardingGuard.Cookies.none
+            ),
+            (
+                "substitution-https://a.org/", "substitution-https://a.org/x", "POST", ["Referer": "https://evil.org/"],
+                nil
+            ),
+            ("substitution-https://a.org/", "substitution-https://a.org/x", "POST", [:], nil),
+            (
+                "substitution-https://a.org/x", "substitution-https://a.org/x", "POST", ["Origin": "https://evil.org"],
+                nil
+            ),
+            (
+                "substitution-https://a.org/x", "substitution-https://a.org/x", "GET", ["Referer": "https://evil.org/"],
+                ForwardingGuard.Cookies.none
+            ),
+            // Mirrors of what the app has nothing of.
+            ("substitution-https://evil.org/", "substitution-https://a.org/x", "GET", [:], nil),
+            ("substitution-https://a.org:8443/", "substitution-https://a.org/x", "GET", [:], nil),
+            // Real pages: as everybody may read.
+            ("https://a.org/", "substitution-https://a.org/x", "GET", [:], ForwardingGuard.Cookies.none),
+            (
+                "https://evil.org/", "substitution-https://a.org/x", "GET", ["Origin": "https://evil.org"],
+                ForwardingGuard.Cookies.none
+            ),
+            ("https://a.org/", "substitution-https://a.org/x", "POST", ["Origin": "https://a.org"], nil),
+            ("https://a.org/", "substitution-https://a.org/x", "GET", ["X-Own": "1"], nil),
+            // Who knows.
+            (nil, "substitution-https://a.org/x", "GET", [:], nil),
+            ("about:blank", "substitution-https://a.org/x", "GET", [:], nil),
+            ("file:///a.html", "substitution-https://a.org/x", "GET", [:], nil),
+            ("app://a.org/", "substitution-https://a.org/x", "GET", [:], nil),
+        ]
+
+    @Test("Who may have what loaded, and with which cookies", arguments: decisions)
+    func decision(
+        page: String?,
+        url: String,
+        method: String,
+        fields: [String: String],
+        cookies: ForwardingGuard.Cookies?
+    ) throws {
+        let request = try request(url, method, from: page, fields)
+        let target = try #require(request.url.flatMap { MirrorURL.original(of: $0) }.flatMap { WebOrigin($0) })
+        let guardian = ForwardingGuard(hosts: ["a.org", "b.org"])
+        switch guardian.decision(on: request, to: target, isMapped: { $0 == "mapped.org" }) {
+        case .allowed(let allowed): #expect(allowed == cookies)
+        case .refused(let reason): #expect(cookies == nil && !reason.isEmpty)
+        }
+    }
+
+    @Test(
+        "A host is named with or without its port, or by a URL",
+        arguments: [
+            ("a.org", "https://a.org"), ("a.org:80", "http://a.org"), ("A.org:443", "https://a.org"),
+            ("https://a.org/x", "https://a.org"), ("http://a.org:8080", "http://a.org:8080"),
+            ("[::1]:8080", "http://[::1]:8080"),
+        ]
+    )
+    func names(host: String, origin: String) throws {
+        let guardian = ForwardingGuard(hosts: [host])
+        #expect(guardian.isNamed(try #require(WebOrigin(origin)).authority))
+        #expect(!guardian.isNamed("b.org") && !guardian.isNamed("a.org:8081"))
+    }
+
+    // MARK: - With servers
+
+    /// A named site and another; what both were asked for is counted.
+    private final class Sites {
+        let site: LoopbackServer
+        let other: LoopbackServer
+        let cache: LocalSubstitutionCache
+        let server: SchemeServer
+
+        init(
+            _ folder: TemporaryFolder,
+            naming isNamed: Bool = true,
+            _ respond: @escaping @Sendable (LoopbackServer.Request, URL) -> LoopbackServer.Response
+        ) throws {
+            let other = try LoopbackServer { request in
+                .init(
+                    headers: ["Access-Control-Allow-Origin": "*"],
+                    body: Data("other \(request.headers["cookie"] ?? "-")".utf8)
+                )
+            }
+            let site = try LoopbackServer { respond($0, other.url) }
+            (self.site, self.other) = (site, other)
+            cache = try folder.cache(
+                #"{ "\#(site.url.absoluteString)/mapped.css": "site.css", "\#(other.url.absoluteString)/mapped.css": "site.css" }"#
+            )
+            let authority = site.url.absoluteString.dropFirst("http://".count)
+            server = SchemeServer(cache, forwardingTo: isNamed ? [String(authority)] : [])
+        }
+
+        deinit {
+            site.stop()
+            other.stop()
+        }
+
+        /// Those of the view.
+        let cookies = PageCookies([])
+
+        func mirror(_ path: String) -> String { "substitution-\(site.url.absoluteString)\(path)" }
+    }
+
+    private func answer(
+        _ sites: Sites,
+        _ path: String,
+        _ method: String = "GET",
+        _ fields: [String: String] = [:],
+        from page: String? = nil,
+        body: Data? = nil
+    ) async throws -> Answer {
+        let request = try request(sites.mirror(path), method, from: page ?? sites.mirror("/page"), fields, body: body)
+        return try await answer(sites.server.reply(to: request, cookies: sites.cookies))
+    }
+
+    @Test("Without a named host nothing is loaded")
+    func off() async throws {
+        let sites = try Sites(folder, naming: false) { _, _ in .text("network") }
+        let answer = try await answer(sites, "/x")
+        #expect(answer.status == 404 && sites.site.requests.isEmpty)
+        #expect(try await self.answer(sites, "/mapped.css").text == body)
+    }
+
+    @Test("What is refused reaches no server")
+    func refused() async throws {
+        let sites = try Sites(folder) { _, _ in .text("network") }
+        for (page, fields) in [
+            ("substitution-https://evil.org/", [:]), ("about:blank", [:]), (nil, ["Origin": "https://evil.org"]),
+        ] as [(String?, [String: String])] {
+            let answer = try await answer(sites, "/x", "GET", fields, from: page)
+            #expect(
+                answer.status == 403
+                    && answer.text.contains("It is not loaded from the network for this page, because ")
+            )
+            #expect(answer["Access-Control-Allow-Origin"] == nil)
+        }
+        let other = try request("substitution-\(sites.other.url.absoluteString)/x", "GET", from: sites.mirror("/page"))
+        #expect(try await answer(sites.server, other).status == 404)
+        #expect(sites.site.requests.isEmpty && sites.other.requests.isEmpty)
+    }
+
+    @Test("The site is asked in its own words, and answers in those of the mirror")
+    func heads() async throws {
+        let sites = try Sites(folder) { request, _ in
+            .init(
+                status: 201,
+                headers: [
+                    "Content-Type": "application/json", "Cache-Control": "max-age=60",
+                    "Strict-Transport-Security": "max-age=1",
+                    "Access-Control-Allow-Origin": request.headers["origin"] ?? "none", "X-Own": "1",
+                    "Content-Security-Policy": "default-src 'self' https://cdn.org",
+                ],
+                body: Data("{}".utf8)
+            )
+        }
+        let answer = try await answer(
+            sites,
+            "/api?x=1",
+            "POST",
+            [
+                "Origin": sites.mirror(""), "Referer": sites.mirror("/page"), "X-Own": "2", "If-None-Match": "\"x\"",
+                "Accept-Encoding": "br",
+            ],
+            body: Data("sent".utf8)
+        )
+        #expect(answer.status == 201 && answer.text == "{}" && answer["X-Own"] == "1")
+        #expect(answer["Cache-Control"] == "no-cache" && answer["Strict-Transport-Security"] == nil)
+        #expect(answer["Access-Control-Allow-Origin"] == sites.mirror(""))
+        #expect(answer["Content-Security-Policy"]?.contains("substitution-https://cdn.org") == true)
+        #expect(answer.head.url?.absoluteString == sites.mirror("/api?x=1"))
+        let received = try #require(sites.site.requests.first)
+        #expect(received.method == "POST" && received.target == "/api?x=1" && received.body == Data("sent".utf8))
+        #expect(received.headers["origin"] == sites.site.url.absoluteString && received.headers["x-own"] == "2")
+        #expect(received.headers["referer"] == sites.site.url.absoluteString + "/page")
+        #expect(received.headers["if-none-match"] == nil && received.headers["accept-encoding"] != "br")
+    }
+
+    @Test("Sharing with others than the page that asks is not translated")
+    func foreignSharing() async throws {
+        let sites = try Sites(folder) { _, _ in
+            .init(headers: ["Access-Control-Allow-Origin": "https://a.org"], body: Data("x".utf8))
+        }
+        let answer = try await answer(sites, "/x", "GET", ["Origin": sites.mirror("")])
+        #expect(answer["Access-Control-Allow-Origin"] == "https://a.org")
+    }
+
+    @Test("Cookies are those of the view, beside those of the app, and sent to no other")
+    func cookies() async throws {
+        let sites = try Sites(folder) { request, _ in
+            .init(headers: ["Set-Cookie": "a=b; Path=/"], body: Data("cookie \(request.headers["cookie"] ?? "-")".utf8))
+        }
+        #expect(try await answer(sites, "/1").text == "cookie -")
+        let second = try await answer(sites, "/2")
+        #expect(second.text == "cookie a=b" && second["Set-Cookie"] == nil)
+        #expect(try await answer(sites, "/3", "GET", ["Referer": "https://evil.org/"]).text == "cookie -")
+        #expect(try await answer(sites, "/4", "GET", [:], from: sites.site.url.absoluteString).text == "cookie -")
+        let shared = HTTPCookieStorage.shared.cookies(for: sites.site.url) ?? []
+        #expect(!shared.contains { $0.name == "a" })
+    }
+
+    @Test("What a site sets on the way is sent on, and told, also what it deletes")
+    func cookiesOfRedirects() async throws {
+        let sites = try Sites(folder) { request, _ in
+            switch request.path {
+            case "/login": .init(status: 302, headers: ["Location": "/home", "Set-Cookie": "sid=1; Path=/"])
+            case "/logout": .init(headers: ["Set-Cookie": "sid=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT"])
+            default: .text(request.headers["cookie"] ?? "-")
+            }
+        }
+        let told = Told()
+        let cookies = PageCookies([]) { told.add($0) }
+        for (path, text) in [("/login", "sid=1"), ("/own", "sid=1"), ("/logout", ""), ("/own", "-")] {
+            let request = try request(sites.mirror(path), "GET", from: sites.mirror("/page"))
+            #expect(try await answer(sites.server.reply(to: request, cookies: cookies)).text == text, "\(path)")
+        }
+        #expect(told.names == ["sid", "-sid"])
+    }
+
+    /// What a view's store is told.
+    private final class Told: @unchecked Sendable {
+        private let lock = NSLock()
+        private var list: [String] = []
+        var names: [String] { lock.withLock { list } }
+
+        func add(_ cookies: [HTTPCookie]) {
+            lock.withLock { list += cookies.map { ($0.hasExpired ? "-" : "") + $0.name } }
+        }
+    }
+
+    @Test(
+        "Where nothing tells that the page asks, cookies for the same site stay behind",
+        .enabled(if: !Platform.isLinux, "Foundation on Linux drops the attribute")
+    )
+    func sameSite() throws {
+        var properties: [HTTPCookiePropertyKey: Any] = [.name: "plain", .value: "1", .domain: "a.org", .path: "/"]
+        var cookies = [try #require(HTTPCookie(properties: properties))]
+        properties[.name] = "lax"
+        properties[HTTPCookiePropertyKey(rawValue: "SameSite")] = "lax"
+        cookies.append(try #require(HTTPCookie(properties: properties)))
+        var page = try #require(PageCookies(cookies))
+        let request = try request("https://a.org/x", "GET", from: nil)
+        let sent = { (page: PageCookies) in page.added(to: request).value(forHTTPHeaderField: "Cookie") ?? "" }
+        #expect(sent(page).contains("plain=1") && sent(page).contains("lax=1"))
+        page.isFromElsewhere = true
+        #expect(sent(page) == "plain=1")
+    }
+
+    @Test("What was loaded with cookies never answers somebody without")
+    func personal() async throws {
+        let sites = try Sites(folder) { request, _ in
+            .init(
+                headers: [
+                    "Cache-Control": "max-age=600", "Set-Cookie": "a=b; Path=/", "Access-Control-Allow-Origin": "*",
+                ],
+                body: Data("for \(request.headers["cookie"] ?? "nobody")".utf8)
+            )
+        }
+        _ = try await answer(sites, "/first")
+        #expect(try await answer(sites, "/me").text == "for a=b")
+        let stranger = try await answer(sites, "/me", "GET", ["Origin": "https://evil.org"], from: "https://evil.org/")
+        #expect(stranger.text == "for nobody")
+    }
+
+    @Test("Redirects are followed inside, on the same site, and lead to the app's files")
+    func redirects() async throws {
+        let sites = try Sites(folder) { request, other in
+            switch request.path {
+            case "/same": .init(status: 302, headers: ["Location": "/target"])
+            case "/mapped": .init(status: 301, headers: ["Location": "/mapped.css"])
+            case "/other": .init(status: 302, headers: ["Location": other.absoluteString + "/x"])
+            case "/other-mapped": .init(status: 302, headers: ["Location": other.absoluteString + "/mapped.css"])
+            case "/file": .init(status: 302, headers: ["Location": "file:///etc/passwd"])
+            case "/nowhere": .init(status: 302)
+            case "/unchanged": .init(status: 304)
+            default: .text("network \(request.path)")
+            }
+        }
+        let same = try await answer(sites, "/same")
+        #expect(same.status == 200 && same.text == "network /target")
+        #expect(try await answer(sites, "/mapped").text == body)
+        #expect(try await answer(sites, "/other-mapped").text == body)
+        for path in ["/other", "/file", "/nowhere", "/unchanged"] {
+            #expect(try await answer(sites, path).status == 502, "\(path)")
+        }
+        #expect(sites.other.requests.isEmpty)
+    }
+
+    @Test("A redirect to another named site takes no cookies along")
+    func redirectedElsewhere() async throws {
+        let other = try LoopbackServer { request in
+            .init(
+                headers: [
+                    "Content-Type": request.path == "/x.html" ? "text/html" : "text/plain",
+                    "Access-Control-Allow-Origin": request.path == "/private" ? "https://c.org" : "*",
+                ],
+                body: Data("\(request.path) \(request.headers["cookie"] ?? "-")".utf8)
+            )
+        }
+        defer { other.stop() }
+        let site = try LoopbackServer { request in
+            let target = request.path == "/document" ? "/x.html" : request.path == "/private" ? "/private" : "/x"
+            let headers = ["Location": other.url.absoluteString + target, "Set-Cookie": "a=b; Path=/"]
+            return .init(status: request.path == "/kept" ? 307 : 302, headers: headers)
+        }
+        defer { site.stop() }
+        let names = [site, other].map { String($0.url.absoluteString.dropFirst("http://".count)) }
+        let server = SchemeServer(try cache(), forwardingTo: Set(names))
+        let page = "substitution-\(site.url.absoluteString)"
+        // Both have the same host, so cookies of one would be sent to the other.
+        let cookies = PageCookies([])
+        for _ in 0..<2 {
+            let moved = try request(page + "/moved", "GET", from: page + "/")
+            let answer = try await answer(server.reply(to: moved, cookies: cookies))
+            #expect(answer.status == 200 && answer.text == "/x -")
+        }
+        // It would have the origin of the first, and a script would read what is not shared with it.
+        #expect(try await answer(server, request(page + "/document", "GET", from: page + "/")).status == 502)
+        #expect(try await answer(server, request(page + "/private", "GET", from: page + "/")).status == 200)
+        let scripted = try request(page + "/private", "GET", from: page + "/", ["Referer": page + "/"])
+        #expect(try await answer(server, scripted).status == 502)
+        let frame = try request(page + "/document", "GET", from: page + "/", ["Accept": "text/html,*/*"])
+        #expect(
+            try await answer(server, frame).text.contains(
+                "location.replace(\"substitution-\(other.url.absoluteString)/x.html\""
+            )
+        )
+        let posted = try request(page + "/kept", "POST", from: page + "/", ["Origin": page], body: Data("x".utf8))
+        #expect(try await answer(server, posted).status == 502)
+        #expect(other.requests.count == 5)
+    }
+
+    @Test("A page that is redirected is led to its new address")
+    func redirectedPages() async throws {
+        let sites = try Sites(folder) { request, other in
+            .init(
+                status: 302,
+                headers: ["Location": request.path == "/same" ? "new?\"<x" : other.absoluteString + "/x"]
+            )
+        }
+        for (path, target) in [
+            ("/same", sites.mirror("/new?%22%3Cx")), ("/other", sites.other.url.absoluteString + "/x"),
+        ] {
+            let answer = try await answer(sites, path, "GET", [:], from: sites.mirror(path) + "#top")
+            #expect(answer.status == 200 && answer["Content-Type"] == "text/html; charset=utf-8")
+            #expect(answer.text.contains("<script>location.replace(\"\(target)\" + location.hash)"), "\(answer.text)")
+        }
+        #expect(sites.other.requests.isEmpty)
+    }
+
+    @Test("A redirect without end is refused")
+    func badRedirects() async throws {
+        let sites = try Sites(folder) { request, _ in
+            .init(status: 302, headers: ["Location": request.path == "/a" ? "/b" : "/a"])
+        }
+        let endless = try await answer(sites, "/a")
+        #expect(endless.status == 502 && endless.text.contains("again and again"))
+        #expect((2...25).contains(sites.site.requests.count))
+    }
+
+    @Test("Pages and stylesheets are rewritten, and other things come as they are")
+    func rewritten() async throws {
+        let sites = try Sites(folder) { request, other in
+            let type = ["/page": "text/html", "/a.css": "text/css", "/a.txt": "text/plain"][request.path] ?? ""
+            return .init(
+                headers: ["Content-Type": type],
+                body: Data("<style>a{b:url(\(other.absoluteString)/mapped.css)}</style>".utf8)
+            )
+        }
+        let url = sites.other.url.absoluteString + "/mapped.css"
+        for path in ["/page", "/a.css"] {
+            let answer = try await answer(sites, path)
+            #expect(answer.text == "<style>a{b:url(substitution-\(url))}</style>")
+            #expect(answer["Content-Length"] == nil)
+        }
+        #expect(try await answer(sites, "/a.txt").text == "<style>a{b:url(\(url))}</style>")
+        // Not in a real page.
+        #expect(
+            try await answer(sites, "/a.css", "GET", [:], from: "https://a.org/").text
+                == "<style>a{b:url(\(url))}</style>"
+        )
+    }
+
+    @Test("Bodies are told as they come")
+    func streamed() async throws {
+        let (parts, read) = (Counter(), Flag())
+        let sites = try Sites(folder) { _, _ in
+            .stream {
+                parts.increment()
+                // The rest comes only when the first part was read.
+                while parts.value == 2, !read.isSet { usleep(1000) }
+                return parts.value > 2 ? nil : Data(["first", "second"][parts.value - 1].utf8)
+            }
+        }
+        var text = ""
+        let request = try request(sites.mirror("/x"), "GET", from: sites.mirror("/page"))
+        for try await element in sites.server.reply(to: request) {
+            guard case .data(let data) = element else { continue }
+            text += String(decoding: data, as: UTF8.self)
+            read.set()
+        }
+        #expect(text == "firstsecond")
+    }
+
+    @Test("What nobody reads any more is ended")
+    func cancelled() async throws {
+        /// Goes with the answer, when the server can send no more of it.
+        final class Sending: Sendable {
+            let hasEnded: Flag
+            init(_ hasEnded: Flag) { self.hasEnded = hasEnded }
+            deinit { hasEnded.set() }
+        }
+        let hasEnded = Flag()
+        let sites = try Sites(folder) { _, _ in
+            let sending = Sending(hasEnded)
+            return .stream {
+                // Paced: a transfer that never pauses keeps URL loading on Linux from ending any.
+                withExtendedLifetime(sending) { _ = usleep(1000) }
+                return Data(count: 10_000)
+            }
+        }
+        let reply = sites.server.reply(to: try request(sites.mirror("/x"), "GET", from: sites.mirror("/page")))
+        let task = Task {
+            for try await _ in reply {
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+        }
+        _ = await task.result
+        while !hasEnded.isSet { try await Task.sleep(nanoseconds: 1_000_000) }
+    }
+
+    @Test("Loads that are stopped at any moment, also by their redirects, end nothing else")
+    func stopped() async throws {
+        for round in 0..<20 {
+            let sites = try Sites(folder) { request, other in
+                switch request.path {
+                case "/0": .init(status: 302, headers: ["Location": "/moved"])
+                case "/1": .init(status: 302, headers: ["Location": other.absoluteString + "/x"])
+                case "/2": .init(status: 302, headers: ["Location": "/mapped.css"])
+                case "/3": .init(body: Data(count: 100), transfer: .closing(after: 50))
+                default: .text("network")
+                }
+            }
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<20 {
+                    let request = try? request(sites.mirror("/\(number % 5)"), "GET", from: sites.mirror("/page"))
+                    guard let reply = request.map({ sites.server.reply(to: $0) }) else { continue }
+                    group.addTask {
+                        do {
+                            for try await _ in reply where (number + round) % 3 == 0 { return }
+                        } catch {}
+                    }
+                }
+                for _ in 0..<round * 3 { await Task.yield() }
+                if round % 2 == 0 { group.cancelAll() }
+            }
+            #expect(try await answer(sites, "/mapped.css").text == body)
+        }
+    }
+
+    @Test("Without a connection the load fails")
+    func unreachable() async throws {
+        let sites = try Sites(folder) { _, _ in .text("network") }
+        sites.site.stop()
+        await #expect(throws: URLError.self) { try await self.answer(sites, "/x") }
+        #expect(try await answer(sites, "/mapped.css").text == body)
+    }
+
+    @Test(
+        "A policy says of the mirror what it says of the site",
+        arguments: [
+            ("default-src 'self'", "default-src 'self' https://h"),
+            ("img-src https: data:", "img-src https: substitution-https: data:"),
+            (
+                "script-src https://c.org 'nonce-x'; report-uri /r",
+                "script-src https://c.org substitution-https://c.org 'nonce-x'; report-uri /r"
+            ),
+            ("style-src c.org", "style-src c.org substitution-http://c.org substitution-https://c.org https://c.org"),
+            (
+                "font-src http://c.org/f/",
+                "font-src http://c.org/f/ substitution-http://c.org/f/ substitution-https://c.org/f/"
+            ),
+            ("connect-src 'none', img-src *", "connect-src 'none', img-src * substitution-http: substitution-https:"),
+            ("sandbox allow-scripts; upgrade-insecure-requests", "sandbox allow-scripts; upgrade-insecure-requests"),
+            ("connect-src wss://c.org blob:", "connect-src wss://c.org blob:"), ("", ""), (";;", ";;"),
+            ("img-src", "img-src"),
+        ]
+    )
+    func policies(policy: String, expected: String) throws {
+        let page = try #require(WebOrigin("substitution-https://h/"))
+        #expect(ContentPolicy.translated(policy, for: page) == expected)
+    }
+}

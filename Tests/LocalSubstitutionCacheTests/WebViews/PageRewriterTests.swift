@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+
+@testable import LocalSubstitutionCache
+
+@Suite("Addresses in mirror pages")
+struct PageRewriterTests {
+    private let rewriter: PageRewriter
+
+    init() throws {
+        rewriter = PageRewriter(
+            page: try #require(WebOrigin("substitution-https://h/")),
+            isMapped: { (try? URLIdentity($0))?.base.hasSuffix("/m") == true },
+            isForwarded: { $0 == "api.h" }
+        )
+    }
+
+    private func rewritten(_ text: String, _ type: String = "text/html") throws -> String {
+        let type = try #require(MediaType(type))
+        return rewriter.rewritten(Data(text.utf8), type).map { String(decoding: $0, as: UTF8.self) } ?? text
+    }
+
+    /// `§` marks where the mirror's prefix is expected; without one nothing changes.
+    private static let marked: [String] = [
+        #"<img src="§https://h/m">"#, #"<img src='§http://h/m'>"#, "<img src=§https://h/m>",
+        #"<IMG ALT=x SRC = "  §HTTPS://H/m ">"#, #"<a href="§https://h/m#x">"#, #"<a href="§https://h/m?">"#,
+        #"<link rel=stylesheet href="§https://h/m">"#, #"<video poster="§https://h/m" src="§https://h/m"></video>"#,
+        #"<object data="§https://h/m"></object>"#, #"<form action="§https://h/m"><button formaction='§https://h/m'>"#,
+        #"<svg><use xlink:href="§https://h/m#a"/><image href='§https://h/m'/></svg>"#,
+        #"<body background="§https://h/m">"#,
+        // Character references stay.
+        #"<img src="§https&#58;//h/m">"#, #"<img src="§&#104;ttps://h/m?a=1&amp;b=2">"#,
+        #"<img src="§https:&#x2F;/h/m">"#,
+        // Lists of pictures.
+        #"<img srcset="§https://h/m 1x, /m 2x,§https://h/m  3x , https://h/n">"#,
+        #"<img srcset="§https://h/m, §https://h/m 2x">"#, #"<link imagesrcset='§https://h/m 100w'>"#,
+        #"<img srcset="https://h/n (a, b), §https://h/m">"#,
+        // Styles.
+        #"<p style="background: url(§https://h/m)">"#, #"<p style="background: url(&quot;§https://h/m&quot;)">"#,
+        #"<style>@import "§https://h/m"; a { b: url( '§https://h/m' ) } /* url(https://h/m) */</style>"#,
+        #"<style>a{b:url(§https://h/m)}</STYLE><img src="§https://h/m">"#,
+        // Not mapped, relative, or of another scheme.
+        #"<img src="https://h/n"><img src="/m"><img src="m"><img src="ftp://h/m"><img src="data:,https://h/m">"#,
+        // Not addresses.
+        #"<p title="https://h/m">https://h/m</p><!-- <img src="https://h/m"> --><img data-src="https://h/m">"#,
+        #"<script>"<img src='https://h/m'>"</script><textarea><img src="https://h/m"></textarea>"#,
+        #"<title><img src="https://h/m"></title><noscript><img src="https://h/m"></noscript>"#,
+        // The first of two counts; SRI stays.
+        #"<img src="/a" src="https://h/m">"#, #"<script integrity="sha256-x" src="https://h/m"></script>"#,
+        // Odd pages.
+        #"<img/src="§https://h/m"/>"#, #"<img src="§https://h/m""#, "<", "<a", "<a href", "<a href=", #"<a href=""#,
+        "<!--", "</", "<style>",
+        "< img src=https://h/m>", #"<a =href="x" href="§https://h/m">"#, "<plaintext><img src=https://h/m>",
+        #"<input value=><script>'<img src="https://h/m">'</script><img src="§https://h/m">"#,
+        #"<meta http-equiv=Content-Security-Policy content="img-src https://h"><img src="https://h/m">"#,
+        // The page's own base.
+        #"<base href="§https://h/dir/"><img src="x">"#, #"<base href="https://other/dir/">"#, #"<base href="/dir/">"#,
+    ]
+
+    @Test("Only mapped absolute addresses are led to the mirror", arguments: marked)
+    func pages(marked: String) throws {
+        let plain = marked.replacingOccurrences(of: "§", with: "")
+        #expect(try rewritten(plain) == marked.replacingOccurrences(of: "§", with: "substitution-"))
+    }
+
+    @Test(
+        "An address without a scheme leads to the network where no mirror answers",
+        arguments: [
+            ("<img src=//h/m>", "<img src=//h/m>"), ("<img src=//api.h/x>", "<img src=//api.h/x>"),
+            ("<img src=//cdn/x>", "<img src=https://cdn/x>"),
+            ("<style>a{b:url(//cdn/x)}</style>", "<style>a{b:url(https://cdn/x)}</style>"),
+            ("<img src=//>", "<img src=//>"), ("<img src='//bad host/'>", "<img src='//bad host/'>"),
+        ]
+    )
+    func schemeRelative(page: String, expected: String) throws {
+        #expect(try rewritten(page) == expected)
+    }
+
+    @Test(
+        "Stylesheets",
+        arguments: [
+            #"@import url(§https://h/m); @import '§https://h/m' screen; a { b: url("§https://h/m") }"#,
+            #"a { b: URL(§https://h/m); c: "https://h/m"; d: url(https://h/\6E) } /* @import "https://h/m" */"#,
+            #"a { b: url(§https://h/\6D) } @font-face { src: url(§https://h/m) format("woff2"), url(x) }"#, "url(",
+            "@import",
+            #"url("#, "@import \"",
+        ]
+    )
+    func stylesheets(marked: String) throws {
+        let plain = marked.replacingOccurrences(of: "§", with: "")
+        #expect(
+            try rewritten(plain, "text/css; charset=utf-8")
+                == marked.replacingOccurrences(of: "§", with: "substitution-")
+        )
+    }
+
+    @Test("Other types and wide encodings are left alone")
+    func others() throws {
+        let page = Data(#"<img src="https://h/m">"#.utf8)
+        for type in [
+            "text/plain", "text/javascript", "application/xhtml+xml", "text/html; charset=utf-16le",
+            #"text/html; charset="UTF-16""#,
+        ] {
+            #expect(rewriter.rewritten(page, try #require(MediaType(type))) == nil)
+        }
+        #expect(rewriter.rewritten([0xFF, 0xFE] + page, try #require(MediaType("text/html"))) == nil)
+    }
+
+    @Test("Bytes that are no UTF-8 stay as they are")
+    func latin() throws {
+        let page =
+            Data([0xE4, 0xFC]) + Data("<img alt=\"".utf8) + [0xF6] + Data("\" src=\"https://h/m\">".utf8) + [0xDF]
+        let expected =
+            Data([0xE4, 0xFC]) + Data("<img alt=\"".utf8) + [0xF6] + Data("\" src=\"substitution-https://h/m\">".utf8)
+            + [0xDF]
+        #expect(rewriter.rewritten(page, try #require(MediaType("text/html; charset=iso-8859-1"))) == expected)
+    }
+
+    @Test(
+        "No page takes long",
+        arguments: [
+            "<", "<a ", "<a href=\"", "<!--", "<style>", "<style></style ", "<a b='c' ", "<img srcset=',,, ", "url(",
+            "&", "<a href='&",
+        ]
+    )
+    func hostile(part: String) throws {
+        let text = String(repeating: part, count: 20_000)
+        for type in ["text/html", "text/css"] { _ = try rewritten(text, type) }
+    }
+}

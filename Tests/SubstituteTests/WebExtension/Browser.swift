@@ -1,0 +1,237 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+
+/// A browser without a window, and with a profile of its own.
+protocol Browser: Sendable {
+    /// Starts it at an address.
+    ///
+    /// - Parameters:
+    ///   - extensionFolder: What is loaded into it; nil for nothing.
+    ///   - address: Where it starts, when that is loaded.
+    /// - Throws: What keeps it from being started.
+    init(extensionFolder: URL?, address: URL) async throws
+
+    func stop()
+}
+
+/// What there is at last; for what only takes time.
+private func eventually<Value: Sendable>(_ value: () async throws -> Value?) async throws -> Value {
+    for _ in 0..<1200 {
+        if let value = try await value() { return value }
+        try await Task.sleep(nanoseconds: 100_000_000)
+    }
+    throw POSIXError(.ETIMEDOUT)
+}
+
+/// Hosts that the tests' browsers find on this machine, and no others.
+private let testHosts = ["site.test", "other.test"]
+
+// The process is only touched by the one test that has it.
+final class Chromium: Browser, @unchecked Sendable {
+    static let program = Program.find("chromium", "google-chrome", "chrome")
+
+    private let process = Process()
+    private let profile: TemporaryFolder
+
+    init(extensionFolder: URL?, address: URL) async throws {
+        profile = try TemporaryFolder()
+        process.executableURL = URL(fileURLWithPath: Self.program ?? "chromium")
+        let rules =
+            ["MAP * ~NOTFOUND"] + testHosts.map { "MAP \($0) 127.0.0.1" } + ["EXCLUDE 127.0.0.1", "EXCLUDE localhost"]
+        var arguments = [
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
+            "--ignore-certificate-errors",
+            "--autoplay-policy=no-user-gesture-required", "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync", "--user-data-dir=\(profile.url.path)",
+            "--host-resolver-rules=\(rules.reversed().joined(separator: ", "))",
+        ]
+        if let extensionFolder {
+            arguments += [
+                "--load-extension=\(extensionFolder.path)", "--disable-extensions-except=\(extensionFolder.path)",
+                "--disable-features=DisableLoadExtensionCommandLineSwitch",
+            ]
+        }
+        process.arguments = arguments + ["--remote-debugging-port=0", "about:blank"]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.runWithSignals()
+        // On a busy machine an address on the command line is lost.
+        do {
+            try await open(address)
+        } catch {
+            stop()
+            throw error
+        }
+    }
+
+    /// Opens a tab, by way of DevTools.
+    private func open(_ address: URL) async throws {
+        let file = profile.url.appendingPathComponent("DevToolsActivePort")
+        let port = try await eventually { try? String(contentsOf: file, encoding: .utf8).split(separator: "\n").first }
+        // URLSession on Linux does not take the heads that it answers with.
+        let handle = try connection(to: UInt16(port) ?? 0)
+        let request = "PUT /json/new?\(address.absoluteString) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n"
+        try handle.write(contentsOf: Data(request.utf8))
+        _ = try await onThread { try handle.read(upToCount: 1) }
+    }
+
+    func stop() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+}
+
+/// Driven by Marionette, Firefox's own protocol: each message is its length, a colon, and JSON.
+// The process is only touched by the one test that has it.
+final class Firefox: Browser, @unchecked Sendable {
+    static let program = Program.find("firefox-esr", "firefox")
+
+    private let process = Process()
+    private let profile: TemporaryFolder
+    /// When it is closed, Firefox trusts the test's certificate no more.
+    private var marionette: Marionette?
+
+    init(extensionFolder: URL?, address: URL) async throws {
+        profile = try TemporaryFolder()
+        let preferences: [String: Any] = [
+            "marionette.port": 0, "network.dns.localDomains": testHosts.joined(separator: ","),
+            "app.update.enabled": false,
+            "browser.shell.checkDefaultBrowser": false, "datareporting.policy.dataSubmissionEnabled": false,
+            "dom.security.https_first": false,
+            "network.captive-portal-service.enabled": false, "network.connectivity-service.enabled": false,
+            "media.autoplay.default": 0,
+            "media.autoplay.blocking_policy": 0, "services.settings.server": "http://127.0.0.1:9/",
+            "app.normandy.enabled": false,
+            "security.sandbox.content.level": 0, "browser.safebrowsing.malware.enabled": false, "network.proxy.type": 0,
+            "browser.safebrowsing.phishing.enabled": false, "extensions.update.enabled": false,
+        ]
+        let lines = try preferences.map { name, value in
+            let value = try JSONSerialization.data(withJSONObject: value, options: .fragmentsAllowed)
+            return "user_pref(\"\(name)\", \(String(decoding: value, as: UTF8.self)));\n"
+        }
+        try profile.write(lines.joined(), to: "user.js")
+        process.executableURL = URL(fileURLWithPath: Self.program ?? "firefox")
+        process.arguments = [
+            "--headless", "--no-remote", "--marionette", "-remote-allow-system-access", "--profile", profile.url.path,
+        ]
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["HOME": profile.url.path, "MOZ_DISABLE_CONTENT_SANDBOX": "1"]
+        ) { $1 }
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.runWithSignals()
+        do {
+            try await drive(extensionFolder, to: address)
+        } catch {
+            stop()
+            throw error
+        }
+    }
+
+    private func drive(_ extensionFolder: URL?, to address: URL) async throws {
+        let file = profile.url.appendingPathComponent("MarionetteActivePort")
+        let found = try await eventually {
+            try? UInt16(String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines))
+        }
+        marionette = try await onThread {
+            let marionette = try Marionette(port: found)
+            try marionette.send("WebDriver:NewSession", ["acceptInsecureCerts": true])
+            if let extensionFolder {
+                try marionette.send("Addon:Install", ["path": extensionFolder.path, "temporary": true])
+            }
+            try marionette.send("WebDriver:Navigate", ["url": address.absoluteString])
+            return marionette
+        }
+    }
+
+    /// Opens the toolbar page of an extension.
+    func openToolbar(of id: String) async throws {
+        let marionette = marionette
+        try await onThread {
+            try marionette?.send("Marionette:SetContext", ["value": "chrome"])
+            let script = "return WebExtensionPolicy.getByID(arguments[0]).mozExtensionHostname"
+            let host = try marionette?.send("WebDriver:ExecuteScript", ["script": script, "args": [id]]) as? String
+            try marionette?.send("Marionette:SetContext", ["value": "content"])
+            try marionette?.send("WebDriver:Navigate", ["url": "moz-extension://\(host ?? "")/toolbar.html"])
+        }
+    }
+
+    /// What a script returns in the page.
+    func evaluate(_ script: String) async throws -> String? {
+        let marionette = marionette
+        return try await onThread {
+            try marionette?.send("WebDriver:ExecuteScript", ["script": script, "args": [String]()]) as? String
+        }
+    }
+
+    func stop() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+}
+
+/// A connection to a port of this machine.
+private func connection(to port: UInt16) throws -> FileHandle {
+    // Glibc alone makes an enumeration of the kinds of sockets.
+    #if canImport(Glibc)
+    let stream = Int32(SOCK_STREAM.rawValue)
+    #else
+    let stream = SOCK_STREAM
+    #endif
+    let descriptor = socket(AF_INET, stream, 0)
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let isConnected = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+    }
+    guard isConnected else { throw POSIXError(.ECONNREFUSED) }
+    return handle
+}
+
+/// One connection to Firefox.
+private struct Marionette {
+    struct Failure: Error {
+        let answer: String
+    }
+
+    private let handle: FileHandle
+
+    init(port: UInt16) throws {
+        handle = try connection(to: port)
+        _ = try receive()
+    }
+
+    /// Sends a command, and waits for its answer: `[1, id, error, result]`.
+    @discardableResult
+    func send(_ command: String, _ parameters: [String: Any]) throws -> Any? {
+        let message = try JSONSerialization.data(withJSONObject: [0, 1, command, parameters] as [Any])
+        try handle.write(contentsOf: Data("\(message.count):".utf8) + message)
+        let answer = try receive()
+        let parts = try JSONSerialization.jsonObject(with: answer) as? [Any] ?? []
+        guard parts.count == 4, parts[2] is NSNull else {
+            throw Failure(answer: String(decoding: answer, as: UTF8.self))
+        }
+        return (parts[3] as? [String: Any])?["value"]
+    }
+
+    private func receive() throws -> Data {
+        var length = 0
+        while let byte = try handle.read(upToCount: 1)?.first, byte != UInt8(ascii: ":") {
+            length = length * 10 + Int(byte) - 48
+        }
+        var data = Data()
+        while data.count < length, let part = try handle.read(upToCount: length - data.count), !part.isEmpty {
+            data += part
+        }
+        return data
+    }
+}
+#endif

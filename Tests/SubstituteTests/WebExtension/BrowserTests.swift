@@ -1,0 +1,193 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+/// What a page loads, in real browsers with the extension, against a server that counts.
+@Suite("The extension in browsers", .serialized)
+struct BrowserTests {
+    private static let hasServers = Nginx.program != nil && Program.find("openssl") != nil
+    private static let needsChromium: ConditionTrait = .enabled(
+        if: Chromium.program != nil && hasServers || Program.isEverythingRequired,
+        "needs Chromium, nginx and openssl"
+    )
+    /// It is large, and few machines have it: only runs that take their time insist on it.
+    private static let needsFirefox: ConditionTrait = .enabled(
+        if: Firefox.program != nil && hasServers || Program.isEverythingRequired && Program.isLongRun,
+        "needs Firefox, nginx and openssl"
+    )
+
+    /// The table of who answered what, as the documentation shows it.
+    private func table(in browser: (some Browser).Type) async throws -> String {
+        let folder = try TemporaryFolder()
+        let site = try await KindsSite(in: folder)
+        defer { site.stop() }
+        let out = try TemporaryFolder()
+        let result = try await Tool.run(["webextension", folder.url.path, "-o", "Extension"], in: out.url)
+        try #require(result.status == 0, "\(result.errors)")
+        var runs: [[KindsSite.Report]] = []
+        for isWith in [false, true] {
+            let started = try await browser.init(
+                extensionFolder: isWith ? out.url.appendingPathComponent("Extension") : nil,
+                address: site.start(withExtension: isWith)
+            )
+            defer { started.stop() }
+            runs.append(try await site.reports())
+        }
+        return KindsSite.table(without: runs[0], with: runs[1])
+    }
+
+    /// What the Demo's page asks its server for, until all of it is loaded.
+    ///
+    /// - Parameters:
+    ///   - browser: Which browser.
+    ///   - rules: With how many rules; those of other URLs are added.
+    /// - Returns: The targets, each with what was sent.
+    /// - Throws: What keeps the browser from being started.
+    private func requests(forDemoIn browser: (some Browser).Type, rules: Int) async throws -> [String] {
+        let resources = Tool.package.appendingPathComponent("Resources/Substitutions")
+        let types = [
+            "html": "text/html; charset=utf-8", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
+        ]
+        let server = try LoopbackServer { request in
+            if request.path == "/start" {
+                let script = """
+                    <!doctype html><script>
+                    // In Chromium a page from before the extension was ready never has it.
+                    const later = () => setTimeout(() => location.reload(), 200);
+                    fetch("/css/site.css").then(answer => { if (answer.ok) location = "/"; else later(); }, later);
+                    </script>
+                    """
+                return .init(headers: ["Content-Type": "text/html"], body: Data(script.utf8))
+            }
+            let path = request.path == "/" ? "/index.html" : request.path
+            // Only the page, and what changes: without the rest, the page would have neither pictures nor style.
+            guard ["/", "/live/tide.svg"].contains(request.path),
+                var body = try? Data(contentsOf: resources.appendingPathComponent(path))
+            else { return .text("", status: 404) }
+            if request.path == "/" {
+                body += Data(
+                    """
+                    <script>addEventListener("load", () => fetch("/loaded", { method: "POST", body:
+                      [...document.images].filter(image => image.naturalWidth).length + " pictures, margin "
+                      + getComputedStyle(document.body).margin }))</script>
+                    """.utf8
+                )
+            }
+            return .init(headers: ["Content-Type": types[URL(fileURLWithPath: path).pathExtension] ?? ""], body: body)
+        }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        try FileManager.default.copyItem(at: resources, to: folder.url.appendingPathComponent("Substitutions"))
+        let manifest = try String(contentsOf: resources.appendingPathComponent("manifest.json"), encoding: .utf8)
+        // A tenth of them with regular expressions, up to what browsers take.
+        let expressions = min(rules / 10, 999)
+        let names = (1..<max(expressions, 2)).map { "\"p\($0)\"" }.joined(separator: ", ")
+        let more =
+            (expressions..<(rules - 10)).map { "\"https://many.test/a.svg?\($0)\": \"img/header.svg\",\n" }.joined()
+            + "\"https://many.test/b.svg\": { \"file\": \"img/header.svg\", \"ignoreQuery\": [\(names)] },\n"
+        try folder.write(
+            manifest.replacingOccurrences(of: "http://localhost:0", with: server.url.absoluteString)
+                .replacingOccurrences(of: "{\n  \"$schema\"", with: "{\n\(more)  \"$schema\""),
+            to: "Substitutions/manifest.json"
+        )
+        let result = try await Tool.run(["webextension", "-o", "Extension"], in: folder.url)
+        try #require(result.status == 0, "\(result.errors)")
+        let written = try Data(contentsOf: folder.url.appendingPathComponent("Extension/rules.json"))
+        let count = try #require(JSONSerialization.jsonObject(with: written) as? [Any]).count
+        #expect((rules - 20...rules).contains(count), "\(count) rules")
+        let started = try await browser.init(
+            extensionFolder: folder.url.appendingPathComponent("Extension"),
+            address: server.url.appendingPathComponent("start")
+        )
+        defer { started.stop() }
+        for _ in 0..<1200 {
+            let requests = server.requests
+            if let last = requests.firstIndex(where: { $0.path == "/loaded" }) {
+                let since = requests[...last].lastIndex { $0.path == "/" } ?? 0
+                return requests[since...last].map { "\($0.target) \(String(decoding: $0.body, as: UTF8.self))" }
+                    .filter { !$0.hasPrefix("/favicon.ico") }
+            }
+            try await Task.sleep(nanoseconds: 100_000_000)
+        }
+        return server.requests.map(\.target)
+    }
+
+    @Test(
+        "The Demo's page asks for nothing but itself and what changes, in Chromium",
+        needsChromium,
+        arguments: [20, 1_000, 30_000]
+    )
+    func demoInChromium(rules: Int) async throws {
+        #expect(
+            try await requests(forDemoIn: Chromium.self, rules: rules) == [
+                "/ ", "/live/tide.svg ", "/loaded 6 pictures, margin 0px",
+            ]
+        )
+    }
+
+    @Test(
+        "The Demo's page asks for nothing but itself and what changes, in Firefox",
+        needsFirefox,
+        arguments: [20, 1_000, 30_000]
+    )
+    func demoInFirefox(rules: Int) async throws {
+        #expect(
+            try await requests(forDemoIn: Firefox.self, rules: rules) == [
+                "/ ", "/live/tide.svg ", "/loaded 6 pictures, margin 0px",
+            ]
+        )
+    }
+
+    @Test("The toolbar's page shows thumbnails, and its switch turns the rules off and on", needsFirefox)
+    func toolbar() async throws {
+        let folder = try TemporaryFolder()
+        let resources = Tool.package.appendingPathComponent("Resources/Substitutions")
+        let result = try await Tool.run(["webextension", resources.path, "-o", "Extension"], in: folder.url)
+        try #require(result.status == 0, "\(result.errors)")
+        let blank = try #require(URL(string: "about:blank"))
+        let firefox = try await Firefox(extensionFolder: folder.url.appendingPathComponent("Extension"), address: blank)
+        defer { firefox.stop() }
+        try await firefox.openToolbar(of: "substitutions@localhost")
+        let state = """
+            const box = document.getElementById("switch");
+            const shown = [...document.images].filter(image => image.naturalWidth).length;
+            return box.disabled ? "" : `${box.checked} ${document.querySelectorAll("#rows li").length} ${shown}`;
+            """
+        let search = """
+            const field = document.getElementById("search");
+            field.value = "ferry";
+            field.dispatchEvent(new Event("input"));
+            return [...document.querySelectorAll("#rows li")].filter(row => !row.hidden).length + "";
+            """
+        #expect(try await eventually("true 8 5") { try await firefox.evaluate(state) })
+        #expect(try await firefox.evaluate(search) == "1")
+        // The page in front is this one, and is loaded again.
+        for isOn in [false, true] {
+            _ = try await firefox.evaluate("document.getElementById('switch').click(); return ''")
+            #expect(try await eventually("\(isOn) 8 5") { try? await firefox.evaluate(state) })
+        }
+    }
+
+    /// Whether an answer comes at last.
+    private func eventually(_ expected: String, _ answer: () async throws -> String?) async throws -> Bool {
+        for _ in 0..<300 {
+            if try await answer() == expected { return true }
+            try await Task.sleep(nanoseconds: 100_000_000)
+        }
+        return false
+    }
+
+    @Test("In Chromium", needsChromium)
+    func chromium() async throws {
+        try compare(try await table(in: Chromium.self), withFixture: "WebExtension-Chromium.txt")
+    }
+
+    @Test("In Firefox", needsFirefox)
+    func firefox() async throws {
+        try compare(try await table(in: Firefox.self), withFixture: "WebExtension-Firefox.txt")
+    }
+}
+#endif

@@ -1,0 +1,77 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+/// The tables of the articles are the engines' tables, side by side.
+///
+/// With `UPDATE_GOLDEN_FILES=1` they are written anew.
+@Suite("What the articles say of engines")
+struct MeasuredKindsTests {
+    /// Articles, with the title and the file of each column.
+    private static let articles: [(name: String, columns: [(title: String, file: String)])] = [
+        ("SiteInABrowser", [("Chromium", "WebExtension-Chromium"), ("Firefox", "WebExtension-Firefox")]),
+        ("WebViews", [("with rules", "WebKitGTK-rules"), ("as a mirror", "WebKitGTK-mirror")]),
+    ]
+
+    /// Kind → who answered on each page.
+    private static func answers(in file: String) throws -> [String: [String: String]] {
+        let file = Tool.package.appendingPathComponent("Tests/SubstituteTests/Fixtures/\(file).txt")
+        let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+        let starts = KindsSite.pages.map { page in
+            lines[0].range(of: " \(page)").map { lines[0].distance(from: lines[0].startIndex, to: $0.lowerBound) + 1 }
+                ?? 0
+        }
+        var answers: [String: [String: String]] = [:]
+        for line in lines.dropFirst().prefix(while: { !$0.isEmpty }) {
+            let kind = line.prefix(starts[0]).trimmingCharacters(in: .whitespaces)
+            for (page, start) in zip(KindsSite.pages, starts) {
+                let word = line.dropFirst(start).prefix { $0 != " " }
+                if !word.isEmpty { answers[kind, default: [:]][page] = String(word) }
+            }
+        }
+        return answers
+    }
+
+    /// For example `bundle`, or `bundle; never with a policy`.
+    private static func cell(_ answers: [String: String]) -> String {
+        let usual = answers["https"] ?? answers["http"] ?? ""
+        let names = ["http": "on http", "policy": "with a policy", "isolated": "isolated"]
+        let others = KindsSite.pages.compactMap { page in
+            answers[page].flatMap { $0 == usual ? nil : "\($0) \(names[page] ?? "")" }
+        }
+        return ([usual] + others).joined(separator: "; ")
+    }
+
+    private static func table(_ columns: [(title: String, file: String)]) throws -> String {
+        let measured = try columns.map { try answers(in: $0.file) }
+        let rows = Set(measured.flatMap(\.keys)).map { kind in (kind, measured.map { cell($0[kind] ?? [:]) }) }
+            .sorted { $0.0.lowercased() < $1.0.lowercased() }
+        let isPlain: ((String, [String])) -> Bool = { $0.1.allSatisfy { $0 == "bundle" } }
+        let head = [
+            "| kind | \(columns.map(\.title).joined(separator: " | ")) |",
+            "| --- |" + columns.map { _ in " --- |" }.joined(),
+        ]
+        return
+            (head + rows.filter { !isPlain($0) }.map { "| \($0.0) | \($0.1.joined(separator: " | ")) |" })
+            .joined(separator: "\n")
+            + "\n\nFrom the bundle in both, on every page: \(rows.filter(isPlain).map(\.0).joined(separator: "; ")).\n"
+    }
+
+    @Test("Their tables are what was measured", arguments: articles.indices)
+    func table(index: Int) throws {
+        let (name, columns) = Self.articles[index]
+        let article = Tool.package.appendingPathComponent(
+            "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/\(name).md"
+        )
+        let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "<!-- measured -->\n")
+        try #require(parts.count == 3)
+        let table = try Self.table(columns)
+        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil {
+            try Data([parts[0], table, parts[2]].joined(separator: "<!-- measured -->\n").utf8).write(to: article)
+        }
+        #expect(parts[1] == table)
+    }
+}
+#endif

@@ -1,0 +1,366 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The web extension that the tool writes")
+struct WebExtensionTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func write(_ manifest: String, files: [String] = ["a.txt"]) throws {
+        try folder.write(manifest, to: "Substitutions/manifest.json")
+        for file in files { try folder.write(file, to: "Substitutions/\(file)") }
+    }
+
+    private func make(_ more: [String] = [], output: String = "Out") async throws -> Tool.Result {
+        try await Tool.run(["webextension", "Substitutions", "-o", output] + more, in: folder.url)
+    }
+
+    private func written(_ path: String) throws -> String {
+        try String(contentsOf: folder.url.appendingPathComponent("Out/\(path)"), encoding: .utf8)
+    }
+
+    private func object(_ path: String) throws -> Any {
+        try JSONSerialization.jsonObject(with: Data(contentsOf: folder.url.appendingPathComponent("Out/\(path)")))
+    }
+
+    /// `filter → path of the copy`.
+    private func rules() throws -> [String] {
+        try #require(object("rules.json") as? [[String: Any]]).map { rule in
+            let condition = rule["condition"] as? [String: Any] ?? [:]
+            let action = rule["action"] as? [String: Any] ?? [:]
+            let path = (action["redirect"] as? [String: String])?["extensionPath"] ?? ""
+            let file = folder.url.appendingPathComponent("Out" + (path.removingPercentEncoding ?? ""))
+            #expect(FileManager.default.fileExists(atPath: file.path), "\(path)")
+            return "\(condition["urlFilter"] ?? condition["regexFilter"] ?? "") → \(path)"
+        }.sorted()
+    }
+
+    private func names(in path: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: folder.url.appendingPathComponent(path).path).sorted()
+    }
+
+    @Test("It asks for nothing but the manifest's hosts and those of pages, and says how it is loaded")
+    func permissions() async throws {
+        try write(#"{ "https://b.example:8443/a": "a.txt", "//a.example/a": "a.txt" }"#)
+        let result = try await make(["--pages", "WWW.example.com", "--pages=*.example.org"])
+        #expect(result.status == 0 && result.errors == "")
+        let manifest = try #require(object("manifest.json") as? [String: Any])
+        let hosts = [
+            "*://*.example.org/*", "*://www.example.com/*", "http://a.example/*", "https://a.example/*",
+            "https://b.example/*",
+        ]
+        #expect(manifest["host_permissions"] as? [String] == hosts)
+        #expect(manifest["permissions"] as? [String] == ["declarativeNetRequestWithHostAccess"])
+        let resources = try #require((manifest["web_accessible_resources"] as? [[String: [String]]])?.first)
+        #expect(resources == ["resources": ["files/*"], "matches": hosts])
+        for browser in ["chrome://extensions", "about:debugging", "Add Temporary Extension"] {
+            #expect(result.output.contains(browser))
+        }
+    }
+
+    @Test("Copies lie at their URLs, so that relative addresses lead to them; what collides goes to another tree")
+    func layout() async throws {
+        try write(
+            """
+            { "https://h/css/a.css": "a.css", "http://h/css/a.css": "b.css", "https://h/css/A.css": "b.css", "//h:81/": "a.css",
+              "https://h/api": { "file": "a.json" }, "https://h/api/x": { "file": "b", "type": "image/png" },
+              "https://h/p?1": "a.css", "https://h/p?2": "b.css", "https://h/con.txt": "a.txt", "https://h/x/%2Fy.txt": "a.txt",
+              "https://h/\(String(repeating: "n", count: 300)).txt": "a.txt" }
+            """,
+            files: ["a.css", "b.css", "a.json", "b", "a.txt"]
+        )
+        #expect(try await make().status == 0)
+        #expect(
+            try rules().map { $0.replacingOccurrences(of: String(repeating: "n", count: 300), with: "nnn") } == [
+                "|http://h/css/a.css| → /files/~2/h/css/a.css", "|http://h:81/| → /files/h_81/index.html.css",
+                "|https://h/api/x| → /files/h/api/x.png", "|https://h/api| → /files/h/api.json",
+                "|https://h/con.txt| → /files/~other/1.txt", "|https://h/css/A.css| → /files/~3/h/css/A.css",
+                "|https://h/css/a.css| → /files/h/css/a.css", "|https://h/nnn.txt| → /files/~other/3.txt",
+                "|https://h/p?1| → /files/h/p.css", "|https://h/p?2| → /files/~2/h/p.css",
+                "|https://h/x/%2Fy.txt| → /files/~other/2.txt", "|https://h:81/| → /files/h_81/index.html.css",
+            ]
+        )
+    }
+
+    @Test("One file of several types has a copy for each, and one of hosts that browsers refuse none")
+    func types() async throws {
+        try write(
+            """
+            { "https://x.test/a?1": { "file": "a.txt", "type": "text/css" }, "https://x.test/a?2": { "file": "a.txt", "type": "text/javascript" },
+              "https://1.2.3.400/a": "a.txt", "https://exa_mple.test/a": "a.txt", "https://-x.test/a": "a.txt",
+              "https://[::1]/a": "a.txt", "https://[0::1]/a": "a.txt", "https://127.0.0.1/a": "a.txt" }
+            """
+        )
+        let result = try await make()
+        #expect(
+            try rules() == [
+                "|https://127.0.0.1/a| → /files/127.0.0.1/a.txt", "|https://[::1]/a| → /files/%5B__1%5D/a.txt",
+                "|https://exa_mple.test/a| → /files/exa_mple.test/a.txt", "|https://x.test/a?1| → /files/x.test/a.css",
+                "|https://x.test/a?2| → /files/x.test/a.js",
+            ]
+        )
+        for host in ["1.2.3.400", "-x.test", "[0::1]"] {
+            #expect(result.output.contains("browsers know no host \"\(host)\""))
+        }
+    }
+
+    @Test("Hostile names become names that every disk takes, and nothing in the toolbar's page but text")
+    func hostile() async throws {
+        let names = [
+            "a'b\"c.css", "st*r.css", "p|pe.css", "c^t.css", "100%.css", "日本.css", "<script>.css", "con.css", "x y.css",
+        ]
+        try write(#"{ "https://h/": "./" }"#, files: names)
+        let result = try await make()
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try rules().count >= names.count)
+        for path in try self.names(in: "Out/files") {
+            #expect(!path.contains { "\\:*?\"<>|".contains($0) }, "\(path)")
+        }
+        let page = try written("toolbar.html")
+        #expect(page.contains("&lt;script&gt;.css") && !page.contains("<script>"))
+    }
+
+    @Test("The same manifest makes the same bytes, also as a ZIP that others read")
+    func deterministic() async throws {
+        try write(
+            #"{ "https://h/": "./", "https://h/b": { "file": "b.css", "ignoreQuery": ["v", "w"] } }"#,
+            files: ["a.svg", "b.css", "c d/ü.js"]
+        )
+        #expect(try await make(["--zip"]).status == 0)
+        let first = try Data(contentsOf: folder.url.appendingPathComponent("Out.zip"))
+        let paths = try names(in: "Out")
+        #expect(try await make(["--zip"]).status == 0)
+        #expect(try Data(contentsOf: folder.url.appendingPathComponent("Out.zip")) == first)
+        #expect(try names(in: "Out") == paths)
+        #expect(try names(in: ".").allSatisfy { !$0.hasPrefix(".Out") })
+    }
+
+    @Test(
+        "A ZIP is read by others",
+        .enabled(if: Program.find("python3") != nil || Program.isEverythingRequired, "needs Python")
+    )
+    func zip() async throws {
+        try write(#"{ "https://h/": "./" }"#, files: ["a.svg", "c d/ü.js"])
+        #expect(try await make(["--zip"]).status == 0)
+        let script =
+            "import zipfile; z = zipfile.ZipFile('Out.zip'); assert z.testzip() is None; print(*z.namelist(), sep='\\n')"
+        let python = try #require(Program.find("python3"))
+        let result = try await Tool.run(
+            python,
+            ["-c", script],
+            in: folder.url,
+            environment: ["PYTHONIOENCODING": "utf-8"]
+        )
+        #expect(
+            result.output.contains("\nfiles/h/c d/ü.js\n") && result.output.hasPrefix("manifest.json\n"),
+            "\(result.errors)"
+        )
+    }
+
+    @Test("A folder that the tool did not write is never touched, and one that it wrote is replaced")
+    func ownership() async throws {
+        try write(#"{ "https://h/a": "a.txt" }"#)
+        try folder.write("mine", to: "Mine/file.txt")
+        try folder.write("a file", to: "File")
+        try FileManager.default.createDirectory(
+            at: folder.url.appendingPathComponent("Empty"),
+            withIntermediateDirectories: true
+        )
+        for (output, sentence) in [
+            ("Mine", "\"Mine\" holds files that this tool did not write"), ("File", "\"File\" is a file"),
+            (".", "holds files"),
+            ("Substitutions/Out", "lies in the manifest's folder"), ("Substitutions", "lies in the manifest's folder"),
+            ("none/Out", "does not exist"), ("", "name the folder to write"),
+        ] {
+            let result = try await make(output: output)
+            #expect(result.status == 2 && result.errors.contains(sentence), "\(output): \(result.errors)")
+        }
+        #expect(try names(in: "Mine") == ["file.txt"] && names(in: "Substitutions") == ["a.txt", "manifest.json"])
+        #expect(try await make(output: "Empty").status == 0)
+        #expect(try await make().status == 0)
+        // What browsers and file managers leave there is no reason to refuse.
+        for name in ["_metadata/generated_indexed_rulesets/_ruleset1", ".DS_Store"] {
+            try folder.write("x", to: "Out/\(name)")
+        }
+        try write(#"{ "https://h/b": "a.txt" }"#)
+        #expect(try await make().status == 0)
+        #expect(try rules() == ["|https://h/b| → /files/h/b.txt"])
+        #expect(try !names(in: "Out").contains("files/h/a.txt"))
+        try folder.write("mine", to: "Out/files/notes.txt")
+        let result = try await make()
+        #expect(result.status == 2 && result.errors.contains("\"Out/files/notes.txt\""))
+        for name in [".env", "_metadata/mine.txt"] {
+            try FileManager.default.removeItem(at: folder.url.appendingPathComponent("Out"))
+            #expect(try await make().status == 0)
+            try folder.write("mine", to: "Out/\(name)")
+            #expect(try await make().errors.contains("did not write \"Out/\(name)\""), "\(name)")
+        }
+        for (link, target) in [("Dangling", "nowhere"), ("Empty2.zip", "nowhere")] {
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.url.appendingPathComponent(link).path,
+                withDestinationPath: target
+            )
+        }
+        #expect(try await make(output: "Dangling").status == 2)
+        #expect(try await make(["--zip"], output: "Empty2").status == 2)
+        #expect(try await make(["--zip"], output: "Empty/.").status == 0)
+        #expect(try names(in: ".").contains("Empty.zip"))
+        try folder.write("mine", to: "Empty.zip")
+        #expect(try await make(["--zip"], output: "Empty").errors.contains("did not write \"Empty.zip\""))
+    }
+
+    @Test("When the disk is full, what was there stays")
+    func fullDisk() async throws {
+        try write(#"{ "https://h/a": "a.txt" }"#)
+        #expect(try await make().status == 0)
+        let paths = try names(in: "Out")
+        try folder.write(String(repeating: "x", count: 1_000_000), to: "Substitutions/a.txt")
+        // A limit on the size of files ends writing as a full disk does.
+        let command = "trap '' XFSZ; ulimit -f 100; exec \"$0\" webextension Substitutions -o Out"
+        let result = try await Tool.run("/bin/sh", ["-c", command, Tool.url.path], in: folder.url)
+        #expect(
+            result.status == 1 && result.errors.contains("\"Out\" cannot be written, and is left as it was: "),
+            "\(result.errors)"
+        )
+        #expect(try names(in: "Out") == paths)
+        #expect(try written("files/h/a.txt") == "a.txt")
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() == ["Out", "Substitutions"]
+        )
+    }
+
+    @Test("What cannot be expressed is listed with its line, and a manifest of nothing else is refused")
+    func leftToNetwork() async throws {
+        let manifest = """
+            {
+              "https://h/a": { "file": "a.txt", "when": 404 },
+              "https://h/b": { "file": "a.txt", "headers": { "X-A": "b" } },
+              "https://h/c": { "file": "a.txt", "type": "text/plain; charset=iso-8859-1" }
+            }
+            """
+        try write(manifest)
+        let none = try await make()
+        #expect(none.status == 1)
+        #expect(
+            none.errors == """
+                substitute webextension: nothing of "manifest.json" can be shown in a browser:
+                  line 2 "https://h/a": the network is asked first, as its "when" says
+                  line 3 "https://h/b": files of an extension have no "headers" of their own, as "X-A"
+                  line 4 "https://h/c": files of an extension have no "type" with parameters, as "text/plain; charset=iso-8859-1"
+
+                """
+        )
+        try write(manifest.replacingOccurrences(of: "{\n", with: "{\n\"https://h/d\": \"a.txt\",\n"))
+        let result = try await make()
+        #expect(result.status == 0 && result.output.contains("Left to the network:\n  line 3 \"https://h/a\": "))
+        #expect(try rules() == ["|https://h/d| → /files/h/d.txt"])
+        try write("{ \"https://h/a\": \"gone.txt\" }")
+        #expect(try await make().errors.contains("\"gone.txt\" does not exist"))
+        try write("{}")
+        #expect(try await make().errors.contains("can be shown in a browser: it maps nothing"))
+    }
+
+    @Test("30,000 rules are written, and more are refused with the entries that need most", .timeLimit(.minutes(10)))
+    func limits() async throws {
+        let entries = (0..<14_990).map { "\"//h/a.txt?\($0)\": \"a.txt\"" }
+        let lists =
+            "\"https://h/l\": { \"file\": \"a.txt\", \"ignoreQuery\": [\(["a", "b", "c"].map { "\"\($0)\"" }.joined(separator: ","))] }"
+        try write("{ \((entries + [lists]).joined(separator: ",\n")) }")
+        #expect(try await make().status == 0)
+        #expect(try rules().count == 29_984)
+        try write(
+            "{ \((entries + (0..<11).map { "\"//i/\($0)\": \"a.txt\"" }).joined(separator: ",\n")),\n\"//j/\": \"f/\" }",
+            files: ["a.txt", "f/a", "f/b", "f/index.html"]
+        )
+        let result = try await make()
+        #expect(result.status == 1)
+        #expect(
+            result.errors.contains("needs 30010 rules, and browsers take 30000")
+                && result.errors.contains("\"//j/\": 8\n"),
+            "\(result.errors)"
+        )
+        let names = (0..<400).map { "\"p\($0)\"" }.joined(separator: ",")
+        let expressions = ["x", "y", "z"].map {
+            "\"https://h/\($0)\": { \"file\": \"a.txt\", \"ignoreQuery\": [\(names)] }"
+        }
+        try write("{ \(expressions.joined(separator: ",\n")) }")
+        let many = try await make()
+        #expect(
+            many.errors.contains("needs 1200 rules with regular expressions, and browsers take 1000")
+                && many.errors.contains("\"https://h/y\": 400")
+        )
+    }
+
+    @Test(
+        "Wrong use is told",
+        arguments: ["", "a b", "http://h/", "*", "h/x", "h:80", "*.*.h", "256.1.1.1", "a,b", "ex..com", "*.1.2.3.4"]
+    )
+    func usage(host: String) async throws {
+        try write(#"{ "https://h/a": "a.txt" }"#)
+        let result = try await make(["--pages", host])
+        #expect(result.status == 2 && result.errors.contains("is not a host; write it as example.com or *.example.com"))
+    }
+
+    @Test("check --web-views warns of addresses that lead nowhere in a browser, and counts rules")
+    func webViews() async throws {
+        try write(
+            """
+            {
+              "https://h/css/a.css": "a.css",
+              "https://h/img/": "img/",
+              "https://h/js/a.js": "a.js",
+              "https://h/js/b.js": "b.js",
+              "https://h/q": { "file": "a.css", "ignoreQuery": ["v"] }
+            }
+            """,
+            files: ["img/a.png"]
+        )
+        try folder.write(
+            """
+            /* url(/comment.png) */ @import url("../css/a.css"); @import '/root.css';
+            a { background: url(../img/a.png?v=1#x), url( '../img/gone.png' ); content: "url(/string.png)"; }
+            b { background: url(data:image/png;base64,AA==), url(https://h/x.png), url(#local), url(//i/y.png) }
+            """,
+            to: "Substitutions/a.css"
+        )
+        try folder.write(
+            "import './b.js'; import x from \"react\"; // import '/no'\nconst y = { from: '/no' }, z = /[/*\"]/g; import('./no' + x)\n",
+            to: "Substitutions/a.js"
+        )
+        try folder.write(
+            "import { a } from \"./a.js\";\nexport * from '../gone.js'; `import '/no'`; await import(\"/root.js\");",
+            to: "Substitutions/b.js"
+        )
+        let result = try await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
+        let lines = result.output.split(separator: "\n").filter { $0.contains("in the extension") }
+        #expect(
+            lines.map { $0.replacingOccurrences(of: "Substitutions/manifest.json:", with: "") } == [
+                "2:3: warning: \"a.css\" names \"/root.css\" in line 1, which a browser with the extension looks for in the extension, where it is not; "
+                    + "write it relative to this file, and map it, or write the whole URL (and 2 more in this file)",
+                "5:3: warning: \"b.js\" names \"../gone.js\" in line 2, which a browser with the extension looks for in the extension, where it is not; "
+                    + "map it, or write the whole URL (and 1 more in this file)",
+                "6:3: warning: \"a.css\" names \"../css/a.css\" in line 1, which a browser with the extension looks for in the extension, where it is not; "
+                    + "it is mapped, but its copy lies elsewhere or is left to the network; write the whole URL (and 4 more in this file)",
+            ]
+        )
+        try write(
+            #"{ "https://h/a.css": "a.css", "https://h/b.png": { "file": "img/a.png", "when": 404 } }"#,
+            files: ["img/a.png"]
+        )
+        try folder.write("a { background: url(b.png) }", to: "Substitutions/a.css")
+        let mapped = try await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
+        #expect(
+            mapped.output.contains(
+                "it is mapped, but its copy lies elsewhere or is left to the network; write the whole URL"
+            )
+        )
+        #expect(result.output.hasSuffix("6 rules of 30000 in a browser, 1 of 1000 with a regular expression\n"))
+    }
+}
+#endif

@@ -1,0 +1,208 @@
+import CWebKitGTK
+import Foundation
+import FoundationNetworking
+@testable import LocalSubstitutionCache
+
+/// A web view of WebKitGTK, whose schemes of mirrors a `SchemeServer` answers.
+final class Browser: Sendable {
+    /// A request that an engine has asked the server for, and the status of the answer.
+    struct Answered: Hashable, Sendable {
+        let method: String
+        let url: String
+        let status: Int
+        /// Whether a file of the app was told, and not what the network has.
+        let isFile: Bool
+    }
+
+    // Only touched on GTK's thread.
+    private nonisolated(unsafe) let view: UnsafeMutablePointer<WebKitWebView>
+    private let bridge: SchemeBridge
+
+    /// Opens a view with a storage of its own.
+    ///
+    /// - Parameters:
+    ///   - expressions: Regular expressions of the URLs that real pages are led away from.
+    ///   - answer: Answers the schemes of mirrors.
+    /// - Throws: ``BrowserError`` when there is no screen.
+    init(
+        expressions: [String] = [],
+        answering answer: @escaping @Sendable (URLRequest) -> SchemeReply
+    ) async throws {
+        let bridge = SchemeBridge(answer)
+        self.bridge = bridge
+        let folder = expressions.isEmpty ? nil : try PageRulesFolder.path.get()
+        view = try await GTKThread.perform {
+            guard let context = webkit_web_context_new_ephemeral() else { throw BrowserError("there is no context") }
+            if let folder {
+                webkit_web_context_set_web_extensions_directory(context, folder)
+                let strings = expressions.map { strdup($0) }
+                defer { strings.forEach { free($0) } }
+                var pointers = strings.map { UnsafePointer($0) }
+                let list = g_variant_new_strv(&pointers, pointers.count)
+                webkit_web_context_set_web_extensions_initialization_user_data(context, list)
+            }
+            bridge.register(in: context)
+            guard let widget = webkit_web_view_new_with_context(context),
+                let window = gtk_window_new(GTK_WINDOW_TOPLEVEL)
+            else { throw BrowserError("there is no view") }
+            gtk_window_set_default_size(cast(window), 1000, 1200)
+            gtk_container_add(cast(window), widget)
+            gtk_widget_show_all(window)
+            let view: UnsafeMutablePointer<WebKitWebView> = cast(widget)
+            let manager = webkit_web_context_get_website_data_manager(context)
+            webkit_website_data_manager_set_tls_errors_policy(manager, WEBKIT_TLS_ERRORS_POLICY_IGNORE)
+            let settings = webkit_web_view_get_settings(view)
+            // For somebody who looks for what is wrong.
+            webkit_settings_set_enable_write_console_messages_to_stdout(
+                settings,
+                ProcessInfo.processInfo.environment["CONSOLE"] == nil ? 0 : 1
+            )
+            nonisolated(unsafe) let result = view
+            return Unchecked(result)
+        }.value
+    }
+
+    /// What the server was asked for, in its order.
+    var answered: [Answered] { bridge.answered }
+
+    /// Loads a page, and waits until everything of it is there.
+    ///
+    /// - Throws: ``BrowserError`` when it fails.
+    func load(_ url: String) async throws {
+        try await wait { webkit_web_view_load_uri(self.view, url) }
+    }
+
+    /// Loads the page again.
+    func reload() async throws {
+        try await wait { webkit_web_view_reload(self.view) }
+    }
+
+    /// Begins to load a page, and does not wait for it.
+    func begin(_ url: String) async throws {
+        try await GTKThread.perform { webkit_web_view_load_uri(self.view, url) }
+    }
+
+    private func wait(_ begin: @escaping @Sendable () -> Void) async throws {
+        let problem: String? = try await withCheckedThrowingContinuation { continuation in
+            GTKThread.post {
+                Loading(self.view) { continuation.resume(returning: $0) }.connect()
+                begin()
+            }
+        }
+        if let problem { throw BrowserError(problem) }
+    }
+
+    /// What an asynchronous function's body returns, as text.
+    func evaluate(_ body: String) async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            GTKThread.post {
+                webkit_web_view_call_async_javascript_function(
+                    self.view,
+                    body,
+                    -1,
+                    nil,
+                    nil,
+                    nil,
+                    nil,
+                    { source, result, data in
+                        let finish = Box<Result<String, any Error>>.take(data)
+                        var error: UnsafeMutablePointer<GError>?
+                        let view: UnsafeMutablePointer<WebKitWebView>? = source.map { cast($0) }
+                        guard let value = webkit_web_view_call_async_javascript_function_finish(view, result, &error)
+                        else {
+                            return finish(.failure(BrowserError(message(error))))
+                        }
+                        finish(.success(jsc_value_to_string(value).map { String(cString: $0) } ?? ""))
+                    },
+                    Box { continuation.resume(with: $0) }.retained
+                )
+            }
+        }
+    }
+
+    /// What the page looks like, as PNG.
+    func picture() async throws -> Data {
+        let path = NSTemporaryDirectory() + "/\(UUID().uuidString).png"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let isWritten: Bool = try await withCheckedThrowingContinuation { continuation in
+            GTKThread.post {
+                webkit_web_view_get_snapshot(
+                    self.view,
+                    WEBKIT_SNAPSHOT_REGION_FULL_DOCUMENT,
+                    WEBKIT_SNAPSHOT_OPTIONS_NONE,
+                    nil,
+                    { source, result, data in
+                        let finish = Box<(OpaquePointer?, String)>.take(data)
+                        var error: UnsafeMutablePointer<GError>?
+                        let view: UnsafeMutablePointer<WebKitWebView>? = source.map { cast($0) }
+                        finish((webkit_web_view_get_snapshot_finish(view, result, &error), message(error)))
+                    },
+                    Box<(OpaquePointer?, String)> { surface, problem in
+                        guard let surface else { return continuation.resume(throwing: BrowserError(problem)) }
+                        let status = cairo_surface_write_to_png(surface, path)
+                        cairo_surface_destroy(surface)
+                        continuation.resume(returning: status == CAIRO_STATUS_SUCCESS)
+                    }.retained
+                )
+            }
+        }
+        guard isWritten else { throw BrowserError("the picture cannot be written") }
+        return try Data(contentsOf: URL(fileURLWithPath: path))
+    }
+}
+
+/// Waits for the end of one load.
+private final class Loading {
+    private let view: UnsafeMutablePointer<WebKitWebView>
+    private let finish: (String?) -> Void
+    private var problem: String?
+    private var signals: [gulong] = []
+
+    init(_ view: UnsafeMutablePointer<WebKitWebView>, _ finish: @escaping (String?) -> Void) {
+        (self.view, self.finish) = (view, finish)
+    }
+
+    func connect() {
+        let changed: @convention(c) (OpaquePointer, WebKitLoadEvent, UnsafeMutableRawPointer) -> Void = {
+            _,
+            event,
+            data in
+            guard event == WEBKIT_LOAD_FINISHED else { return }
+            Unmanaged<Loading>.fromOpaque(data).takeUnretainedValue().end()
+        }
+        let failed:
+            @convention(c) (
+                OpaquePointer, WebKitLoadEvent, UnsafePointer<CChar>, UnsafeMutablePointer<GError>,
+                UnsafeMutableRawPointer
+            ) -> gboolean = { _, _, url, error, data in
+                let loading = Unmanaged<Loading>.fromOpaque(data).takeUnretainedValue()
+                loading.problem = "\(String(cString: url)): \(String(cString: error.pointee.message))"
+                return 1
+            }
+        let data = Unmanaged.passRetained(self).toOpaque()
+        signals = [
+            g_signal_connect_data(
+                view,
+                "load-changed",
+                unsafeBitCast(changed, to: GCallback.self),
+                data,
+                nil,
+                GConnectFlags(0)
+            ),
+            g_signal_connect_data(
+                view,
+                "load-failed",
+                unsafeBitCast(failed, to: GCallback.self),
+                data,
+                nil,
+                GConnectFlags(0)
+            ),
+        ]
+    }
+
+    private func end() {
+        for signal in signals { g_signal_handler_disconnect(view, signal) }
+        finish(problem)
+        Unmanaged.passUnretained(self).release()
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import LocalSubstitutionCache
+import LoopbackServer
+
+/// The Demo's site on this machine, and the manifest of its app.
+final class DemoSite: Sendable {
+    let server: LoopbackServer
+    let cache: LocalSubstitutionCache
+
+    static let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The address of the page.
+    var page: String { server.url.absoluteString + "/" }
+
+    /// `host:port`.
+    var authority: String { String(server.url.absoluteString.dropFirst("http://".count)) }
+
+    /// Paths of what reached the server, each once.
+    var requests: [String] { Set(server.requests.map(\.target)).sorted() }
+
+    /// Starts the server.
+    ///
+    /// - Parameter isSame: Whether the site sends what the app has, so that nothing should look different.
+    /// - Throws: What keeps it from being started, and ``ManifestError``.
+    init(isSame: Bool = false) throws {
+        let substitutions = Self.root.appendingPathComponent("Resources/Substitutions")
+        let remote = Self.root.appendingPathComponent("Demo/RemoteSite")
+        let types = [
+            "html": "text/html; charset=utf-8", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
+        ]
+        server = try LoopbackServer { request in
+            let path = request.path == "/" ? "/index.html" : request.path
+            for folder in isSame ? [substitutions, remote] : [remote, substitutions] {
+                guard let body = try? Data(contentsOf: folder.appendingPathComponent(path)) else { continue }
+                return .init(
+                    headers: ["Content-Type": types[URL(fileURLWithPath: path).pathExtension] ?? ""],
+                    body: body
+                )
+            }
+            return .text("", status: 404)
+        }
+        let manifest = try String(contentsOf: substitutions.appendingPathComponent("manifest.json"), encoding: .utf8)
+            .replacingOccurrences(of: "http://localhost:0", with: server.url.absoluteString)
+        cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: substitutions)
+    }
+
+    deinit { server.stop() }
+}

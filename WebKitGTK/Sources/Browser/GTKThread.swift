@@ -1,0 +1,63 @@
+import CWebKitGTK
+import Foundation
+
+/// The one thread on which GTK lives.
+///
+/// Swift Testing has the main thread for itself, and GTK takes whichever thread wakes it first.
+enum GTKThread {
+    /// Does something there.
+    static func perform<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+        try await start()
+        return try await withCheckedThrowingContinuation { continuation in
+            post { continuation.resume(with: Result { try body() }) }
+        }
+    }
+
+    /// Does something there, at the next opportunity.
+    static func post(_ body: @escaping @Sendable () -> Void) {
+        final class Box {
+            let body: @Sendable () -> Void; init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        }
+        let box = Unmanaged.passRetained(Box(body)).toOpaque()
+        g_idle_add_full(
+            G_PRIORITY_DEFAULT,
+            { data in
+                if let data { Unmanaged<Box>.fromOpaque(data).takeRetainedValue().body() }
+                return 0
+            },
+            box,
+            nil
+        )
+    }
+
+    private static func start() async throws { try await starting.value }
+
+    private static let starting = Task {
+        // A page that goes away closes the pipes that it reads from.
+        signal(SIGPIPE, SIG_IGN)
+        let display = try Display()
+        setenv("DISPLAY", display.name, 1)
+        for (name, value) in [
+            ("GDK_BACKEND", "x11"), ("LIBGL_ALWAYS_SOFTWARE", "1"), ("WEBKIT_DISABLE_DMABUF_RENDERER", "1"),
+            ("WEBKIT_DISABLE_COMPOSITING_MODE", "1"), ("NO_AT_BRIDGE", "1"), ("GTK_A11Y", "none"),
+        ] {
+            setenv(name, value, 1)
+        }
+        let isReady: Bool = await withCheckedContinuation { continuation in
+            let thread = Thread {
+                let isReady = gtk_init_check(nil, nil) != 0
+                continuation.resume(returning: isReady)
+                if isReady { gtk_main() }
+            }
+            thread.stackSize = 8 << 20
+            thread.start()
+        }
+        if !isReady { throw BrowserError("GTK finds no display \(display.name)") }
+    }
+}
+
+/// Something that keeps a page from being shown.
+struct BrowserError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

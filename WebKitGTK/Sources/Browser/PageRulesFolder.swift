@@ -1,0 +1,20 @@
+import Foundation
+
+/// A folder that holds nothing but what runs in the process of pages: WebKit loads all that it finds there.
+enum PageRulesFolder {
+    static let path = Result { () throws -> String in
+        // Beside the program, or beside the bundle of tests.
+        let places = [
+            Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
+        ]
+        guard
+            let library = places.map({ $0.appendingPathComponent("libPageRules.so") }).first(where: {
+                FileManager.default.fileExists(atPath: $0.path)
+            })
+        else { throw BrowserError("libPageRules.so is not beside the program; build the whole package first") }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("PageRules-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(at: library, to: folder.appendingPathComponent("libPageRules.so"))
+        return folder.path
+    }
+}

@@ -1,0 +1,2 @@
+#include <webkit2/webkit2.h>
+#include <gio/gunixinputstream.h>

@@ -1,0 +1,94 @@
+import Foundation
+import FoundationNetworking
+import LoopbackServer
+
+@testable import Browser
+@testable import LocalSubstitutionCache
+
+/// Shows a page in WebKit with and without the app's files, and says who answered what.
+@main
+struct Look {
+    static let help = """
+        USAGE: swift run --package-path WebKitGTK Look [PAGE --manifest FILE] [-o FOLDER]
+
+        Opens a page three times: from the network, with rules that lead its requests to the app's files, and as a
+        mirror. Writes network.png, rules.png and mirror.png, and prints who answered what. Without a page it is the
+        Demo's, whose server on this machine counts what reaches it.
+
+        OPTIONS:
+          --manifest FILE  The manifest; its files lie beside it.
+          -o FOLDER        Where the pictures go; the current folder without it.
+          -h, --help       Print this.
+        """
+
+    static func main() async {
+        do {
+            try await look(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            FileHandle.standardError.write(Data("Look: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func look(_ arguments: [String]) async throws {
+        var (page, manifest, folder): (String?, String?, String) = (nil, nil, ".")
+        var words = arguments[...]
+        while let word = words.popFirst() {
+            switch word {
+            case "-h", "--help": return print(help)
+            case "--manifest": manifest = words.popFirst()
+            case "-o": folder = words.popFirst() ?? "."
+            default: page = word
+            }
+        }
+        guard (page == nil) == (manifest == nil) else {
+            throw BrowserError("a page and --manifest go together; see --help")
+        }
+        let demo = page == nil ? try DemoSite() : nil
+        let cache = try demo?.cache ?? LocalSubstitutionCache(manifest: URL(fileURLWithPath: manifest ?? ""))
+        let address = page ?? demo?.page ?? ""
+        guard let origin = WebOrigin(address) else { throw BrowserError("\(quoted(address)) is no page of the web") }
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for way in Way.allCases {
+            demo?.server.forgetRequests()
+            let browser = try await way.browser(cache, forwardingTo: [origin.authority])
+            try await browser.load(way.address(of: address))
+            let picture = URL(fileURLWithPath: folder).appendingPathComponent("\(way.rawValue).png")
+            try await browser.picture().write(to: picture)
+            print("\(way.title): \(picture.path)")
+            let loaded = try await browser.evaluate(
+                "return [location.href, ...performance.getEntriesByType('resource').map(e => e.name)].join('\\n')"
+            )
+            // What the server of mirrors has told, and what it has loaded from the network itself.
+            let files = Set(browser.answered.filter { $0.isFile }.map { original(of: $0.url) })
+            // WebKit notes no times of loads from a scheme.
+            let asked = loaded.components(separatedBy: "\n") + browser.answered.map(\.url)
+            for url in unique(asked.map(original)) {
+                print("  \(files.contains(url) ? "bundle " : "network")  \(url)")
+            }
+            if let demo {
+                print("  \(demo.requests.count) reached the server: \(demo.requests.joined(separator: " "))")
+            }
+            print("")
+        }
+    }
+
+    private static func original(of url: String) -> String {
+        URL(string: url).flatMap(MirrorURL.original)?.absoluteString ?? url
+    }
+
+    private static func unique(_ urls: [String]) -> [String] {
+        var seen: Set<String> = []
+        return urls.filter { seen.insert($0).inserted }
+    }
+}
+
+extension Way {
+    fileprivate var title: String {
+        switch self {
+        case .network: "From the network"
+        case .rules: "On its own origin, with rules"
+        case .mirror: "As a mirror"
+        }
+    }
+}

@@ -1,0 +1,1 @@
+// Loaded by name into the process of each page; nothing calls it.

@@ -1,0 +1,78 @@
+import Foundation
+import FoundationNetworking
+import LoopbackServer
+import TestSupport
+import Testing
+
+@testable import Browser
+@testable import LocalSubstitutionCache
+
+/// Suites with views, of which one is shown at a time.
+@Suite("In WebKit", .serialized, .timeLimit(.minutes(30)))
+enum WebKitTests {}
+
+extension WebKitTests {
+    /// What a page loads, one of each kind, against a server that counts.
+    @Suite("Kinds of what a page loads", .serialized)
+    struct KindsTests {
+        private func reports(prefix: String, expressions: (LocalSubstitutionCache) -> [String]) async throws
+            -> [KindsSite.Report]
+        {
+            let folder = try TemporaryFolder()
+            let site = try await KindsSite(in: folder, domain: "localhost", prefix: prefix)
+            defer { site.stop() }
+            let manifest = folder.url.appendingPathComponent("manifest.json")
+            let cache = try LocalSubstitutionCache(manifest: manifest)
+            let hosts = Set(site.bases.compactMap { WebOrigin($0)?.authority })
+            let server = SchemeServer(cache, forwardingTo: prefix.isEmpty ? [] : hosts)
+            let cookies = PageCookies([])
+            let browser = try await Browser(expressions: expressions(cache)) { server.reply(to: $0, cookies: cookies) }
+            try await browser.begin(site.start(withExtension: false).absoluteString)
+            return try await site.reports()
+        }
+
+        @Test("Real pages, whose requests a rule leads to the scheme")
+        func rules() async throws {
+            let without = try await reports(prefix: "") { _ in [] }
+            let with = try await reports(prefix: "") { cache in
+                Ruleset(cache.substitutions) { _ in nil }.rules.map(\.filter.regularExpression)
+            }
+            try compare(KindsSite.table(without: without, with: with), withFixture: "WebKitGTK-rules.txt")
+        }
+
+        @Test("Mirror pages")
+        func mirrors() async throws {
+            let without = try await reports(prefix: "") { _ in [] }
+            let with = try await reports(prefix: MirrorURL.prefix) { _ in [] }
+            try compare(KindsSite.table(without: without, with: with), withFixture: "WebKitGTK-mirror.txt")
+        }
+    }
+}
+
+extension WebKitTests {
+    /// The page that `.ci/apple` shows on a Mac.
+    @Suite("Nine kinds of what a page loads")
+    struct NineKindsTests {
+        @Test("Who answers, on the page's own origin and as a mirror")
+        func kinds() async throws {
+            let fixtures = Tool.fixtures.appendingPathComponent("WebViews")
+            let kinds = try NineKinds(fixtures: fixtures)
+            let cache = try LocalSubstitutionCache(manifest: kinds.folder.url.appendingPathComponent("manifest.json"))
+            let authority = String(kinds.server.url.absoluteString.dropFirst("http://".count))
+            var text = ""
+            for (way, title) in [(Way.rules, "With rules"), (.mirror, "As a mirror")] {
+                kinds.server.forgetRequests()
+                let browser = try await way.browser(cache, forwardingTo: [authority])
+                try await browser.load(way.address(of: kinds.page.absoluteString))
+                var answers = ""
+                for _ in 0..<150 where !answers.contains("; ") {
+                    try await Task.sleep(nanoseconds: 100_000_000)
+                    answers = try await browser.evaluate("return document.title")
+                }
+                let requests = kinds.requests.isEmpty ? "nothing" : kinds.requests.joined(separator: " ")
+                text += "\(title)\n\(answers)\nreached the server beside the page: \(requests)\n\n"
+            }
+            try compare(text, withFixture: "../../LocalSubstitutionCacheTests/Fixtures/WebViews/Nine-WebKitGTK.txt")
+        }
+    }
+}

@@ -1,0 +1,226 @@
+import Foundation
+import FoundationNetworking
+import LoopbackServer
+import TestSupport
+import Testing
+
+@testable import Browser
+@testable import LocalSubstitutionCache
+
+extension WebKitTests {
+    @Suite("The Demo's page", .serialized)
+    struct DemoPageTests {
+        /// What the page has shown, and asked its server for.
+        private func show(_ site: DemoSite, _ way: Way) async throws -> (picture: Data, requests: [String]) {
+            site.server.forgetRequests()
+            let browser = try await way.browser(site.cache, forwardingTo: [site.authority])
+            try await browser.load(way.address(of: site.page))
+            let pictures = try await browser.evaluate("return [...document.images].filter(i => i.naturalWidth).length")
+            #expect(pictures == "6")
+            return (try await browser.picture(), site.requests)
+        }
+
+        @Test("It asks its server for nothing but itself and what changes, as a mirror not even for itself")
+        func requests() async throws {
+            let site = try DemoSite()
+            #expect(try await show(site, .network).requests.count == 9)
+            #expect(try await show(site, .rules).requests == ["/", "/live/tide.svg"])
+            #expect(try await show(site, .mirror).requests == ["/live/tide.svg"])
+        }
+
+        @Test("It looks the same in every way where the files are the same, and else not")
+        func pictures() async throws {
+            let (same, other) = (try DemoSite(isSame: true), try DemoSite())
+            let expected = try await show(same, .network).picture
+            #expect(try await show(same, .rules).picture == expected)
+            #expect(try await show(same, .mirror).picture == expected)
+            let network = try await show(other, .network).picture
+            let bundle = try await show(other, .rules).picture
+            #expect(network != bundle)
+            #expect(try await show(other, .mirror).picture == bundle)
+        }
+    }
+
+    @Suite("Pages and the server of mirrors", .serialized)
+    struct PageTests {
+        /// A site with a page, and an app that has its stylesheet.
+        private struct Scene {
+            let folder: TemporaryFolder
+            let cache: LocalSubstitutionCache
+            let site: LoopbackServer
+
+            init(_ respond: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response) throws {
+                folder = try TemporaryFolder()
+                try folder.write(":root { --who: first }", to: "site.css")
+                try folder.write(Data(count: 64 << 20), to: "huge.bin")
+                site = try LoopbackServer(respond)
+                let url = site.url.absoluteString
+                let manifest = #"{ "\#(url)/site.css": "site.css", "\#(url)/huge.bin": "huge.bin" }"#
+                try folder.write(manifest, to: "manifest.json")
+                cache = try LocalSubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
+            }
+
+            var authority: String { String(site.url.absoluteString.dropFirst("http://".count)) }
+
+            static func html(_ text: String) -> LoopbackServer.Response {
+                .init(headers: ["Content-Type": "text/html"], body: Data(text.utf8))
+            }
+        }
+
+        private static let who = "return getComputedStyle(document.documentElement).getPropertyValue('--who').trim()"
+
+        @Test(
+            "After reload() a view shows the new files, which without no-cache it would not",
+            arguments: [Way.rules, .mirror]
+        )
+        func reload(way: Way) async throws {
+            let scene = try Scene { _ in Scene.html("<link rel=stylesheet href=/site.css>") }
+            defer { scene.site.stop() }
+            let browser = try await way.browser(scene.cache, forwardingTo: [scene.authority])
+            let page = way.address(of: scene.site.url.absoluteString)
+            try await browser.load(page + "/1")
+            #expect(try await browser.evaluate(Self.who) == "first")
+            try FileManager.default.removeItem(at: scene.folder.url.appendingPathComponent("site.css"))
+            try scene.folder.write(":root { --who: second }", to: "site.css")
+            try scene.cache.reload()
+            try await browser.load(page + "/2")
+            #expect(try await browser.evaluate(Self.who) == "second")
+        }
+
+        @Test("What may be kept is kept, whatever its age")
+        func kept() async throws {
+            let asked = NSLock()
+            nonisolated(unsafe) var count = 0
+            let browser = try await Browser { request in
+                let isPage = request.url?.path.hasSuffix(".css") != true
+                let number = asked.withLock { () -> Int in
+                    count += isPage ? 0 : 1
+                    return count
+                }
+                let text = isPage ? "<link rel=stylesheet href=/a.css>" : ":root { --who: \(number) }"
+                let fields = ["Content-Type": isPage ? "text/html" : "text/css", "Cache-Control": "max-age=1"]
+                guard let url = request.url,
+                    let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
+                else { return SchemeReply(failure: URLError(.badURL)) }
+                return SchemeReply(head, Data(text.utf8))
+            }
+            for page in ["1", "2"] {
+                try await browser.load("substitution-https://h/\(page)")
+                #expect(try await browser.evaluate(Self.who) == "1")
+                // Longer than it may be kept.
+                try await Task.sleep(nanoseconds: 1_500_000_000)
+            }
+        }
+
+        @Test("A page that is left in the middle of a large file leaves nothing behind")
+        func left() async throws {
+            let scene = try Scene { _ in Scene.html("<script>fetch('/huge.bin').then(a => a.arrayBuffer())</script>") }
+            defer { scene.site.stop() }
+            let browser = try await Way.mirror.browser(scene.cache, forwardingTo: [scene.authority])
+            let page = Way.mirror.address(of: scene.site.url.absoluteString)
+            for number in 0..<20 {
+                try await browser.load("\(page)/\(number)")
+                try await Task.sleep(nanoseconds: UInt64(number) * 3_000_000)
+            }
+            try await browser.load("\(page)/last")
+            #expect(try await browser.evaluate("return location.pathname") == "/last")
+        }
+
+        /// What a page of another host tries.
+        private static let attacks = """
+            const results = [];
+            const attempt = async (name, load) => { try { results.push(name + " " + await load()); } catch { results.push(name + " failed"); } };
+            const text = async (path, options) => { const answer = await fetch(TARGET + path, options); return answer.type + " " + (await answer.text()); };
+            await attempt("read", () => text("/secret"));
+            await attempt("read with credentials", () => text("/secret", { credentials: "include" }));
+            await attempt("read blindly", () => text("/blind", { mode: "no-cors" }));
+            await attempt("write", () => text("/write-post", { method: "POST", body: "x" }));
+            await attempt("write blindly", () => text("/write-blind", { method: "POST", body: "x", mode: "no-cors", referrerPolicy: "no-referrer" }));
+            await attempt("put", () => text("/write-put", { method: "PUT", headers: { "X-Own": "1" } }));
+            await attempt("other host", () => text("/x".replace("/x", ""), {}).catch(() => fetch("substitution-http://127.0.0.1:1/intranet").then(a => a.text())));
+            const form = document.createElement("form");
+            Object.assign(form, { method: "post", action: TARGET + "/write-form", target: "sink" });
+            const sink = document.createElement("iframe");
+            sink.name = "sink";
+            document.body.append(sink, form);
+            form.submit();
+            await new Promise(done => setTimeout(done, 500));
+            """
+
+        @Test(
+            "A hostile page neither reads nor writes through the proxy, in a view or in a frame",
+            arguments: [true, false]
+        )
+        func hostile(isFrame: Bool) async throws {
+            let scene = try Scene { request in
+                request.path == "/page"
+                    ? Scene.html("<iframe src=\"\(request.target.dropFirst("/page?".count))\"></iframe>")
+                    : .init(
+                        headers: ["Set-Cookie": "session=1; Path=/", "Content-Type": "text/plain"],
+                        body: Data("secret \(request.headers["cookie"] ?? "-")".utf8)
+                    )
+            }
+            defer { scene.site.stop() }
+            let target = Way.mirror.address(of: scene.site.url.absoluteString)
+            let evil = try LoopbackServer { request in
+                if request.path == "/report" { return .text("") }
+                return Scene.html(
+                    "<body><script>const TARGET = '\(target)'; (async () => { \(Self.attacks) fetch('/report', { method: 'POST', body: results.join('; ') }); })()</script>"
+                )
+            }
+            defer { evil.stop() }
+            let browser = try await Way.mirror.browser(scene.cache, forwardingTo: [scene.authority])
+            // The site knows the reader.
+            try await browser.load(target + "/login")
+            scene.site.forgetRequests()
+            try await browser.begin(
+                isFrame ? "\(target)/page?\(evil.url.absoluteString)/" : evil.url.absoluteString + "/"
+            )
+            var report: String?
+            for _ in 0..<300 where report == nil {
+                try await Task.sleep(nanoseconds: 100_000_000)
+                report = evil.requests.first { $0.path == "/report" }.map { String(decoding: $0.body, as: UTF8.self) }
+            }
+            let results = try #require(report)
+            #expect(!results.contains("secret"), "\(results)")
+            let reached = scene.site.requests.filter { $0.path != "/page" }
+            #expect(
+                reached.allSatisfy { $0.method == "GET" && $0.headers["cookie"] == nil },
+                "\(reached.map { "\($0.method) \($0.target) \($0.headers)" })"
+            )
+            // The page's own requests go through, and know the reader.
+            try await browser.load(target + "/page?about:blank")
+            let own = try await browser.evaluate("return (await fetch('/own', { method: 'POST', body: 'x' })).text()")
+            #expect(own == "secret session=1")
+        }
+
+        @Test("Every expression that is made is taken by WebKit's own compiler")
+        func expressions() async throws {
+            let folder = try TemporaryFolder()
+            try folder.write("x", to: "a.css")
+            for name in [
+                "a b.css", "ü.css", "[1]*.css", "a'b\"c|d^e%f.css", "x(1),y+.css", "{2}$.css",
+                "\(String(repeating: "n", count: 200)).css",
+            ] {
+                try folder.write("x", to: "f/\(name)")
+            }
+            let manifest = """
+                { "//h/": "f/", "https://h/q.*|^${}()[].css?a=1&b=|": "a.css",
+                  "//[::1]:8080/a": { "file": "a.css", "ignoreQuery": true },
+                  "https://x/b?c=d": { "file": "a.css", "ignoreQuery": ["v", "utm_*", "a.b|c"] } }
+                """
+            let cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: folder.url)
+            let pages = try PageExtension(cache.substitutions, name: "manifest.json")
+            struct Rule: Decodable {
+                struct Condition: Decodable { let regexFilter: String }
+                let condition: Condition
+            }
+            let rules = try JSONDecoder().decode([Rule].self, from: try #require(pages.files["rules.json"]))
+            #expect(rules.count > 20)
+            try await ContentFilter.compile(rules.map(\.condition.regexFilter))
+            for refused in ["a|b", "\\d", "a{2}"] {
+                await #expect(throws: BrowserError.self) { try await ContentFilter.compile([refused]) }
+            }
+        }
+    }
+}
