@@ -77,9 +77,7 @@ extension ManifestReader {
     }
 
     private mutating func readType(_ text: String, _ offset: Int) -> MediaType? {
-        if let type = MediaType(text), type.charset != "", !type.essence.utf8.contains(UInt8(ascii: "*")) {
-            return type
-        }
+        if let type = MediaType(text), type.isConcrete { return type }
         let word = text.split(separator: ".").last.map(String.init) ?? ""
         let meant = MediaType(fileName: "x.\(word)").map { "write \(quoted($0.essence))" }
         error(

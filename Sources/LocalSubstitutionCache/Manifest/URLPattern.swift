@@ -1,7 +1,7 @@
 import Foundation
 
 /// A key of the manifest: one URL, or `//host/path` for the same URL in http and https.
-struct URLPattern: Sendable {
+package struct URLPattern: Sendable {
     /// One URL that the key stands for.
     struct Target: Sendable {
         /// The URL as the manifest spells it, with what cannot stand in a URL percent-encoded.
@@ -12,11 +12,11 @@ struct URLPattern: Sendable {
     }
 
     /// The key as written, with what cannot stand in a URL percent-encoded.
-    let spelling: String
+    package let spelling: String
     /// One or two.
     let targets: [Target]
 
-    init(_ key: String) throws(URLProblem) {
+    package init(_ key: String) throws(URLProblem) {
         try Self.checkText(key)
         let namesScheme = !key.hasPrefix("//")
         // RFC 3986 §3.2.2 allows it in a name, but no host has it.
@@ -60,13 +60,37 @@ struct URLPattern: Sendable {
         self.targets = targets
     }
 
-    var query: String? { targets.first?.identity.query }
+    package var query: String? { targets.first?.identity.query }
 
     /// Whether the URL ends in "/" as it is written: what lies in the folder is written behind it.
     var isFolder: Bool { spelling.utf8.last == UInt8(ascii: "/") }
 
+    /// The key for a URL that a client asked for.
+    ///
+    /// Browsers send what a manifest may not write: it is percent-encoded. The fragment is dropped.
+    package init(requested url: String) throws(URLProblem) {
+        let url = String(url.prefix { $0 != "#" })
+        do throws(URLProblem) {
+            try self.init(url)
+        } catch {
+            try self.init(URLIdentity(url).description)
+        }
+    }
+
+    /// The same URL without its query.
+    package var withoutQuery: URLPattern? { try? URLPattern(String(spelling.prefix { $0 != "?" })) }
+
+    /// The URL in full: https where the key leaves the scheme open.
+    package var targetURL: String { targets.first?.spelling ?? spelling }
+
+    /// Host with port, and path, percent-encoded as they are in normal form.
+    package var address: (authority: String, path: String) {
+        let parts = (targets.first?.identity.base ?? "").split(separator: "/", maxSplits: 2).map(String.init)
+        return (parts.count > 1 ? parts[1] : "", String(targets.first?.identity.path ?? "/"))
+    }
+
     /// A form of the key that does not depend on its spelling, to find two keys that are the same.
-    var identityKey: String {
+    package var identityKey: String {
         targets.map(\.identity.description).joined(separator: " ")
     }
 

@@ -1,23 +1,25 @@
-import Foundation
+package import Foundation
 
 /// FNV-1a with 64 bits (RFC 9923): filters hosts, tells damage and names files; not made against forgery.
 ///
 /// Foundation has none on every platform, and `Hasher` differs from one process to the next.
-struct FNV1a: CustomStringConvertible {
+package struct FNV1a: CustomStringConvertible {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
     mutating func combine(_ byte: UInt8) {
         value = (value ^ UInt64(byte)) &* 0x100_0000_01B3
     }
 
-    mutating func combine(_ data: Data) {
+    package init() {}
+
+    package mutating func combine(_ data: Data) {
         data.withUnsafeBytes { bytes in
             for byte in bytes { combine(byte) }
         }
     }
 
     /// Sixteen hexadecimal digits.
-    var description: String {
+    package var description: String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }

@@ -5,7 +5,7 @@
 /// parser takes the text for what was probably meant, so that one run finds every mistake; where it cannot tell, the
 /// value is ``JSONValue/Kind/unreadable``. One pass, linear in the length of the text; nesting is limited, so the stack
 /// is too, and so is the number of errors.
-struct JSONParser {
+package struct JSONParser {
     /// How many objects and arrays may stand inside each other.
     ///
     /// A manifest needs three.
@@ -23,7 +23,7 @@ struct JSONParser {
     struct Stop: Error {}
 
     /// Parses one JSON text.
-    static func parse(_ bytes: some Collection<UInt8>) -> JSONDocument {
+    package static func parse(_ bytes: some Collection<UInt8>) -> JSONDocument {
         bytes.withContiguousStorageIfAvailable(parse(buffer:)) ?? Array(bytes).withUnsafeBufferPointer(parse(buffer:))
     }
 

@@ -2,8 +2,8 @@
 ///
 /// Foundation's JSON readers report no positions and keep one of two duplicate keys in silence, so the manifest is read
 /// with ``JSONParser`` into this.
-struct JSONValue: Sendable {
-    enum Kind: Sendable {
+package struct JSONValue: Sendable {
+    package enum Kind: Sendable {
         case null
         case bool(Bool)
         /// The digits as written: the manifest knows no arithmetic, and a message quotes what was typed.
@@ -16,9 +16,9 @@ struct JSONValue: Sendable {
         case unreadable
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// Offset of the value's first byte.
-    let offset: Int
+    package let offset: Int
 
     /// The digits of a number; nil for anything else.
     var digits: String? {
@@ -41,11 +41,11 @@ struct JSONValue: Sendable {
 }
 
 /// One `"name": value` of a JSON object.
-struct JSONMember: Sendable {
-    let name: String
+package struct JSONMember: Sendable {
+    package let name: String
     /// Offset of the name's opening quotation mark.
-    let nameOffset: Int
-    let value: JSONValue
+    package let nameOffset: Int
+    package let value: JSONValue
 
     /// Whether even the name could not be read.
     var isLost: Bool {
@@ -55,9 +55,9 @@ struct JSONMember: Sendable {
 }
 
 /// A JSON text as far as it could be read, with everything that is wrong with it.
-struct JSONDocument: Sendable {
+package struct JSONDocument: Sendable {
     /// What is unreadable in it is marked so; without errors nothing is.
-    let value: JSONValue
+    package let value: JSONValue
     /// In the order in which they were met.
     let errors: [JSONSyntaxError]
     /// Whether the text begins with U+FEFF, which RFC 8259 §8.1 allows to skip and forbids to write.

@@ -35,6 +35,9 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         parameters.first { $0.name == "charset" }?.value.lowercased()
     }
 
+    /// Whether a response may say it: `*/*` is for requests, and an empty charset names none.
+    package var isConcrete: Bool { charset != "" && !essence.utf8.contains(UInt8(ascii: "*")) }
+
     /// What precedes the "/", such as `image`.
     var kind: Substring { essence.prefix { $0 != "/" } }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Why a text is not a URL that can be looked up.
-enum URLProblem: Error, Equatable {
+package enum URLProblem: Error, Equatable {
     case notAbsolute
     case scheme(String)
     case userInfo
@@ -19,7 +19,7 @@ enum URLProblem: Error, Equatable {
     case invisible(Unicode.Scalar)
 
     /// What is wrong with `url`, as a sentence for the person who wrote it.
-    func message(for url: String) -> String {
+    package func message(for url: String) -> String {
         let subject = quoted(url)
         let (start, end) = (url.range(of: "//")?.upperBound ?? url.startIndex, url.endIndex)
         let authority = url[start...].prefix { !"/?#".contains($0) }

@@ -2,15 +2,17 @@
 ///
 /// Nothing given does it: Foundation has no parser of HTML. Only as much of the standard (HTML §13.2.5, tokenization)
 /// is read as tells attributes from text, comments and scripts. Works on every encoding that holds ASCII as it is.
-struct PageScanner {
-    typealias Reference = ReferenceScanner.Reference
+package struct PageScanner {
+    package typealias Reference = ReferenceScanner.Reference
 
     /// What a page names.
-    struct References {
+    package struct References {
         /// Of pictures, styles, scripts, links and forms.
         var addresses: [Reference] = []
         /// Of the elements that say what relative addresses are relative to.
-        var bases: [Reference] = []
+        package fileprivate(set) var bases: [Reference] = []
+        /// What is loaded with the page: pictures, styles, scripts, sounds and films, also those with `integrity`.
+        package fileprivate(set) var resources: [String] = []
         /// Whether the page names a content policy of its own, which is not about mirrors.
         var hasPolicy = false
     }
@@ -21,7 +23,7 @@ struct PageScanner {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    static func references(in bytes: [UInt8]) -> References {
+    package static func references(in bytes: [UInt8]) -> References {
         var scanner = PageScanner(bytes)
         scanner.readPage()
         return scanner.references
@@ -126,8 +128,6 @@ struct PageScanner {
     // MARK: - What names an address
 
     private mutating func add(_ attributes: [Attribute], of element: String) {
-        // The bytes were promised beforehand; the network keeps that promise.
-        if attributes.contains(where: { $0.name == "integrity" }) { return }
         if element == "meta",
             attributes.contains(where: { attribute in
                 attribute.name == "http-equiv"
@@ -136,6 +136,7 @@ struct PageScanner {
         {
             references.hasPolicy = true
         }
+        let first = references.addresses.count
         var names: Set<String> = []
         // Of two of the same name the first counts.
         for attribute in attributes where names.insert(attribute.name).inserted {
@@ -149,6 +150,21 @@ struct PageScanner {
             default: break
             }
         }
+        if Self.isLoaded(element, attributes) { references.resources += references.addresses[first...].map(\.text) }
+        // The bytes were promised beforehand; the network keeps that promise.
+        if attributes.contains(where: { $0.name == "integrity" }) { references.addresses.removeSubrange(first...) }
+    }
+
+    /// Whether what an element names is loaded with the page.
+    private static func isLoaded(_ element: String, _ attributes: [Attribute]) -> Bool {
+        guard element == "link" else {
+            return ["script", "img", "source", "video", "audio", "track", "image", "body"].contains(element)
+        }
+        let relations = attributes.first { $0.name == "rel" }.map { String(decoding: $0.value, as: UTF8.self) } ?? ""
+        let loaded: Set<Substring> = [
+            "stylesheet", "icon", "apple-touch-icon", "mask-icon", "preload", "modulepreload", "manifest",
+        ]
+        return !loaded.isDisjoint(with: relations.lowercased().split(whereSeparator: \.isWhitespace))
     }
 
     private mutating func add(_ attribute: Attribute, to list: WritableKeyPath<References, [Reference]>) {
@@ -181,10 +197,9 @@ struct PageScanner {
     }
 
     private mutating func addStylesheet(_ text: [UInt8], _ offsets: [Int]) {
-        references.addresses += ReferenceScanner.references(inStylesheet: text).compactMap { reference in
-            guard reference.offset < offsets.count else { return nil }
-            return Reference(text: reference.text, offset: offsets[reference.offset])
-        }
+        let found = ReferenceScanner.references(inStylesheet: text).filter { $0.offset < offsets.count }
+        references.addresses += found.map { Reference(text: $0.text, offset: offsets[$0.offset]) }
+        references.resources += found.map(\.text)
     }
 
     // MARK: - Text

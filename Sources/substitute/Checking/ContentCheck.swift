@@ -125,15 +125,7 @@ struct ContentCheck {
         }
         if let format, expected.contains(format) { return nil }
         let names = FileFormat.allCases.filter(expected.contains).map(\.article).joined(separator: " or ")
-        // A sound may begin with padding, an archive with a program that unpacks it, a PDF with a line of a printer,
-        // and an SVG with a long comment or in UTF-16: the parser of XML judges that.
-        let isUnclear =
-            expected == [.mp3] || expected == [.zip] && head.starts(with: "MZ".utf8)
-            || expected == [.pdf] && Data(head.prefix(1024)).range(of: Data("%PDF-".utf8)) != nil
-            || expected == [.svg]
-                && (head.first { $0 > 0x20 } == UInt8(ascii: "<") || head.starts(with: [0xEF, 0xBB, 0xBF, 0x3C])
-                    || FileFormat.isBinary(head) && head.contains(UInt8(ascii: "<")))
-        if format == nil, isUnclear { return nil }
+        if format == nil, isUnclear(head, among: expected) { return nil }
         guard let format else {
             return (
                 "no \(names)",
@@ -153,6 +145,40 @@ struct ContentCheck {
         let exported = FileFormat.allCases.filter(expected.contains).map(\.rawValue).joined(separator: " or ")
         return [rename, exported.isEmpty ? "name another file" : "export it as \(exported)"].compactMap(\.self)
             .joined(separator: ", or ")
+    }
+}
+
+extension ContentCheck {
+    /// Why bytes that somebody else sent are not what a type says, as a clause; nil where nothing speaks against them.
+    ///
+    /// Lenient where sites are: one kind of picture under the name of another is shown by every browser.
+    static func refusal(of head: [UInt8], as type: MediaType) -> String? {
+        let format = FileFormat(head: head)
+        if format == .lfsPointer { return "it is a placeholder of Git LFS" }
+        guard let expected = FileFormat.expected(of: type) else {
+            let isCode = type.isJSON || type.essence == "text/css" || type.essence.hasSuffix("javascript")
+            if format == .html, isCode { return "it is a web page, not \(type.essence)" }
+            let isWide = head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF])
+            guard type.isText, !isWide, FileFormat.isBinary(head) else { return nil }
+            return format == .gzip ? "it is still compressed" : "it is no text"
+        }
+        if let format, format != .html, format != .gzip || expected.contains(.gzip) { return nil }
+        if format == .html { return "it is a web page, not \(type.essence)" }
+        if format == .gzip { return "it is still compressed" }
+        if FileFormat.isBinary(head) || isUnclear(head, among: expected) { return nil }
+        return head.isEmpty ? nil : "it is text, not \(type.essence)"
+    }
+
+    /// Whether a file may be one of these formats though it does not begin like it.
+    ///
+    /// A sound may begin with padding, an archive with a program that unpacks it, a PDF with a line of a printer, and
+    /// an SVG with a long comment or in UTF-16: the parser of XML judges that.
+    fileprivate static func isUnclear(_ head: [UInt8], among expected: Set<FileFormat>) -> Bool {
+        expected == [.mp3] || expected == [.zip] && head.starts(with: "MZ".utf8)
+            || expected == [.pdf] && Data(head.prefix(1024)).range(of: Data("%PDF-".utf8)) != nil
+            || expected == [.svg]
+                && (head.first { $0 > 0x20 } == UInt8(ascii: "<") || head.starts(with: [0xEF, 0xBB, 0xBF, 0x3C])
+                    || FileFormat.isBinary(head) && head.contains(UInt8(ascii: "<")))
     }
 }
 

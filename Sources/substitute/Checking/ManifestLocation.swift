@@ -32,6 +32,21 @@ enum ManifestLocation {
         return first
     }
 
+    /// The manifest that is named before URLs, if one is, and the URLs.
+    static func split(_ operands: [String]) -> (manifest: String?, urls: [String]) {
+        guard let first = operands.first, !isURL(first) else { return (nil, operands) }
+        return (first, Array(operands.dropFirst()))
+    }
+
+    /// Whether a word is a URL and no file.
+    private static func isURL(_ word: String) -> Bool {
+        if word == "-" || word.contains("://") || word.hasPrefix("//") { return true }
+        if FileManager.default.fileExists(atPath: word) { return false }
+        // `example.com/data.json`, though not `Sources/App/manifest.json`.
+        let server = word.prefix { $0 != "/" }
+        return !word.hasSuffix(".json") || server.count < word.count && server.dropFirst().contains(".")
+    }
+
     /// What may have been meant by a path at which there is no manifest.
     static func hint(for path: String) -> String? {
         let url = URL(fileURLWithPath: path)

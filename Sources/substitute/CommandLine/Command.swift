@@ -12,7 +12,7 @@ struct Command: Sendable {
     let discussion: String
     let example: String
     /// Runs the command and returns the status to exit with.
-    let run: @Sendable (Arguments, Console) throws -> Int32
+    let run: @Sendable (Arguments, Console) async throws -> Int32
 
     /// What the words are that are no options.
     enum OperandKind {
@@ -23,9 +23,9 @@ struct Command: Sendable {
     }
 
     static let all = [
-        InitCommand.command, CheckCommand.command, ListCommand.command, ExplainCommand.command, PreviewCommand.command,
-        WebExtensionCommand.command,
-        SchemaCommand.command, CompletionsCommand.command,
+        InitCommand.command, ImportCommand.command, AddCommand.command, OutdatedCommand.command, UpdateCommand.command,
+        CheckCommand.command, ListCommand.command, ExplainCommand.command, PreviewCommand.command,
+        WebExtensionCommand.command, SchemaCommand.command, CompletionsCommand.command,
     ]
 
     /// How a command finds its manifest, for the help.

@@ -6,14 +6,14 @@ import LocalSubstitutionCache
 enum Main {
     static let version = "unreleased"
 
-    static func main() {
+    static func main() async {
         let console = Console()
-        let status = run(Array(CommandLine.arguments.dropFirst()), console)
+        let status = await run(Array(CommandLine.arguments.dropFirst()), console)
         console.flush()
         exit(status)
     }
 
-    private static func run(_ words: [String], _ console: Console) -> Int32 {
+    private static func run(_ words: [String], _ console: Console) async -> Int32 {
         guard let first = words.first else {
             console.complain(Command.overview)
             return 2
@@ -43,7 +43,7 @@ enum Main {
                 console.print(command.help)
                 return 0
             }
-            return try command.run(arguments, console)
+            return try await command.run(arguments, console)
         } catch let error as UsageError {
             console.complain("substitute \(command.name): \(error.message)\nSee substitute \(command.name) --help.")
             return 2

@@ -77,12 +77,7 @@ enum CheckCommand {
         if arguments.has(folder), !paths.contains("-") {
             throw UsageError("--folder is for a manifest from standard input; the files of any other lie beside it")
         }
-        let limit = try arguments.values(budget).last.map { text throws(UsageError) in
-            guard let limit = ByteCount(text) else {
-                throw UsageError("\(quoted(text)) is not a size; write a number and its unit, such as 5MB or 800kB")
-            }
-            return limit
-        }
+        let limit = try arguments.values(budget).last.map(ByteCount.init(argument:))
         let name = arguments.values(format).last ?? (arguments.has(json) ? "json" : "text")
         guard let reportFormat = ReportFormat(rawValue: name) else {
             throw UsageError(

@@ -50,10 +50,9 @@ struct ExplainCommand {
     private let console: Console
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
-        let namesManifest = arguments.operands.first.map { !isURL($0) } ?? false
-        let urls = arguments.operands.dropFirst(namesManifest ? 1 : 0)
+        let (manifest, urls) = ManifestLocation.split(arguments.operands)
         guard !urls.isEmpty else { throw UsageError("name a URL, or - to read URLs from standard input") }
-        let path = try ManifestLocation.find(namesManifest ? arguments.operands.first : nil)
+        let path = try ManifestLocation.find(manifest)
         let headers = try arguments.values(header).map { header throws(UsageError) in
             guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else {
                 throw UsageError("\(quoted(header)) is not a header; write it as 'Name: value'")
@@ -98,15 +97,6 @@ struct ExplainCommand {
             }
         }
         return arguments.has(require) && !isEachAnswered ? 1 : 0
-    }
-
-    /// Whether a word is a URL and no file.
-    private static func isURL(_ word: String) -> Bool {
-        if word == "-" || word.contains("://") || word.hasPrefix("//") { return true }
-        if FileManager.default.fileExists(atPath: word) { return false }
-        // `example.com/data.json`, though not `Sources/App/manifest.json`.
-        let server = word.prefix { $0 != "/" }
-        return !word.hasSuffix(".json") || server.count < word.count && server.dropFirst().contains(".")
     }
 
     private typealias Answer = (explanation: Explanation, response: HTTPURLResponse?)

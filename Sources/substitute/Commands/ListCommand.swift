@@ -36,18 +36,14 @@ enum ListCommand {
             for substitution in shipped { console.print(try JSONLine.encode(Row(substitution))) }
             return 0
         }
-        let rows = shipped.map { substitution in
-            [
+        var table = TextTable()
+        for substitution in shipped {
+            table.append([
                 visible(substitution.url), visible(substitution.file), substitution.mediaType.description,
                 ByteCount(substitution.size).description, remarks(of: substitution),
-            ]
+            ])
         }
-        let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
-        for row in rows {
-            let padded = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-            let line = (padded + [row[4]]).joined(separator: "  ")
-            console.print(String(line.reversed().drop { $0 == " " }.reversed()))
-        }
+        table.lines.forEach(console.print)
         console.print(check.inventory.description)
         return 0
     }

@@ -41,7 +41,7 @@ enum WebExtensionCommand {
         guard let folder = arguments.values(output).last, !folder.isEmpty else {
             throw UsageError("name the folder to write, as in: substitute webextension -o SiteWithAppFiles")
         }
-        let pages = try arguments.values(pages).map(host)
+        let pages = try arguments.values(pages).map(HostPattern.read)
         let path = try ManifestLocation.find(arguments.operands.first)
         let manifest = URL(fileURLWithPath: path)
         let check = ManifestCheck(manifest, name: path)
@@ -58,18 +58,6 @@ enum WebExtensionCommand {
         try archive?.write(web.files)
         report(web, target, archive, console)
         return 0
-    }
-
-    /// Reads a host, with `*.` before it for all of its hosts.
-    private static func host(_ text: String) throws(UsageError) -> String {
-        let text = text.lowercased()
-        let isWide = text.hasPrefix("*.")
-        let name = isWide ? String(text.dropFirst(2)) : text
-        // An address has no hosts below it.
-        guard HostPattern.isHost(name), !isWide || name.last?.isLetter == true else {
-            throw UsageError("\(quoted(text)) is not a host; write it as example.com or *.example.com")
-        }
-        return text
     }
 
     private static func report(_ web: WebExtension, _ target: OutputFolder, _ archive: ArchiveFile?, _ console: Console)

@@ -16,7 +16,7 @@ struct ArchiveFile {
         path =
             folder.url.lastPathComponent == (folder.path as NSString).lastPathComponent
             ? String(folder.path.reversed().drop { $0 == "/" }.reversed()) + ".zip" : url.path
-        guard let kind = OutputFolder.kind(of: url.path) else { return }
+        guard let kind = FileSystem.kind(of: url.path) else { return }
         guard kind == .typeRegular else {
             throw UsageError("\(quoted(path)) is not a file; move it, or name another folder")
         }
@@ -47,7 +47,7 @@ struct ArchiveFile {
         do {
             try archive.data.write(to: url, options: .atomic)
         } catch {
-            throw ToolError("\(quoted(path)) cannot be written, though the folder was: \(OutputFolder.reason(error))")
+            throw ToolError("\(quoted(path)) cannot be written, though the folder was: \(FileSystem.reason(error))")
         }
     }
 }

@@ -46,7 +46,7 @@ struct OutputFolder {
     }
 
     private func checkIsOurs() throws {
-        guard let kind = Self.kind(of: url.path) else { return }
+        guard let kind = FileSystem.kind(of: url.path) else { return }
         guard kind == .typeDirectory else { throw UsageError("\(quoted(path)) is a file; name a folder") }
         let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
         if names.allSatisfy({ $0 == ".DS_Store" }) { return }
@@ -94,7 +94,7 @@ struct OutputFolder {
         } catch let error as ToolError {
             throw error
         } catch {
-            throw ToolError("\(quoted(path)) cannot be written, and is left as it was: \(Self.reason(error))")
+            throw ToolError("\(quoted(path)) cannot be written, and is left as it was: \(FileSystem.reason(error))")
         }
     }
 
@@ -111,19 +111,6 @@ struct OutputFolder {
             throw error
         }
         try? FileManager.default.removeItem(atPath: aside)
-    }
-
-    /// What lies at a path, a link as such; nil when nothing does.
-    static func kind(of path: String) -> FileAttributeType? {
-        (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
-    }
-
-    /// What the system says of an error.
-    static func reason(_ error: any Error) -> String {
-        let error = error as NSError
-        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
-        return underlying.domain == NSPOSIXErrorDomain
-            ? String(cString: strerror(Int32(underlying.code))) : error.localizedDescription
     }
 }
 

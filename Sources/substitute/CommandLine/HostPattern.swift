@@ -10,6 +10,18 @@ enum HostPattern {
         return String(authority[..<(port ?? authority.endIndex)])
     }
 
+    /// Reads a host, with `*.` before it for all of its hosts.
+    static func read(_ text: String) throws(UsageError) -> String {
+        let text = text.lowercased()
+        let isWide = text.hasPrefix("*.")
+        let name = isWide ? String(text.dropFirst(2)) : text
+        // An address has no hosts below it.
+        guard isHost(name), !isWide || name.last?.isLetter == true else {
+            throw UsageError("\(quoted(text)) is not a host; write it as example.com or *.example.com")
+        }
+        return text
+    }
+
     /// Whether a text in small letters is a name (RFC 1123 §2.1, with the underscore that browsers take, too) or an
     /// address.
     static func isHost(_ text: String) -> Bool {

@@ -1,0 +1,161 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// Which exchanges of a capture are taken, as what, and why others are not.
+struct CaptureSelection {
+    /// One exchange that was judged.
+    struct Choice {
+        let url: String
+        let status: Int
+        let result: Result<Pick, ToolError>
+    }
+
+    /// What is taken.
+    struct Pick {
+        var key: URLPattern
+        var ignoresQuery = false
+        let bytes: Data
+        let exchange: HARFile.Exchange
+        /// What somebody should know of it.
+        var remarks: [String] = []
+    }
+
+    /// What somebody asked for on the command line.
+    struct Filter {
+        /// Empty: all.
+        var kinds: Set<ResourceKind> = []
+        let hosts: HostSelection
+        /// Parts of URLs, in which `*` stands for anything.
+        var exclusions: [String] = []
+        var stripsQuery = false
+        /// In bytes.
+        var limit: Int?
+    }
+
+    /// In the order of the capture; of several exchanges of one URL only the last that can be taken is a pick.
+    let choices: [Choice]
+
+    init(_ capture: HARFile, _ filter: Filter) {
+        var choices = capture.exchanges.map { exchange in
+            Choice(
+                url: exchange.url,
+                status: exchange.status,
+                result: Result { () throws(ToolError) in try Self.pick(exchange, filter) }
+            )
+        }
+        if filter.stripsQuery { Self.stripQueries(&choices) }
+        Self.keepLast(&choices)
+        self.choices = choices
+    }
+
+    private static func pick(_ exchange: HARFile.Exchange, _ filter: Filter) throws(ToolError) -> Pick {
+        let url = exchange.url
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        guard ["http", "https"].contains(scheme) else {
+            throw ToolError(url.contains(":") ? "\(quoted(scheme + ":")) needs no server" : "it is no whole URL")
+        }
+        guard exchange.method == "GET" else { throw ToolError("\(exchange.method) asks for more than a file") }
+        let key: URLPattern
+        do {
+            key = try URLPattern(requested: url)
+        } catch {
+            throw ToolError(error.message(for: String(url.prefix(200))))
+        }
+        try checkStatus(exchange)
+        let path = key.address.path
+        let kind = ResourceKind(exchange.type, path: path)
+        if !filter.kinds.isEmpty, !filter.kinds.contains(kind) {
+            throw ToolError("--only leaves out its kind, \(kind)")
+        }
+        if !filter.hosts.isEmpty, !filter.hosts.contains(key.address.authority) {
+            throw ToolError("--host leaves out its server")
+        }
+        if let part = filter.exclusions.first(where: { Self.matches($0, url) }) {
+            throw ToolError("--exclude \(quoted(part)) leaves it out")
+        }
+        if exchange.isAuthorized {
+            throw ToolError("it was asked for with a password or token, so it is for one person")
+        }
+        let bytes = try exchange.bytes
+        if let limit = filter.limit, bytes.count > limit {
+            throw ToolError("it has \(ByteCount(bytes.count)), more than --max-size")
+        }
+        var remarks: [String] = []
+        if exchange.isPersonal {
+            remarks.append("asked for with cookies and marked private: look into it before you ship it")
+        }
+        // Some programs count what was sent, or characters.
+        if let size = exchange.size, size != bytes.count {
+            remarks.append("the capture counts \(counted(size, "byte")), and holds \(bytes.count)")
+        }
+        return Pick(key: key, bytes: bytes, exchange: exchange, remarks: remarks)
+    }
+
+    private static func checkStatus(_ exchange: HARFile.Exchange) throws(ToolError) {
+        switch exchange.status {
+        case 200, 203: return
+        case ...0: throw ToolError("there was no answer: it failed, or was blocked")
+        case 204, 205: throw ToolError("its answer has no body (\(exchange.status))")
+        case 206: throw ToolError("only a part of it was sent (206); load it with substitute add")
+        case 304: throw ToolError("the browser had it already (304); empty its cache, and record again")
+        case 300..<400: throw ToolError("it is a redirect (\(exchange.status))")
+        default: throw ToolError("its server answered \(exchange.status)")
+        }
+    }
+
+    /// Whether a URL holds a text, in which `*` stands for anything.
+    private static func matches(_ pattern: String, _ url: String) -> Bool {
+        var rest = url[...]
+        for part in pattern.split(separator: "*") {
+            guard let range = rest.range(of: part) else { return false }
+            rest = rest[range.upperBound...]
+        }
+        return true
+    }
+
+    /// Lets one entry answer all queries of a URL where the same bytes were sent for each.
+    private static func stripQueries(_ choices: inout [Choice]) {
+        var groups: [String: [Int]] = [:]
+        for (index, choice) in choices.enumerated() {
+            guard let key = try? choice.result.get().key.withoutQuery else { continue }
+            groups[key.identityKey, default: []].append(index)
+        }
+        for indices in groups.values {
+            let picks = indices.compactMap { try? choices[$0].result.get() }
+            guard picks.contains(where: { $0.key.query != nil }), let first = picks.first else { continue }
+            let isOne = picks.allSatisfy { $0.bytes == first.bytes }
+            for (index, var pick) in zip(indices, picks) {
+                if isOne, let key = pick.key.withoutQuery {
+                    (pick.key, pick.ignoresQuery) = (key, true)
+                } else if pick.key.query != nil {
+                    pick.remarks.append("keeps its query, by which its content differs")
+                }
+                choices[index] = choices[index].with(.success(pick))
+            }
+        }
+    }
+
+    /// Of several exchanges of one URL takes the last.
+    private static func keepLast(_ choices: inout [Choice]) {
+        var last: [String: Int] = [:]
+        for index in choices.indices.reversed() {
+            guard let pick = try? choices[index].result.get() else { continue }
+            guard let later = last[pick.key.identityKey], var kept = try? choices[later].result.get() else {
+                last[pick.key.identityKey] = index
+                continue
+            }
+            let remark = "recorded more than once with different content; this is the last"
+            if kept.bytes != pick.bytes, !kept.remarks.contains(remark) {
+                kept.remarks.append(remark)
+                choices[later] = choices[later].with(.success(kept))
+            }
+            choices[index] = choices[index].with(.failure(ToolError("it was recorded again later")))
+        }
+    }
+}
+
+extension CaptureSelection.Choice {
+    fileprivate func with(_ result: Result<CaptureSelection.Pick, ToolError>) -> Self {
+        Self(url: url, status: status, result: result)
+    }
+}

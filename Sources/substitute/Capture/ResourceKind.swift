@@ -1,0 +1,30 @@
+import LocalSubstitutionCache
+
+/// What a page uses a resource for, as browsers' network panels call it.
+enum ResourceKind: String, CaseIterable {
+    case document
+    case stylesheet
+    case script
+    case image
+    case font
+    case media
+    case other
+
+    /// By the media type, and, where that says nothing, by the ending of the path.
+    init(_ type: MediaType?, path: String) {
+        let named = MediaType(fileName: path)
+        let isVague = ["application/octet-stream", "binary/octet-stream", "text/plain"].contains(type?.essence ?? "")
+        self = Self.kind((isVague ? named : nil) ?? type ?? named)
+    }
+
+    private static func kind(_ type: MediaType?) -> ResourceKind {
+        guard let essence = type?.essence else { return .other }
+        if essence == "text/html" || essence == "application/xhtml+xml" { return .document }
+        if essence == "text/css" { return .stylesheet }
+        if essence.hasSuffix("javascript") || essence.hasSuffix("ecmascript") { return .script }
+        if essence.hasPrefix("image/") { return .image }
+        if essence.hasPrefix("font/") || essence.contains("font-") || essence.contains("fontobject") { return .font }
+        if essence.hasPrefix("audio/") || essence.hasPrefix("video/") { return .media }
+        return .other
+    }
+}

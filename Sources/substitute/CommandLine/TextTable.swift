@@ -1,0 +1,19 @@
+import LocalSubstitutionCache
+
+/// Rows whose columns stand below each other.
+struct TextTable {
+    private(set) var rows: [[String]] = []
+
+    /// Adds a row; every row has as many cells.
+    mutating func append(_ cells: [String]) { rows.append(cells) }
+
+    /// A line for each row, without space at its end.
+    var lines: [String] {
+        guard let count = rows.first?.count else { return [] }
+        let widths = (0..<count).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            return String(cells.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
+        }
+    }
+}

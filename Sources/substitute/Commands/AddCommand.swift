@@ -1,0 +1,178 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// Loads URLs into the manifest's folder, and adds their entries.
+enum AddCommand {
+    static let command = Command(
+        name: "add",
+        summary: "Loads URLs into the manifest's folder, and adds their entries.",
+        operands: "[OPTIONS] [MANIFEST] URL…",
+        operandKind: .manifest,
+        options: [path, replace, references, HostSelection.option, .maxSize, .dryRun],
+        discussion: """
+            Each file lies below the manifest's folder as host/path. The entries stand behind all others, written as they
+            are; what stands in the manifest is not touched. A URL that an entry answers already is left alone.
+
+            \(Command.aboutManifest)
+
+            Exits with 0 when every URL is answered by an entry now; 1 when one could not be loaded, or the manifest has
+            errors: then nothing was changed; and 2 when it is used wrongly. What a page or stylesheet refers to may be
+            missing: it is told, and the rest is added.
+            """,
+        example: "  substitute add --with-references https://example.com/",
+        run: run
+    )
+
+    private static let path = Option(
+        "as",
+        value: "path",
+        "Where the file of the one URL lies, below the manifest's folder."
+    )
+    private static let replace = Option("replace", "Load again what an entry answers already.")
+    private static let references = Option(
+        "with-references",
+        short: "r",
+        "Also load what the pages and stylesheets among the URLs refer to, from their own\nserver: CSS url() and @import, HTML link, script, img, srcset and source."
+    )
+
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
+        let (named, urls) = ManifestLocation.split(arguments.operands)
+        let keys = try urls.map(key)
+        guard !keys.isEmpty else { throw UsageError("name a URL to load") }
+        let path = try arguments.values(path).last.map(filePath)
+        if path != nil, keys.count > 1 { throw UsageError("--as is for one URL") }
+        let manifest = try ManifestLocation.find(named)
+        var addition = try Addition(to: manifest)
+        let options = try AddOptions(
+            path: path,
+            replaces: arguments.has(replace),
+            hosts: HostSelection(arguments),
+            limit: Option.size(in: arguments)
+        )
+        let staging = try StagingFolder(in: URL(fileURLWithPath: manifest).deletingLastPathComponent())
+        var run = AddRun(options: options, staging: staging, console: console)
+        guard await run.add(keys, to: &addition) else {
+            console.complain("Nothing was changed.")
+            return 1
+        }
+        if arguments.has(references) { await run.addReferences(to: &addition) }
+        if arguments.has(.dryRun) {
+            console.print("Nothing was written.")
+        } else {
+            try addition.commit(in: staging)
+        }
+        return 0
+    }
+
+    /// A URL as somebody types it: the scheme may be missing.
+    private static func key(_ text: String) throws(UsageError) -> URLPattern {
+        guard text != "-" else { throw UsageError("name the URLs; standard input is not read") }
+        let whole = text.contains("://") || text.hasPrefix("//") ? text : "https://\(text)"
+        do {
+            return try URLPattern(String(whole.prefix { $0 != "#" }))
+        } catch {
+            throw UsageError(error.message(for: whole))
+        }
+    }
+
+    /// A path below the manifest's folder.
+    private static func filePath(_ text: String) throws(UsageError) -> String {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let isBelow = parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") } && !text.contains("\\")
+        guard isBelow, text != "manifest.json" else {
+            throw UsageError("\(quoted(text)) is not a path below the manifest's folder; write it as img/logo.png")
+        }
+        return text
+    }
+}
+
+struct AddOptions {
+    let path: String?
+    let replaces: Bool
+    let hosts: HostSelection
+    let limit: Int?
+}
+
+/// One run of the command.
+private struct AddRun {
+    let options: AddOptions
+    let staging: StagingFolder
+    let console: Console
+    /// What came, for its references.
+    private var resources: [Resource] = []
+    private var seen: Set<String> = []
+
+    init(options: AddOptions, staging: StagingFolder, console: Console) {
+        (self.options, self.staging, self.console) = (options, staging, console)
+    }
+
+    /// Loads URLs, and adds them.
+    ///
+    /// - Returns: Whether all of them are answered now.
+    mutating func add(_ keys: [URLPattern], to addition: inout Addition) async -> Bool {
+        var isComplete = true
+        var wanted: [Download] = []
+        for key in keys where seen.insert(key.identityKey).inserted {
+            guard let url = URL(string: key.targetURL) else {
+                console.complain("\(quoted(key.spelling)) is not a URL that can be loaded")
+                isComplete = false
+                continue
+            }
+            if let line = addition.line(answering: key), !options.replaces {
+                console.print(
+                    "present  \(visible(key.spelling)), by the entry in line \(line); --replace loads it again"
+                )
+            } else {
+                wanted.append(Download(key: key, url: url))
+            }
+        }
+        for (download, load) in zip(wanted, await Download.loads(wanted, staging, options.limit)) {
+            var outcome: Addition.Outcome
+            switch load {
+            case .success(let resource):
+                outcome = addition.add(resource, as: options.path, replaces: options.replaces)
+                resources.append(resource)
+            case .failure(let error):
+                outcome = .refused(error.message)
+            }
+            if !report(download.key, outcome) { isComplete = false }
+        }
+        return isComplete
+    }
+
+    private func report(_ key: URLPattern, _ outcome: Addition.Outcome) -> Bool {
+        switch outcome {
+        case .added(let file): console.print("added    \(visible(key.spelling)) → \(visible(file))")
+        case .replaced(let file): console.print("replaced \(visible(key.spelling)) → \(visible(file))")
+        case .present(let line): console.print("present  \(visible(key.spelling)), by the entry in line \(line)")
+        case .refused(let reason):
+            console.complain("\(quoted(key.spelling)) was not loaded: \(visible(reason))")
+            return false
+        }
+        return true
+    }
+
+    /// Adds what the pages and stylesheets refer to.
+    mutating func addReferences(to addition: inout Addition) async {
+        var keys: [URLPattern] = []
+        var others: Set<String> = []
+        for resource in resources {
+            let own = HostPattern.host(of: resource.key.address.authority)
+            for address in PageReferences.addresses(in: resource) {
+                guard let key = try? URLPattern(requested: address) else { continue }
+                let authority = key.address.authority
+                if HostPattern.host(of: authority) == own || options.hosts.contains(authority) {
+                    keys.append(key)
+                } else {
+                    others.insert(authority)
+                }
+            }
+        }
+        _ = await add(keys, to: &addition)
+        for host in others.sorted() {
+            console.print(
+                "left     what is referred to at \(visible(host)); --host \(visible(HostPattern.host(of: host))) takes it"
+            )
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// Loads again what differs from what servers have now.
+enum UpdateCommand {
+    static let command = Command(
+        name: "update",
+        summary: "Loads the files again that differ from what their servers have now.",
+        operands: "[OPTIONS] [MANIFEST]",
+        operandKind: .manifest,
+        options: [.dryRun, .maxSize],
+        discussion: """
+            Finds them as substitute outdated does. Each file that could be loaded whole, and still is what its type says,
+            gets the new bytes; the others stay as they are, as does the manifest. Files get their places together at the
+            end; Control-C before that changes nothing.
+
+            \(Command.aboutManifest)
+
+            Exits with 0 when every file is now what its server has; 1 when one could not be loaded, or the manifest has
+            errors; and 2 when it is used wrongly.
+            """,
+        example: "  substitute update",
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
+        guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
+        let limit = try Option.size(in: arguments)
+        let path = try ManifestLocation.find(arguments.operands.first)
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        var addition = try Addition(to: path)
+        var updated: [String] = []
+        let remote = RemoteCheck(addition.substitutions, in: folder)
+        let findings = await remote.findings(of: remote.copies)
+        let outdated = findings.filter { $0.word == "differs" }
+        var failed = findings.filter { ["gone", "unknown"].contains($0.word) }.map { ($0.copy, $0.reason ?? "") }
+        if arguments.has(.dryRun) {
+            for finding in outdated { console.print("would load \(visible(finding.copy.substitution.file))") }
+        } else {
+            let staging = try StagingFolder(in: folder)
+            let downloads = outdated.map { Download(key: $0.copy.key, url: $0.copy.url) }
+            for (finding, load) in zip(outdated, await Download.loads(downloads, staging, limit)) {
+                switch load.map({ addition.replace(finding.copy.substitution, with: $0) }) {
+                case .success(.refused(let reason)): failed.append((finding.copy, reason))
+                case .failure(let error): failed.append((finding.copy, error.message))
+                case .success: updated.append(visible(finding.copy.substitution.file))
+                }
+            }
+            for finding in findings {
+                if case .current(let version?) = finding.state {
+                    addition.keep(version, of: finding.copy.substitution, finding.copy.key)
+                }
+            }
+            try addition.commit(in: staging)
+            for file in updated { console.print("updated \(file)") }
+        }
+        for (copy, reason) in failed {
+            console.complain("\(quoted(copy.substitution.url)) was not loaded: \(visible(reason))")
+        }
+        let current = findings.count { $0.word == "current" }
+        let counts = ["\(counted(updated.count, "file")) updated", "\(current) up to date"]
+        console.print((counts + (failed.isEmpty ? [] : ["\(failed.count) not loaded"])).joined(separator: ", "))
+        return failed.isEmpty ? 0 : 1
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import LocalSubstitutionCache
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a server sent for a URL, as a made file.
+struct Resource {
+    /// The URL that was asked for.
+    let key: URLPattern
+    /// Whether it is to answer with any query.
+    var ignoresQuery = false
+    /// In the staging folder.
+    let file: URL
+    /// As the server called it.
+    let type: MediaType?
+    /// Where it came from, after redirects: what its addresses are relative to.
+    let source: URL
+    /// What the server tells this version from others by.
+    let version: RemoteVersion?
+}
+
+/// Puts what servers sent into a manifest and its folder: which files they become, and which entries.
+struct Addition {
+    private(set) var change: FolderChange
+    private var text: ManifestText
+    private var names: FileNames
+    private var record: RemoteRecord
+    private let table: SubstitutionTable
+    private let check: ManifestCheck
+    private var added: [ManifestText.Entry] = []
+
+    /// What became of a resource.
+    enum Outcome {
+        /// A new entry, and its file.
+        case added(String)
+        /// The file of an entry that was there has other bytes now.
+        case replaced(String)
+        /// An entry answers it already, in this line; it was left alone.
+        case present(Int)
+        /// It was not taken, for this reason.
+        case refused(String)
+    }
+
+    /// Begins with a manifest as it is.
+    ///
+    /// - Throws: ``ToolError`` with its errors, when it has some.
+    init(to path: String) throws(ToolError) {
+        let manifest = URL(fileURLWithPath: path)
+        let folder = manifest.deletingLastPathComponent()
+        check = ManifestCheck(manifest, name: path)
+        let errors = check.issues.filter { $0.severity == .error }
+        guard errors.isEmpty else {
+            throw ToolError(
+                "the manifest has errors; mend them first\n" + errors.map(\.description).joined(separator: "\n")
+            )
+        }
+        do {
+            table = try SubstitutionTable(SubstitutionManifest(check.text, name: path, url: manifest), folder: folder)
+        } catch {
+            throw ToolError("\(error)")
+        }
+        text = try ManifestText(check.text)
+        names = FileNames(in: folder)
+        record = RemoteRecord(in: folder)
+        change = FolderChange(manifest, name: path)
+    }
+
+    /// What the manifest maps.
+    var substitutions: [Substitution] { check.substitutions }
+
+    private var folder: URL { change.manifest.deletingLastPathComponent() }
+
+    /// The line of the entry that answers a URL already; nil when none does.
+    func line(answering key: URLPattern, ignoringQuery: Bool = false) -> Int? {
+        if let line = text.line(of: key) { return line }
+        return substitution(for: key)?.line
+    }
+
+    /// What answers a URL today.
+    private func substitution(for key: URLPattern) -> Substitution? {
+        guard let url = URL(string: key.targetURL) else { return nil }
+        return table.explain(URLRequest(url: url)).substitution
+    }
+
+    /// Takes a resource.
+    ///
+    /// - Parameters:
+    ///   - resource: What was sent.
+    ///   - path: Where its file is to lie; nil for a free name after its URL.
+    ///   - replaces: Whether what answers the URL already gets the new bytes.
+    /// - Returns: What becomes of it when the changes are made.
+    mutating func add(_ resource: Resource, as path: String? = nil, replaces: Bool = false) -> Outcome {
+        if let line = line(answering: resource.key) {
+            guard replaces, let old = substitution(for: resource.key) else { return .present(line) }
+            return replace(old, with: resource, as: path)
+        }
+        let head = Self.head(of: resource.file)
+        let wanted = path ?? FileNames.path(for: resource.key, resource.type)
+        // A page in the place of a picture, whatever its server calls it.
+        let meant = MediaType(fileName: wanted)
+        if let meant, FileFormat.expected(of: meant) != nil, let reason = ContentCheck.refusal(of: head, as: meant) {
+            return .refused(reason)
+        }
+        if let type = resource.type ?? meant, let reason = ContentCheck.refusal(of: head, as: type) {
+            return .refused(reason)
+        }
+        let folder = folder
+        let isSame = { (path: String) in
+            FileManager.default.contentsEqual(
+                atPath: folder.appendingPathComponent(path).path,
+                andPath: resource.file.path
+            )
+        }
+        let file: String
+        if let path {
+            guard !names.isTaken(path) || isSame(path) else {
+                return .refused("\(quoted(path)) is there already, and is another file; name another path")
+            }
+            names.take(path)
+            file = path
+        } else {
+            file = names.path(for: resource.key, resource.type, orExisting: isSame)
+        }
+        let entry = ManifestText.Entry(
+            key: resource.key,
+            file: file,
+            type: Self.type(of: resource, as: file),
+            ignoresQuery: resource.ignoresQuery
+        )
+        added.append(entry)
+        put(resource, at: file)
+        return .added(file)
+    }
+
+    /// Gives the file of an entry other bytes, or another file to it.
+    mutating func replace(_ old: Substitution, with resource: Resource, as path: String? = nil) -> Outcome {
+        let head = Self.head(of: resource.file)
+        if let reason = ContentCheck.refusal(of: head, as: old.mediaType) { return .refused(reason) }
+        guard let path, path != old.file else {
+            put(resource, at: old.file)
+            return .replaced(old.file)
+        }
+        guard old.namedFile == old.file else {
+            return .refused("\(quoted(old.file)) comes from the entry of its folder, so it has to be called so")
+        }
+        guard !names.isTaken(path) else { return .refused("\(quoted(path)) is there already; name another path") }
+        names.take(path)
+        if let key = try? URLPattern(old.namedURL) { text.setFile(of: key, to: path) }
+        put(resource, at: path)
+        return .replaced(path)
+    }
+
+    private mutating func put(_ resource: Resource, at path: String) {
+        if let version = resource.version, let data = try? Data(contentsOf: resource.file, options: .mappedIfSafe) {
+            record.set(version.with(data), for: resource.key.spelling)
+        }
+        change.put(resource.file, at: path)
+    }
+
+    /// Keeps what a server said of a copy that is what it has.
+    mutating func keep(_ version: RemoteVersion, of substitution: Substitution, _ key: URLPattern) {
+        guard let data = substitution.bytes(upTo: substitution.size) else { return }
+        record.set(version.with(data), for: key.spelling)
+    }
+
+    /// Makes all the changes, or none.
+    mutating func commit(in staging: StagingFolder) throws {
+        text.append(added)
+        change.text = Data(text.bytes)
+        if let data = try record.changed() { change.put(try staging.write(data), at: RemoteRecord.name) }
+        try change.commit(in: staging)
+    }
+
+    // MARK: - What a resource is
+
+    private static func head(of file: URL) -> [UInt8] {
+        let handle = try? FileHandle(forReadingFrom: file)
+        return Array((try? handle?.read(upToCount: FileFormat.headLength)) ?? Data())
+    }
+
+    /// The `type` that the entry needs; nil when the file's ending says the same.
+    private static func type(of resource: Resource, as file: String) -> String? {
+        guard let type = resource.type, type.isConcrete else { return nil }
+        let isUTF8 = !type.takesCharset || ["utf-8", "utf8", "us-ascii", nil].contains(type.charset)
+        return MediaType(fileName: file)?.essence == type.essence && isUTF8 ? nil : type.description
+    }
+}

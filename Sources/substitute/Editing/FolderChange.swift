@@ -1,0 +1,100 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// What is to be changed in a manifest's folder, all of it or nothing.
+struct FolderChange {
+    /// The manifest file.
+    let manifest: URL
+    /// What messages call it.
+    let name: String
+    /// Its new text; nil when it stays.
+    var text: Data?
+    /// Made files, and the paths below the folder that they get.
+    private(set) var files: [(made: URL, path: String)] = []
+
+    init(_ manifest: URL, name: String) {
+        (self.manifest, self.name) = (manifest, name)
+    }
+
+    private var folder: URL { manifest.deletingLastPathComponent() }
+
+    /// Gives a made file the place of a path, where another may lie.
+    mutating func put(_ made: URL, at path: String) { files.append((made, path)) }
+
+    /// Changes the folder.
+    ///
+    /// - Throws: ``ToolError`` when something cannot be written, or the manifest would have errors; then all is as it
+    ///   was.
+    func commit(in staging: StagingFolder) throws {
+        try staging.uninterrupted {
+            var undo: [() throws -> Void] = []
+            do {
+                for file in files { try place(file.made, at: file.path, in: staging.url, &undo) }
+                try write(&undo)
+            } catch {
+                do {
+                    for step in undo.reversed() { try step() }
+                } catch {
+                    throw ToolError("not all could be put back: \(FileSystem.reason(error))")
+                }
+                if let error = error as? ToolError { throw error }
+                throw ToolError("nothing was changed: \(FileSystem.reason(error))")
+            }
+        }
+    }
+
+    private func place(_ made: URL, at path: String, in staging: URL, _ undo: inout [() throws -> Void]) throws {
+        let target = try self.target(of: path, &undo)
+        let aside = staging.appendingPathComponent("old-\(undo.count)")
+        if FileSystem.kind(of: target.path) != nil {
+            let mode = try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions]
+            if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: made.path) }
+            // A second name, so that the first one always leads to a whole file.
+            try FileManager.default.linkItem(at: target, to: aside)
+        }
+        guard rename(made.path, target.path) == 0 else { throw Self.error(target.path) }
+        undo.append {
+            if FileSystem.kind(of: aside.path) == nil { return try FileManager.default.removeItem(at: target) }
+            guard rename(aside.path, target.path) == 0 else { throw Self.error(target.path) }
+        }
+    }
+
+    /// The place of a path, whose folders are made when they are missing and lead nowhere else.
+    private func target(of path: String, _ undo: inout [() throws -> Void]) throws -> URL {
+        let root = folder.resolvingSymlinksInPath()
+        var current = root
+        let names = path.split(separator: "/").map(String.init)
+        for name in names.dropLast() {
+            current.appendPathComponent(name)
+            if mkdir(current.path, 0o777) == 0 {
+                let made = current
+                undo.append { if rmdir(made.path) != 0, errno != ENOENT { throw Self.error(made.path) } }
+            } else if errno != EEXIST {
+                throw Self.error(current.path)
+            }
+            current = current.resolvingSymlinksInPath()
+            guard (current.path + "/").hasPrefix(root.path == "/" ? "/" : root.path + "/") else {
+                throw ToolError("\(quoted(path)) would lie outside the manifest's folder, through a symbolic link")
+            }
+        }
+        return current.appendingPathComponent(names.last ?? path)
+    }
+
+    private func write(_ undo: inout [() throws -> Void]) throws {
+        guard let text else { return }
+        let check = ManifestCheck(text, name: name, url: manifest, folder: folder)
+        let errors = check.issues.filter { $0.severity == .error }
+        guard errors.isEmpty else {
+            let list = errors.prefix(3).map(\.description).joined(separator: "\n")
+            throw ToolError("the manifest would have errors, so nothing was changed:\n\(list)")
+        }
+        let file = manifest.resolvingSymlinksInPath()
+        let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+        try text.write(to: file, options: .atomic)
+        if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path) }
+    }
+
+    private static func error(_ path: String) -> ToolError {
+        ToolError("\(quoted(path)): \(String(cString: strerror(errno)))")
+    }
+}

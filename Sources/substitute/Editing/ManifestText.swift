@@ -1,0 +1,196 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// The text of a manifest that is being edited.
+///
+/// What stands there stays byte for byte; what is new is written as its neighbours are. Nothing given does it:
+/// Foundation's JSON writers know no order and no layout.
+struct ManifestText {
+    /// The text, in UTF-8.
+    private(set) var bytes: [UInt8]
+    private var members: [JSONMember] = []
+    /// Index in `members`, by what makes two keys the same URL.
+    private var known: [String: Int] = [:]
+
+    /// A new entry.
+    struct Entry {
+        let key: URLPattern
+        let file: String
+        let type: String?
+        let ignoresQuery: Bool
+    }
+
+    /// Reads a manifest in which a check has found no error.
+    init(_ text: Data) throws(ToolError) {
+        bytes = Array(text)
+        guard case .object = JSONParser.parse(bytes).value.kind else { throw ToolError("this is no manifest") }
+        read()
+    }
+
+    private mutating func read() {
+        guard case .object(let members) = JSONParser.parse(bytes).value.kind else { return }
+        self.members = members
+        known = [:]
+        for (index, member) in members.enumerated() where !member.name.hasPrefix("$") {
+            if let key = try? URLPattern(member.name) { known[key.identityKey] = index }
+        }
+    }
+
+    /// The line of the entry with this key; nil when there is none.
+    func line(of key: URLPattern) -> Int? {
+        known[key.identityKey].map { index in
+            bytes[..<members[index].nameOffset].count { $0 == UInt8(ascii: "\n") } + 1
+        }
+    }
+
+    // MARK: - Changes
+
+    /// Writes entries behind all others.
+    mutating func append(_ entries: [Entry]) {
+        guard !entries.isEmpty, let close = bytes.lastIndex(of: UInt8(ascii: "}")) else { return }
+        let layout = Layout(of: members, in: bytes) ?? Layout.manifest
+        let fields = fieldLayout
+        let texts = entries.map { text(of: $0, layout, fields) }
+        let joined = texts.joined(separator: layout.separator)
+        if members.isEmpty {
+            let open = bytes[..<close].lastIndex(of: UInt8(ascii: "{")) ?? close
+            bytes.replaceSubrange((open + 1)..<close, with: Array((layout.opening + joined + layout.closing).utf8))
+        } else {
+            let end = (bytes[..<close].lastIndex { !Self.isSpace($0) } ?? close) + 1
+            bytes.insert(contentsOf: Array((layout.separator + joined).utf8), at: end)
+        }
+        read()
+    }
+
+    /// Writes another file to the entry with this key; its other fields stay.
+    mutating func setFile(of key: URLPattern, to path: String) {
+        guard let index = known[key.identityKey] else { return }
+        var value = members[index].value
+        if case .object(let fields) = value.kind, let file = fields.last(where: { $0.name == "file" }) {
+            value = file.value
+        }
+        let range = value.offset..<Layout.end(of: value, in: bytes)
+        bytes.replaceSubrange(range, with: Array(Self.string(path).utf8))
+        read()
+    }
+
+    // MARK: - Layout
+
+    /// The layout of the last entry that is an object.
+    private var fieldLayout: Layout {
+        for member in members.reversed() {
+            if case .object(let fields) = member.value.kind, let layout = Layout(of: fields, in: bytes) {
+                return layout
+            }
+        }
+        return .fields
+    }
+
+    private func text(of entry: Entry, _ layout: Layout, _ fields: Layout) -> String {
+        Self.string(entry.key.spelling) + layout.colon + Self.value(of: entry, fields)
+    }
+
+    private static func value(of entry: Entry, _ layout: Layout) -> String {
+        var fields = [("file", string(entry.file))]
+        if let type = entry.type { fields.append(("type", string(type))) }
+        if entry.ignoresQuery { fields.append(("ignoreQuery", "true")) }
+        if fields.count == 1 { return fields[0].1 }
+        let members = fields.map { string($0.0) + layout.colon + $0.1 }
+        return "{" + layout.opening + members.joined(separator: layout.separator) + layout.closing + "}"
+    }
+
+    private static func string(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\u{0}"..<" ": result += String(format: "\\u%04x", scalar.value)
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    fileprivate static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+}
+
+/// What stands between the members of an object.
+private struct Layout {
+    /// After the opening bracket.
+    var opening: String
+    /// Between two members, with the comma.
+    var separator: String
+    /// Between name and value, with the colon.
+    var colon: String
+    /// Before the closing bracket.
+    var closing: String
+
+    static let manifest = Layout(opening: "\n  ", separator: ",\n  ", colon: ": ", closing: "\n")
+    static let fields = Layout(opening: " ", separator: ", ", colon: ": ", closing: " ")
+
+    private init(opening: String, separator: String, colon: String, closing: String) {
+        (self.opening, self.separator, self.colon, self.closing) = (opening, separator, colon, closing)
+    }
+
+    /// The layout of an object's last members; nil when it has none.
+    ///
+    /// Empty lines, which set groups apart, are no layout.
+    init?(of members: [JSONMember], in bytes: [UInt8]) {
+        guard let first = members.first, let last = members.last else { return nil }
+        let open = bytes[..<first.nameOffset].lastIndex(of: UInt8(ascii: "{")) ?? 0
+        opening = Self.withoutEmptyLines(bytes[(open + 1)..<first.nameOffset])
+        let nameEnd = Self.endOfString(at: last.nameOffset, in: bytes)
+        colon = String(decoding: bytes[nameEnd..<last.value.offset], as: UTF8.self)
+        let end = Self.end(of: last.value, in: bytes)
+        let close = bytes[end...].firstIndex(of: UInt8(ascii: "}")) ?? end
+        closing = String(decoding: bytes[end..<close], as: UTF8.self)
+        if members.count > 1 {
+            let previous = Self.end(of: members[members.count - 2].value, in: bytes)
+            separator = Self.withoutEmptyLines(bytes[previous..<last.nameOffset])
+        } else {
+            separator = "," + (opening.isEmpty && colon.contains(" ") ? " " : opening)
+        }
+    }
+
+    /// The offset behind a value.
+    static func end(of value: JSONValue, in bytes: [UInt8]) -> Int {
+        switch value.kind {
+        case .string:
+            return endOfString(at: value.offset, in: bytes)
+        case .object(let members):
+            return end(after: members.last?.value, of: value, closing: "}", in: bytes)
+        case .array(let elements):
+            return end(after: elements.last, of: value, closing: "]", in: bytes)
+        case .null, .bool, .number, .unreadable:
+            let isEnd = { (byte: UInt8) in ManifestText.isSpace(byte) || ",}]".utf8.contains(byte) }
+            return bytes[value.offset...].firstIndex(where: isEnd) ?? bytes.count
+        }
+    }
+
+    private static func end(
+        after last: JSONValue?,
+        of value: JSONValue,
+        closing: Unicode.Scalar,
+        in bytes: [UInt8]
+    ) -> Int {
+        let inside = last.map { end(of: $0, in: bytes) } ?? value.offset + 1
+        return (bytes[inside...].firstIndex(of: UInt8(ascii: closing)) ?? inside) + 1
+    }
+
+    private static func endOfString(at start: Int, in bytes: [UInt8]) -> Int {
+        var index = start + 1
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return min(index + 1, bytes.count)
+    }
+
+    private static func withoutEmptyLines(_ bytes: ArraySlice<UInt8>) -> String {
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        while lines.count > 2, lines[lines.count - 2].allSatisfy(ManifestText.isSpace) {
+            lines.remove(at: lines.count - 2)
+        }
+        return String(decoding: Array(lines.joined(separator: [UInt8(ascii: "\n")])), as: UTF8.self)
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// A folder in the manifest's, in which files are made before they get their places.
+///
+/// It is called `.substitute`, so no entry ships it, and nothing else is touched until all is ready. One run at a time
+/// has it; what a run left that was killed is removed by the next. Control-C removes it, and ends the tool.
+// The state is only accessed inside the lock.
+final class StagingFolder: @unchecked Sendable {
+    let url: URL
+    private let descriptor: Int32
+    private let lock = NSLock()
+    private var count = 0
+    private var signals: [any DispatchSourceSignal] = []
+
+    /// Makes the folder in the one that the manifest lies in.
+    ///
+    /// - Throws: ``ToolError`` when it cannot be made, or another run has it.
+    init(in folder: URL) throws(ToolError) {
+        url = folder.appendingPathComponent(".substitute")
+        let isMade = mkdir(url.path, 0o777) == 0
+        let code = errno
+        descriptor = open(url.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let reason = String(cString: strerror(isMade ? errno : code))
+            throw ToolError("nothing can be written to \(quoted(folder.path)): \(reason)")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw ToolError("another substitute is at work in \(quoted(folder.path)); wait for its end")
+        }
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
+            try? FileManager.default.removeItem(at: url.appendingPathComponent(name))
+        }
+        catchSignals()
+    }
+
+    deinit {
+        for source in signals { source.cancel() }
+        try? FileManager.default.removeItem(at: url)
+        close(descriptor)
+    }
+
+    /// A new place for a file.
+    func place() -> URL {
+        lock.withLock {
+            count += 1
+            return url.appendingPathComponent(String(count))
+        }
+    }
+
+    /// A file with these bytes.
+    func write(_ data: Data) throws -> URL {
+        let file = place()
+        try data.write(to: file)
+        return file
+    }
+
+    /// Does something that Control-C does not interrupt.
+    func uninterrupted<Result>(_ body: () throws -> Result) rethrows -> Result { try lock.withLock(body) }
+
+    /// Ends the tool as a signal would, without leaving the folder behind.
+    private func catchSignals() {
+        let (url, lock) = (url, lock)
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                // What has begun to get its place gets it, or is put back.
+                lock.lock()
+                // A download that still runs may write once more.
+                for _ in 0..<3 where FileManager.default.fileExists(atPath: url.path) {
+                    try? FileManager.default.removeItem(at: url)
+                }
+                FileHandle.standardError.write(Data("\nStopped; nothing was changed.\n".utf8))
+                _exit(128 + number)
+            }
+            source.resume()
+            signals.append(source)
+        }
+    }
+}

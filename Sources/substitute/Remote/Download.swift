@@ -1,0 +1,66 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// A resource that is to be loaded.
+struct Download: Sendable {
+    let key: URLPattern
+    let url: URL
+
+    /// Loads resources into the staging folder, a few at a time.
+    ///
+    /// - Returns: For each what came, or why nothing whole came.
+    static func loads(
+        _ downloads: [Download],
+        _ staging: StagingFolder,
+        _ limit: Int?
+    ) async -> [Result<Resource, ToolError>] {
+        let progress = ProgressLine(of: downloads.count)
+        let fetcher = Fetcher { progress.receive($0) }
+        defer {
+            fetcher.finish()
+            progress.end()
+        }
+        return await inParallel(downloads) { download in
+            defer { progress.step() }
+            do {
+                return .success(try await download.load(with: fetcher, staging, limit))
+            } catch {
+                return .failure(error as? ToolError ?? ToolError(error.localizedDescription))
+            }
+        }
+    }
+
+    private func load(with fetcher: Fetcher, _ staging: StagingFolder, _ limit: Int?) async throws -> Resource {
+        let file = staging.place()
+        let answer = try await fetcher.load(url, .write(file), limit: limit)
+        guard answer.status == 200 else {
+            let isRedirect = (300..<400).contains(answer.status)
+            throw ToolError(
+                isRedirect
+                    ? "it is redirected to a place that is not safe, or to none" : "its server answers \(answer.status)"
+            )
+        }
+        return Resource(key: key, file: file, type: answer.type, source: answer.url, version: answer.version)
+    }
+}
+
+extension Option {
+    static let maxSize = Option("max-size", value: "size", "Take nothing that has more than this, such as 5MB.")
+    static let dryRun = Option("dry-run", short: "n", "Only say what would be done.")
+
+    /// The value of `--max-size`, in bytes; nil without it.
+    static func size(in arguments: Arguments) throws(UsageError) -> Int? {
+        guard let text = arguments.values(maxSize).last else { return nil }
+        return try ByteCount(argument: text).bytes
+    }
+}
+
+extension ByteCount {
+    /// Reads what somebody wrote on a command line.
+    init(argument text: String) throws(UsageError) {
+        guard let size = ByteCount(text) else {
+            throw UsageError("\(quoted(text)) is not a size; write a number and its unit, such as 5MB or 800kB")
+        }
+        self = size
+    }
+}

@@ -1,0 +1,227 @@
+import Foundation
+import LocalSubstitutionCache
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Loads resources as a stranger does: without cookies, credentials and caches.
+///
+/// A body goes into a file as it comes, or is compared with one. Redirects are followed, but never from https to http.
+// Mutable state is only accessed inside the lock.
+final class Fetcher: NSObject, @unchecked Sendable {
+    /// What a server answered.
+    struct Answer {
+        let status: Int
+        /// Where the answer came from, after redirects.
+        let url: URL
+        let type: MediaType?
+        let version: RemoteVersion
+        /// The length of the body as the head says; nil when it does not, or when the body is sent compressed.
+        let length: Int?
+        /// How many bytes of the body came.
+        let received: Int
+        /// Whether the body is, as far as it came, what it was compared with.
+        let isSame: Bool
+    }
+
+    /// What becomes of a body.
+    enum Use {
+        /// It is written to a file, which is made.
+        case write(URL)
+        /// It is compared with the file's bytes, up to the first difference.
+        case compare(Data)
+        /// There is none.
+        case head
+    }
+
+    private struct Load {
+        let use: Use
+        let limit: Int?
+        let handle: FileHandle?
+        let continuation: CheckedContinuation<Answer, any Error>
+        var response: HTTPURLResponse?
+        var received = 0
+        var isSame = true
+        var problem: ToolError?
+    }
+
+    private let lock = NSLock()
+    private var loads: [Int: Load] = [:]
+    private var bytes = 0
+    private let whenReceived: @Sendable (Int) -> Void
+    private var session: URLSession?
+
+    /// How long a server may be silent, in seconds.
+    static let patience = 60.0
+
+    /// - Parameter whenReceived: Called with the number of bytes that came, again and again, on the session's queue.
+    init(whenReceived: @escaping @Sendable (Int) -> Void = { _ in }) {
+        self.whenReceived = whenReceived
+        super.init()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.urlCredentialStorage = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.timeoutIntervalForRequest = Self.patience
+        session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+    }
+
+    /// Ends the session, which keeps this object until then.
+    func finish() { session?.finishTasksAndInvalidate() }
+
+    /// Loads a URL.
+    ///
+    /// - Parameters:
+    ///   - url: http or https.
+    ///   - headers: Of the request.
+    ///   - use: What becomes of the body; it is thrown away when the status is not 200.
+    ///   - limit: How many bytes are taken; more are an error.
+    /// - Returns: The answer, whatever its status.
+    /// - Throws: ``ToolError`` when there is no whole answer.
+    func load(_ url: URL, headers: [String: String] = [:], _ use: Use, limit: Int? = nil) async throws -> Answer {
+        var request = URLRequest(url: url)
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        var handle: FileHandle?
+        switch use {
+        case .write(let file):
+            try Data().write(to: file)
+            handle = try FileHandle(forWritingTo: file)
+        case .head: request.httpMethod = "HEAD"
+        case .compare: break
+        }
+        guard let session else { throw ToolError("the session has ended") }
+        return try await withCheckedThrowingContinuation { continuation in
+            let task = session.dataTask(with: request)
+            let load = Load(use: use, limit: limit, handle: handle, continuation: continuation)
+            lock.withLock { loads[task.taskIdentifier] = load }
+            task.resume()
+        }
+    }
+}
+
+extension Fetcher: URLSessionDataDelegate {
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        let isLessSafe = response.url?.scheme == "https" && request.url?.scheme != "https"
+        completionHandler(isLessSafe ? nil : request)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        let goesOn = lock.withLock {
+            guard var load = loads[dataTask.taskIdentifier], let response = response as? HTTPURLResponse else {
+                return false
+            }
+            load.response = response
+            if let limit = load.limit, let length = response.bodyLength, length > limit {
+                load.problem = Self.tooLarge(limit)
+            }
+            // A body of another length is another body.
+            if case .compare(let data) = load.use, response.statusCode == 200, let length = response.bodyLength,
+                length != data.count
+            {
+                load.isSame = false
+            }
+            loads[dataTask.taskIdentifier] = load
+            return load.problem == nil && load.isSame
+        }
+        completionHandler(goesOn ? .allow : .cancel)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        let goesOn = lock.withLock {
+            guard var load = loads[dataTask.taskIdentifier] else { return false }
+            let start = load.received
+            load.received += data.count
+            bytes += data.count
+            if let limit = load.limit, load.received > limit { load.problem = Self.tooLarge(limit) }
+            if load.response?.statusCode == 200 {
+                do {
+                    try load.handle?.write(contentsOf: data)
+                } catch {
+                    load.problem = ToolError("it cannot be written: \(FileSystem.reason(error))")
+                }
+                if case .compare(let copy) = load.use, !copy.dropFirst(start).starts(with: data) { load.isSame = false }
+            }
+            loads[dataTask.taskIdentifier] = load
+            return load.problem == nil && load.isSame
+        }
+        if !goesOn { dataTask.cancel() }
+        whenReceived(lock.withLock { bytes })
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        guard let load = lock.withLock({ loads.removeValue(forKey: task.taskIdentifier) }) else { return }
+        try? load.handle?.close()
+        load.continuation.resume(with: Result { try Self.answer(load, error) })
+    }
+
+    private static func answer(_ load: Load, _ error: (any Error)?) throws -> Answer {
+        if let problem = load.problem { throw problem }
+        guard let response = load.response else { throw ToolError(Self.reason(error)) }
+        var isSame = load.isSame
+        if isSame {
+            if let error { throw ToolError(Self.reason(error, after: load.received)) }
+            if case .head = load.use {
+            } else if response.statusCode == 200, let length = response.bodyLength, length != load.received {
+                throw ToolError("the connection was lost after \(load.received) of \(length) bytes")
+            }
+            if case .compare(let copy) = load.use { isSame = copy.count == load.received }
+        }
+        return Answer(
+            status: response.statusCode,
+            url: response.url ?? URL(fileURLWithPath: "/"),
+            type: response.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) },
+            version: RemoteVersion(
+                etag: response.value(forHTTPHeaderField: "ETag"),
+                lastModified: response.value(forHTTPHeaderField: "Last-Modified")
+            ),
+            length: response.bodyLength,
+            received: load.received,
+            isSame: isSame
+        )
+    }
+
+    private static func tooLarge(_ limit: Int) -> ToolError { ToolError("it has more than \(ByteCount(limit))") }
+
+    /// What kept a load from its end, as a clause: systems word it differently, and some not at all.
+    private static func reason(_ error: (any Error)?, after count: Int = 0) -> String {
+        let lost =
+            count > 0 ? "the connection was lost after \(counted(count, "byte"))" : "the server closed the connection"
+        guard let error = error as? URLError else { return error?.localizedDescription ?? lost }
+        return switch error.code {
+        case .cannotFindHost, .dnsLookupFailed: "its server is not known"
+        case .cannotConnectToHost, .notConnectedToInternet: "its server cannot be reached"
+        case .timedOut: "its server was silent for \(Int(patience)) seconds"
+        case .networkConnectionLost, .cannotParseResponse, .badServerResponse, .resourceUnavailable: lost
+        case .httpTooManyRedirects: "it is redirected again and again"
+        case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid:
+            "its server cannot be trusted: \(error.localizedDescription)"
+        default: count > 0 ? lost : error.localizedDescription
+        }
+    }
+}
+
+extension HTTPURLResponse {
+    /// The length of the body as the head says; nil when it does not, or when what comes is decompressed.
+    fileprivate var bodyLength: Int? {
+        let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
+        guard coding.lowercased() == "identity" || coding.isEmpty else { return nil }
+        return value(forHTTPHeaderField: "Content-Length").flatMap { Int($0) }
+    }
+}

@@ -1,0 +1,17 @@
+/// Does something with each of many, a few at a time, and returns the results in their order.
+func inParallel<Item: Sendable, Result: Sendable>(
+    _ items: [Item],
+    _ body: @escaping @Sendable (Item) async -> Result
+) async -> [Result] {
+    // As many as browsers have connections to one server, less those of whoever works here meanwhile.
+    let width = 4
+    return await withTaskGroup(of: (Int, Result).self) { group in
+        var results: [Result?] = Array(repeating: nil, count: items.count)
+        for (index, item) in items.enumerated() {
+            if index >= width, let (done, result) = await group.next() { results[done] = result }
+            group.addTask { (index, await body(item)) }
+        }
+        for await (done, result) in group { results[done] = result }
+        return results.compactMap(\.self)
+    }
+}

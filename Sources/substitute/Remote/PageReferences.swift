@@ -1,0 +1,31 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// What a page or a stylesheet loads.
+enum PageReferences {
+    /// Pages and stylesheets above this size are not read, in bytes.
+    private static let largestSize = 20_000_000
+
+    /// The http and https URLs that a resource refers to, each once; none for other kinds.
+    static func addresses(in resource: Resource) -> [String] {
+        let type = resource.type ?? MediaType(fileName: resource.key.address.path)
+        guard let type, let data = try? Data(contentsOf: resource.file), data.count <= largestSize else { return [] }
+        var texts: [String] = []
+        var base = resource.source
+        if type.isHTML {
+            let references = PageScanner.references(in: Array(data))
+            texts = references.resources
+            base = references.bases.first.flatMap { URL(string: $0.text, relativeTo: base)?.absoluteURL } ?? base
+        } else if type.essence == "text/css" {
+            texts = ReferenceScanner.references(inStylesheet: data).map(\.text)
+        }
+        var seen: Set<String> = []
+        return texts.compactMap { text in
+            guard let url = URL(string: text.replacingOccurrences(of: " ", with: "%20"), relativeTo: base) else {
+                return nil
+            }
+            let address = String(url.absoluteString.prefix { $0 != "#" })
+            return ["http", "https"].contains(url.scheme?.lowercased()) && seen.insert(address).inserted ? address : nil
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import LocalSubstitutionCache
+
+extension RemoteCheck.Finding {
+    /// The state in a word.
+    var word: String {
+        switch state {
+        case .current: "current"
+        case .differs: "differs"
+        case .gone: "gone"
+        case .unknown: "unknown"
+        case .exempt: "exempt"
+        }
+    }
+
+    /// Whether the file is not what its server has.
+    var isOutdated: Bool { ["differs", "gone"].contains(word) }
+
+    /// Whether somebody should look at it.
+    var isWorthTelling: Bool { isOutdated || word == "unknown" }
+
+    /// Why it is not known, or not asked.
+    var reason: String? {
+        switch state {
+        case .current, .differs: nil
+        case .gone(let status): "its server answers \(status)"
+        case .unknown(let reason), .exempt(let reason): reason
+        }
+    }
+
+    /// The day on which the file was changed, as `YYYY-MM-DD`.
+    var date: String? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: copy.substitution.realPath)
+        return (attributes?[.modificationDate] as? Date).map { Self.day.string(from: $0) }
+    }
+
+    /// What the server has.
+    var remote: (size: Int?, date: String?) {
+        guard case .differs(let size, let lastModified) = state else { return (nil, nil) }
+        return (size, lastModified.flatMap { Self.httpDate.date(from: $0) }.map { Self.day.string(from: $0) })
+    }
+
+    var cells: [String] {
+        let here = [ByteCount(copy.substitution.size).description, date.map { "of \($0)" }].compactMap(\.self)
+        var text = reason ?? ""
+        if case .differs = state {
+            let there = [remote.size.map { ByteCount($0).description }, remote.date.map { "of \($0)" }].compactMap(
+                \.self
+            )
+            text =
+                "here \(here.joined(separator: " "))"
+                + (there.isEmpty ? "" : ", there \(there.joined(separator: " "))")
+        }
+        return [word, visible(copy.substitution.url), visible(copy.substitution.file), visible(text)]
+    }
+
+    private static let day = formatter("yyyy-MM-dd")
+    /// IMF-fixdate (RFC 9110 §5.6.7).
+    private static let httpDate = formatter("EEE, dd MMM yyyy HH:mm:ss 'GMT'")
+
+    private static func formatter(_ format: String) -> DateFormatter {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "UTC")
+        formatter.dateFormat = format
+        return formatter
+    }
+}
