@@ -9,6 +9,7 @@ let package = Package(
         .executable(name: "substitute", targets: ["substitute"]),
         .plugin(name: "CheckManifest", targets: ["CheckManifest"]),
         .plugin(name: "SubstituteCommand", targets: ["SubstituteCommand"]),
+        .plugin(name: "SubstituteEdit", targets: ["SubstituteEdit"]),
     ],
     targets: [
         .target(name: "LocalSubstitutionCache"),
@@ -21,12 +22,27 @@ let package = Package(
             resources: [.copy("../Resources/Substitutions"), .copy("RemoteSite"), .copy("Showcase")],
             plugins: ["CheckManifest"]
         ),
-        .executableTarget(name: "substitute", dependencies: ["LocalSubstitutionCache"]),
+        .executableTarget(name: "substitute", dependencies: ["LocalSubstitutionCache", "LoopbackServer"]),
         .plugin(name: "CheckManifest", capability: .buildTool(), dependencies: ["substitute"]),
         .plugin(
             name: "SubstituteCommand",
             capability: .command(
                 intent: .custom(verb: "substitute", description: "Checks, explains and shows a manifest.")
+            ),
+            dependencies: ["substitute"]
+        ),
+        .plugin(
+            name: "SubstituteEdit",
+            capability: .command(
+                intent: .custom(verb: "substitute-edit", description: "Makes, fills and updates a manifest's folder."),
+                permissions: [
+                    .writeToPackageDirectory(reason: "It writes the manifest and the files beside it."),
+                    .allowNetworkConnections(
+                        scope: .all(),
+                        reason:
+                            "It loads the URLs that you name or the manifest names, and serves the preview to this machine."
+                    ),
+                ]
             ),
             dependencies: ["substitute"]
         ),

@@ -11,7 +11,7 @@ import FoundationNetworking
 @main
 struct Demo {
     static let help = """
-        USAGE: swift run Demo [--offline | --status CODE] [--serve] [--help]
+        USAGE: swift run Demo [--offline | --status CODE] [--serve] [--folder FOLDER] [--help]
 
         Starts a small web site on this machine, loads its page and everything the page refers to twice, and prints
         who answered: first with a session that has no cache, then with URLSession.shared after cache.install().
@@ -24,14 +24,20 @@ struct Demo {
           --serve        Keep running, and print an address to open in a browser. It shows the page before and after
                          side by side: pictures of the remote site say "from the network", those of the bundle say
                          "from the bundle". And print how to see the site itself with the app's files, by a web
-                         extension. End it with Control-C.
+                         extension. Files that are saved meanwhile are shown when the page is loaded again. End it
+                         with Control-C.
+          --folder FOLDER
+                         Take the app's files from this folder, a copy of Resources/Substitutions; with --serve and
+                         without this option it is that folder itself, where there is one.
           -h, --help     Print this.
         """
 
     static func main() async {
         do {
-            guard let (mode, serves) = try options() else { return say(help) }
-            if serves { try await serve(mode) } else { try await show(mode) }
+            guard let (mode, serves, folder) = try options() else { return say(help) }
+            let files = folder ?? (serves ? Site.sources : nil) ?? Site.shipped
+            let site = try Site(status: mode.status, substitutions: files)
+            if serves { try await serve(site, mode) } else { try await show(site, mode) }
         } catch let error as UsageError {
             complain("Demo: \(error.message); see swift run Demo --help")
             exit(2)
@@ -42,13 +48,17 @@ struct Demo {
     }
 
     /// What the command line asks for; nil for the help.
-    private static func options() throws(UsageError) -> (mode: Mode, serves: Bool)? {
+    private static func options() throws(UsageError) -> (mode: Mode, serves: Bool, folder: URL?)? {
         var (mode, serves) = (Mode.online, false)
+        var folder: URL?
         var words = CommandLine.arguments.dropFirst()
         while let word = words.popFirst() {
             switch word {
             case "--serve":
                 serves = true
+            case "--folder":
+                guard let path = words.popFirst() else { throw UsageError(message: "--folder needs a folder") }
+                folder = URL(fileURLWithPath: path)
             case "--help", "-h":
                 return nil
             case "--offline" where mode == .online:
@@ -65,7 +75,7 @@ struct Demo {
                 throw UsageError(message: "there is no option \(word)")
             }
         }
-        return (mode, serves)
+        return (mode, serves, folder)
     }
 
     private struct UsageError: Error {
@@ -87,12 +97,15 @@ struct Demo {
     }
 
     /// Makes the cache of the sample manifest.
-    private static func makeCache(for site: Site) throws -> LocalSubstitutionCache {
-        try LocalSubstitutionCache(manifest: Data(site.manifest().utf8), folder: Site.substitutions)
+    private static func makeCache(for site: Site, reading: ReadingMode = .mapped) throws -> LocalSubstitutionCache {
+        try LocalSubstitutionCache(
+            manifest: Data(site.manifest().utf8),
+            folder: site.substitutions,
+            reading: reading
+        )
     }
 
-    private static func show(_ mode: Mode) async throws {
-        let site = try Site(status: mode.status)
+    private static func show(_ site: Site, _ mode: Mode) async throws {
         defer { site.server.stop() }
         let cache = try makeCache(for: site)
         if mode == .offline { site.server.stop() }
@@ -119,7 +132,7 @@ struct Demo {
             && before.filter { $0.resource != Site.live }.allSatisfy { $0.response.statusCode == 200 }
             && (mode == .offline || before.map(\.resource) == after.map(\.resource)) && others.count > 5
             && others.allSatisfy { $0.answerer == "bundle" } && live.map(\.answerer) == [answerer]
-            && after.allSatisfy { $0.response.statusCode == 200 && isIntact($0) }
+            && after.allSatisfy { $0.response.statusCode == 200 && isIntact($0, site) }
             && requestsAfter == (mode == .offline ? [] : [Site.live])
         guard isExpected else {
             complain(
@@ -157,18 +170,26 @@ struct Demo {
     }
 
     /// Whether a substituted resource has the bytes of its file.
-    private static func isIntact(_ load: Load) -> Bool {
+    private static func isIntact(_ load: Load, _ site: Site) -> Bool {
         guard load.answerer != "network" else { return true }
         let path = load.url.path.hasSuffix("/") || load.url.path.isEmpty ? "index.html" : load.url.path
-        return (try? Data(contentsOf: Site.substitutions.appendingPathComponent(path))) == load.body
+        return (try? Data(contentsOf: site.substitutions.appendingPathComponent(path))) == load.body
     }
 
-    private static func serve(_ mode: Mode) async throws {
-        let site = try Site(status: mode.status)
-        try makeCache(for: site).install()
+    private static func serve(_ site: Site, _ mode: Mode) async throws {
+        // What is being edited is copied: a mapped file that is written in place ends the process.
+        let cache = try makeCache(for: site, reading: .copied)
+        cache.install()
+        try cache.reloadWhenChanged { outcome in
+            switch outcome {
+            case .success(let paths): say("Saved: \(paths.joined(separator: ", ")). Load the page again to see it.")
+            case .failure(let error): say("\(error)\nWhat was there stays.")
+            }
+        }
         if mode == .offline { site.server.stop() }
         let showcase = try Showcase(of: site)
         say("Open \(showcase.server.url.absoluteString)/ in a browser. End with Control-C.")
+        say("The app's files are in \(site.substitutions.path): change css/site.css, save, and load the page again.")
         if mode == .online {
             let folder = try site.writeSubstitutions()
             say(

@@ -4,16 +4,21 @@ import LoopbackServer
 /// The remote site: a server on this machine that counts what reaches it.
 struct Site {
     let server: LoopbackServer
+    /// The folder of the sample manifest and the app's files.
+    let substitutions: URL
 
     /// The URL of the site's page.
     var page: URL { server.url.appendingPathComponent("/") }
 
     /// Starts the server.
     ///
-    /// - Parameter status: What it answers instead of the picture that changes; nil for the picture.
+    /// - Parameters:
+    ///   - status: What it answers instead of the picture that changes; nil for the picture.
+    ///   - substitutions: The folder of the app's files.
     /// - Throws: What keeps it from listening, or from reading the files.
-    init(status: Int? = nil) throws {
-        let files = try Self.files()
+    init(status: Int?, substitutions: URL) throws {
+        self.substitutions = substitutions
+        let files = try Self.files(substitutions)
         server = try LoopbackServer { request in
             if let status, request.path == Site.live { return .text("The tide is not known.\n", status: status) }
             guard let file = files[request.path] else { return .text("There is no \(request.path)\n", status: 404) }
@@ -28,11 +33,18 @@ struct Site {
     static let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
 
     /// The sample manifest's folder, which ships with this executable as it would with an app.
-    static let substitutions = Site.resources.appendingPathComponent("Substitutions")
+    static let shipped = Site.resources.appendingPathComponent("Substitutions")
+
+    /// The folder that it was copied from, as long as it is where it was built.
+    static var sources: URL? {
+        let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let folder = checkout.appendingPathComponent("Resources/Substitutions")
+        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+    }
 
     /// The sample manifest, with the site's address instead of `http://localhost:0`.
     func manifest() throws -> String {
-        try String(contentsOf: Self.substitutions.appendingPathComponent("manifest.json"), encoding: .utf8)
+        try String(contentsOf: substitutions.appendingPathComponent("manifest.json"), encoding: .utf8)
             .replacingOccurrences(of: "http://localhost:0", with: server.url.absoluteString)
     }
 
@@ -43,7 +55,7 @@ struct Site {
     func writeSubstitutions() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Demo-\(server.url.port ?? 0)")
         try? FileManager.default.removeItem(at: folder)
-        try FileManager.default.copyItem(at: Self.substitutions, to: folder)
+        try FileManager.default.copyItem(at: substitutions, to: folder)
         try Data(manifest().utf8).write(to: folder.appendingPathComponent("manifest.json"))
         return folder
     }
@@ -56,7 +68,7 @@ struct Site {
     /// Path → file.
     ///
     /// The page and its stylesheet are the same on the site and in the bundle; the rest says where it is from.
-    private static func files() throws -> [String: (type: String, body: Data)] {
+    private static func files(_ substitutions: URL) throws -> [String: (type: String, body: Data)] {
         var files: [String: (type: String, body: Data)] = [:]
         for folder in [substitutions, Site.resources.appendingPathComponent("RemoteSite")] {
             for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {

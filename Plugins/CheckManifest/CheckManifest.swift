@@ -51,14 +51,14 @@ struct CheckManifest: BuildToolPlugin {
                 $0.lowercased().hasPrefix("manifest") && $0.lowercased() != "manifest.schema.json"
             }
             return "\(folder.path) has no manifest.json"
-                + (found.map { "; rename \($0)" } ?? "; swift package substitute init makes one")
+                + (found.map { "; rename \($0)" } ?? "; swift package substitute-edit init makes one")
         }
         let folder = target.directoryURL.appendingPathComponent("Substitutions")
         if isFile(folder.appendingPathComponent("manifest.json").path) {
             return "\(folder.path) is not shipped by the target \(target.name); \(remedy)"
         }
         return "the target \(target.name) ships no folder with a manifest.json, so there is nothing to check; make "
-            + "\(folder.path) (swift package substitute init does it), and \(remedy)"
+            + "\(folder.path) (swift package substitute-edit init does it), and \(remedy)"
     }
 
     /// A check of each manifest that is a resource, or lies in a folder that is one.

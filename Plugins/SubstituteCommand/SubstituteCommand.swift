@@ -1,31 +1,9 @@
-import Foundation
 import PackagePlugin
 
 /// `swift package substitute …`: the designers' tool, without installing it.
-///
-/// It runs in the folder in which the person stands, as an installed tool would.
 @main
 struct SubstituteCommand: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {
-        let process = Process()
-        process.executableURL = try context.tool(named: "substitute").url
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            ["SUBSTITUTE_MANIFESTS": manifests(of: context.package).joined(separator: "\n")]
-        ) { $1 }
-        try process.run()
-        process.waitUntilExit()
-        // The tool has said what is wrong.
-        if process.terminationStatus != 0 { exit(process.terminationStatus) }
-    }
-
-    /// The manifests in the folders that the package's targets ship, seen from the current folder.
-    private func manifests(of package: Package) -> [String] {
-        let here = FileManager.default.currentDirectoryPath + "/"
-        let modules = package.targets.compactMap { $0.sourceModule }.filter { $0.kind != .test }
-        let folders = modules.flatMap(\.sourceFiles).filter { $0.type == .resource }.map(\.url)
-        return folders.map { $0.appendingPathComponent("manifest.json").path }
-            .filter { FileManager.default.fileExists(atPath: $0) }
-            .map { $0.hasPrefix(here) ? String($0.dropFirst(here.count)) : $0 }
+        try context.runTool(arguments, as: "substitute")
     }
 }

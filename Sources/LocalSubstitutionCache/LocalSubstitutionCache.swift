@@ -34,14 +34,11 @@ public import FoundationNetworking
 ///
 /// All methods may be called from any thread, also while another reloads.
 public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
-    /// Reads the manifest again and prepares everything it names.
-    ///
-    /// Returns a `Result`: a stored closure with typed throws needs metadata that iOS 17 and macOS 14 do not have, and
-    /// ends the process there when a test or a debugger looks into this object.
-    private let load: @Sendable () -> Result<SubstitutionTable, ManifestError>
+    private let source: ManifestSource
     private let reloading = NSLock()
     private let lock = NSLock()
     private var table: SubstitutionTable
+    private var watcher: FolderWatcher?
     /// The cache that was shared when this one was made, and that is none of this library's.
     let predecessor: URLCache
 
@@ -66,12 +63,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///     ``ReadingMode/copied`` for those that may.
     /// - Throws: ``ManifestError`` with everything that is wrong with the manifest or its files.
     public convenience init(manifest url: URL, reading: ReadingMode = .mapped) throws(ManifestError) {
-        try self.init {
-            Result { () throws(ManifestError) in
-                let manifest = try SubstitutionManifest(contentsOf: url)
-                return try SubstitutionTable(manifest, folder: url.deletingLastPathComponent(), reading: reading)
-            }
-        }
+        try self.init(ManifestSource(file: url, reading: reading))
     }
 
     /// Reads a manifest from memory.
@@ -86,21 +78,16 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         folder: URL,
         reading: ReadingMode = .mapped
     ) throws(ManifestError) {
-        try self.init {
-            Result { () throws(ManifestError) in
-                let manifest = SubstitutionManifest(data, name: "manifest.json")
-                return try SubstitutionTable(manifest, folder: folder, reading: reading)
-            }
-        }
+        try self.init(ManifestSource(text: data, folder: folder, reading: reading))
     }
 
     /// The designated initialiser of every platform.
     ///
     /// Apple's `URLCache` has a convenience initialiser with `directory:`, which ends the process when a subclass calls
     /// it as `super.init`.
-    private init(_ load: @escaping @Sendable () -> Result<SubstitutionTable, ManifestError>) throws(ManifestError) {
-        table = try load().get()
-        self.load = load
+    private init(_ source: ManifestSource) throws(ManifestError) {
+        table = try source.load()
+        self.source = source
         let shared = URLCache.shared
         predecessor = (shared as? LocalSubstitutionCache)?.predecessor ?? shared
         super.init(memoryCapacity: shared.memoryCapacity, diskCapacity: shared.diskCapacity, diskPath: nil)
@@ -143,10 +130,44 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         // One reload at a time, so that the table that was read last is the one that stays.
         reloading.lock()
         defer { reloading.unlock() }
-        let table = try load().get()
+        let table = try source.load()
         lock.lock()
         defer { lock.unlock() }
         self.table = table
+    }
+
+    /// Reloads whenever the manifest or one of its files is saved, for the time in which an app is made.
+    ///
+    /// What an editor does for one save is one reload. While the manifest has errors what was there stays, as with
+    /// ``reload()``. Nothing is polled: the system tells what was saved. It ends with this cache; a second call replaces
+    /// the closure of the first.
+    ///
+    /// A simulator reads the designer's folder directly, so a save is seen in the running app:
+    ///
+    /// ```swift
+    /// #if DEBUG
+    /// let cache = try LocalSubstitutionCache(manifest: folderInTheProject, reading: .copied)
+    /// try cache.reloadWhenChanged { print($0) }
+    /// #endif
+    /// ```
+    ///
+    /// Cost: a look at the date of each file below the manifest's folder after every save. On Apple's platforms each
+    /// file and folder is kept open meanwhile, as far as the process may open more.
+    ///
+    /// - Parameter report: Called after each reload, one call at a time, on a queue of the library's: with the paths that
+    ///   changed, relative to the manifest's folder, or with what is wrong.
+    /// - Throws: ``ManifestError`` when the cache was not made with ``ReadingMode/copied`` (a mapped file that is written
+    ///   in place ends the process), when the folder cannot be watched, or when the manifest has errors now.
+    public func reloadWhenChanged(
+        _ report: @escaping @Sendable (Result<[String], ManifestError>) -> Void = { _ in }
+    ) throws(ManifestError) {
+        let watcher = try source.watch { [weak self] paths in
+            guard let self else { return }
+            report(Result { () throws(ManifestError) in try self.reload() }.map { paths })
+        }
+        lock.withLock { self.watcher = watcher }
+        // What was saved before the folder was watched.
+        try reload()
     }
 
     /// What is substituted, folders expanded.

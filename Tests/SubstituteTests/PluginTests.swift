@@ -135,7 +135,9 @@ struct PluginTests {
     /// The README's first command, before there is anything to check.
     private func begun() async throws {
         try move(Self.folder, to: "Aside")
-        let made = try await swift(["package", "--allow-writing-to-package-directory", "substitute", "init"])
+        let made = try await swift(
+            ["package", "--allow-writing-to-package-directory", "--allow-network-connections", "all", "substitute-edit"] + ["init"]
+        )
         #expect(made.status == 0, "\(made.output)")
         #expect(made.output.contains("Made Sources/App/Substitutions/manifest.json"))
         let build = try await swift(["build"])
@@ -164,7 +166,7 @@ struct PluginTests {
         #expect(try await problem().hasSuffix("Substitutions has no manifest.json; rename Manifest.json"))
         try move("\(Self.folder)/Manifest.json", to: "\(Self.folder)/img/manifest.json")
         #expect(
-            try await problem().hasSuffix("Substitutions has no manifest.json; swift package substitute init makes one")
+            try await problem().hasSuffix("Substitutions has no manifest.json; swift package substitute-edit init makes one")
         )
         try move("\(Self.folder)/img/manifest.json", to: "\(Self.folder)/manifest.json")
         try move(Self.folder, to: "Substitutions")

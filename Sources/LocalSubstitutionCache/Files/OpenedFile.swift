@@ -14,6 +14,19 @@ struct OpenedFile: ~Copyable {
         /// Nanoseconds since 1970; overflows after 2262, which does not matter to what only tells one version from
         /// another.
         let modified: Int
+
+        init(_ status: stat) {
+            // The two systems name the field differently.
+            #if canImport(Darwin)
+            let time = status.st_mtimespec
+            #else
+            let time = status.st_mtim
+            #endif
+            device = Int(truncatingIfNeeded: status.st_dev)
+            number = Int(truncatingIfNeeded: status.st_ino)
+            size = Int(status.st_size)
+            modified = Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
+        }
     }
 
     let descriptor: Int32
@@ -43,18 +56,7 @@ struct OpenedFile: ~Copyable {
             throw status.st_mode & S_IFMT == S_IFDIR ? .isFolder : .notRegular
         }
         self.descriptor = descriptor
-        // The two systems name the field differently.
-        #if canImport(Darwin)
-        let time = status.st_mtimespec
-        #else
-        let time = status.st_mtim
-        #endif
-        identity = Identity(
-            device: Int(truncatingIfNeeded: status.st_dev),
-            number: Int(truncatingIfNeeded: status.st_ino),
-            size: Int(status.st_size),
-            modified: Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
-        )
+        identity = Identity(status)
     }
 
     deinit {

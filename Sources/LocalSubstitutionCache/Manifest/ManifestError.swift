@@ -23,10 +23,19 @@ public struct ManifestError: Error, Equatable, CustomStringConvertible, Localize
 extension ManifestError {
     /// The one issue of a manifest that could not be read at all.
     init(unreadable path: String, because reason: String) {
+        self.init(path, .unreadableManifest, reason)
+    }
+
+    /// The one issue of a manifest whose changes cannot be told.
+    init(unwatched path: String, because reason: String) {
+        self.init(path, .notWatched, reason)
+    }
+
+    private init(_ path: String, _ code: ManifestIssue.Code, _ reason: String) {
         self.init([
             ManifestIssue(
                 severity: .error,
-                code: .unreadableManifest,
+                code: code,
                 message: reason,
                 file: path,
                 line: 1,

@@ -118,6 +118,8 @@ extension ManifestIssue.Code {
     public static let endlessFolder = Self(.endlessFolder)
     /// More URLs than an engine takes rules for; only of web views.
     public static let tooManyRules = Self(.tooManyRules)
+    /// Changes of the manifest and its files cannot be told; see ``LocalSubstitutionCache/reloadWhenChanged(_:)``.
+    public static let notWatched = Self(.notWatched)
 
     // Warnings.
 
@@ -165,6 +167,7 @@ extension ManifestIssue.Code {
         case outsideFolder = "outside-folder"
         case endlessFolder = "endless-folder"
         case tooManyRules = "too-many-rules"
+        case notWatched = "not-watched"
         case unknownExtension = "unknown-extension"
         case notUTF8 = "not-utf-8"
         case unusedFile = "unused-file"

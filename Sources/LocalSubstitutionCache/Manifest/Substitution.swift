@@ -62,6 +62,12 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The first bytes of the file as it is now; nil when it cannot be read, or is no file any more.
     package func bytes(upTo count: Int) -> Data? { try? OpenedFile(reference.realPath.text).head(count) }
 
+    /// The whole file as it is now, opened without leaving `folder`; nil when it cannot be read, or is no file any more.
+    package func data(in folder: URL) -> Data? {
+        guard let opened = try? OpenedFolder(folder.path), let file = try? opened.file(reference) else { return nil }
+        return try? FileContents(of: file, reading: .copied).data
+    }
+
     /// Each URL that it stands in for: scheme, `host:port`, and the path, percent-encoded as it is in normal form.
     package var addresses: [(scheme: String, authority: String, path: String)] {
         pattern.targets.map { target in

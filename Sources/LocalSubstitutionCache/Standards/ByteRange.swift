@@ -1,5 +1,5 @@
 /// A `Range` header's single byte range (RFC 9110 §14.1.2 and §14.2).
-enum ByteRange: Equatable {
+package enum ByteRange: Equatable {
     /// Everything: for another unit, several ranges, what is not well formed, and the end of an empty representation.
     case whole
     /// Offsets from 0, never empty.
@@ -14,7 +14,7 @@ enum ByteRange: Equatable {
     /// - Parameters:
     ///   - header: The value of `Range`.
     ///   - length: The length of the representation in bytes.
-    init(_ header: String, length: Int) {
+    package init(_ header: String, length: Int) {
         // All names of range units are case-insensitive (§14.1).
         guard let equals = header.firstIndex(of: "="), header[..<equals].lowercased() == "bytes" else {
             self = .whole

@@ -11,6 +11,8 @@ struct Command: Sendable {
     /// Paragraphs between the usage and the options.
     let discussion: String
     let example: String
+    /// Whether it may write to the package's folder or use the network, for which the package manager asks first.
+    var needsPermission = false
     /// Runs the command and returns the status to exit with.
     let run: @Sendable (Arguments, Console) async throws -> Int32
 

@@ -50,6 +50,10 @@ enum Main {
         } catch {
             let message = (error as? ToolError)?.message ?? error.localizedDescription
             console.complain("substitute \(command.name): \(message)")
+            // The sandbox of the package manager says only that something is not permitted.
+            if command.needsPermission, ProcessInfo.processInfo.environment["SUBSTITUTE_VERB"] == "substitute" {
+                console.complain("If that needs permission, use: swift package substitute-edit \(command.name) …")
+            }
             return 1
         }
     }

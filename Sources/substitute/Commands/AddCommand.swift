@@ -20,6 +20,7 @@ enum AddCommand {
             missing: it is told, and the rest is added.
             """,
         example: "  substitute add --with-references https://example.com/",
+        needsPermission: true,
         run: run
     )
 

@@ -8,7 +8,7 @@ enum CheckCommand {
         summary: "Tells everything that is wrong with a manifest, and where.",
         operands: "[OPTIONS] [MANIFEST…]",
         operandKind: .manifest,
-        options: [strict, all, budget, webViews, format, json, folder, stamp, again, problem],
+        options: [strict, all, watch, budget, webViews, format, json, folder, stamp, again, problem],
         discussion: """
             \(Command.aboutManifest)
             With - it reads the manifest from standard input; its files lie in the current folder, or in the one that
@@ -29,6 +29,7 @@ enum CheckCommand {
         short: "a",
         "List each file that no entry uses, instead of counts by folder."
     )
+    private static let watch = Option("watch", short: "w", "Check again whenever something is saved, until Control-C.")
     private static let budget = Option(
         "budget",
         short: "b",
@@ -84,6 +85,45 @@ enum CheckCommand {
                 "there is no format \(quoted(name)); the formats are \(ReportFormat.allCases.map(\.rawValue).joined(separator: ", "))"
             )
         }
+        let once = { try check(paths, format: reportFormat, limit: limit, arguments, console) }
+        if arguments.has(watch) { try followChanges(of: paths, console, once) }
+        return try once()
+    }
+
+    /// Checks now, and whenever something below the manifests' folders is saved.
+    private static func followChanges(of paths: [String], _ console: Console, _ check: () throws -> Int32) throws
+        -> Never
+    {
+        guard !paths.contains("-") else { throw UsageError("--watch is for files; standard input has an end") }
+        let saved = DispatchSemaphore(value: 0)
+        let watchers = try paths.map { path in
+            let manifest = URL(fileURLWithPath: path)
+            do {
+                return try FolderWatcher(manifest.deletingLastPathComponent(), manifest: manifest) { _ in saved.signal()
+                }
+            } catch {
+                throw ToolError("the folder of \(quoted(path)) cannot be watched: \(error.localizedDescription)")
+            }
+        }
+        return try withExtendedLifetime(watchers) {
+            while true {
+                // A terminal shows one run at a time (ECMA-48: ED and CUP).
+                if isatty(1) == 1 { console.print("\u{1B}[H\u{1B}[2J\u{1B}[3J") }
+                _ = try check()
+                console.print("")
+                console.flush()
+                saved.wait()
+            }
+        }
+    }
+
+    private static func check(
+        _ paths: [String],
+        format: ReportFormat,
+        limit: ByteCount?,
+        _ arguments: Arguments,
+        _ console: Console
+    ) throws -> Int32 {
         let checks = paths.map { path in
             let files = URL(fileURLWithPath: arguments.values(folder).last ?? ".")
             return path == "-"
@@ -96,8 +136,8 @@ enum CheckCommand {
             let issues = check.issues + (webChecks.isEmpty ? [] : webChecks[index].issues) + more
             return CheckReport.Result(check: check, issues: arguments.has(strict) ? issues.map(\.asError) : issues)
         }
-        try CheckReport(results, console).print(as: reportFormat)
-        if reportFormat == .text { webChecks.compactMap(\.counts).forEach(console.print) }
+        try CheckReport(results, console).print(as: format)
+        if format == .text { webChecks.compactMap(\.counts).forEach(console.print) }
         let issues = results.flatMap(\.issues)
         let isToBeToldAgain = !issues.isEmpty || checks.contains(where: \.hasDayToCome)
         for file in arguments.values(again) where isToBeToldAgain { try Console.write(UUID().uuidString, to: file) }

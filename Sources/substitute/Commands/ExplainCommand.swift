@@ -17,7 +17,7 @@ struct ExplainCommand {
         discussion: """
             Prints the entry and the file that answer a URL, and the head of the response as a client gets it; or the
             reason why the URL is left to the network, and the nearest entry. With - it reads URLs from standard input,
-            one a line: paste the list of what a page loads.
+            one a line, or a recording of a page (HAR), and says at the end how many of them a file answers.
 
             \(Command.aboutManifest)
 
@@ -77,26 +77,56 @@ struct ExplainCommand {
             headers: headers,
             console: console
         )
-        var isEachAnswered = true
-        for url in urls {
-            let lines = url == "-" ? console.readAll().split(separator: UInt8(ascii: "\n")) : [Data(url.utf8)]
-            for line in lines {
-                let url = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-                // An empty line of a list is no URL; one that was named is.
-                if url.isEmpty, lines.count > 1 { continue }
-                // A manifest writes //host/path for both schemes.
-                for url in url.hasPrefix("//") ? ["https:\(url)", "http:\(url)"] : [url] {
-                    let answer = explain.answer(url)
-                    if answer?.response == nil { isEachAnswered = false }
-                    if arguments.has(json) {
-                        try explain.printJSON(url, answer)
-                    } else {
-                        explain.printText(url, answer)
-                    }
+        var (answered, count, size) = (0, 0, 0)
+        for word in urls {
+            let questions = try word == "-" ? questions(in: console.readAll()) : questions(about: word)
+            for question in questions {
+                let answer = explain.answer(question)
+                count += 1
+                if answer?.response != nil {
+                    answered += 1
+                    size += answer?.explanation.substitution?.size ?? 0
+                }
+                if arguments.has(json) {
+                    try explain.printJSON(question.url, answer)
+                } else {
+                    explain.printText(question.url, answer)
                 }
             }
         }
-        return arguments.has(require) && !isEachAnswered ? 1 : 0
+        if count > 1, !arguments.has(json) {
+            console.print("\(answered) of \(counted(count, "URL")) would come from the bundle, \(ByteCount(size))")
+        }
+        return arguments.has(require) && answered < count ? 1 : 0
+    }
+
+    /// A request that is explained.
+    private struct Question: Hashable {
+        let url: String
+        /// Nil for that of the command line.
+        var method: String?
+    }
+
+    /// What a list of URLs, a line each, or a recording of a page asks for.
+    private static func questions(in input: Data) throws -> [Question] {
+        if HARFile.isLikely(input) {
+            var seen: Set<Question> = []
+            // The rest is not asked of a server: data:, blob:, about:.
+            let exchanges = try HARFile(input, name: "<stdin>").exchanges.filter {
+                $0.url.lowercased().hasPrefix("http")
+            }
+            return exchanges.map { Question(url: $0.url, method: $0.method) }.filter { seen.insert($0).inserted }
+        }
+        let lines = input.split(separator: UInt8(ascii: "\n")).map { line in
+            String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        // An empty line of a list is no URL.
+        return lines.filter { !$0.isEmpty || lines.count == 1 }.flatMap(questions(about:))
+    }
+
+    /// A manifest writes //host/path for both schemes.
+    private static func questions(about url: String) -> [Question] {
+        (url.hasPrefix("//") ? ["https:\(url)", "http:\(url)"] : [url]).map { Question(url: $0) }
     }
 
     private typealias Answer = (explanation: Explanation, response: HTTPURLResponse?)
@@ -104,14 +134,14 @@ struct ExplainCommand {
     /// The explanation, and the response when a file answers.
     ///
     /// Nil when the text is no URL at all.
-    private func answer(_ text: String) -> Answer? {
+    private func answer(_ question: Question) -> Answer? {
         // Foundation encodes each "%" anew when it has to encode anything.
-        let text = text.unicodeScalars.map { scalar in
+        let text = question.url.unicodeScalars.map { scalar in
             scalar.isASCII ? String(scalar) : String(scalar).utf8.map { String(format: "%%%02X", $0) }.joined()
         }.joined()
         guard let url = URL(string: text) else { return nil }
         var request = URLRequest(url: url)
-        request.httpMethod = method
+        request.httpMethod = question.method ?? method
         for header in headers { request.setValue(header.value, forHTTPHeaderField: header.name) }
         let explanation = table.explain(request)
         switch explanation.answer {

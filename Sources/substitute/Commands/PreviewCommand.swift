@@ -8,18 +8,22 @@ enum PreviewCommand {
         summary: "Writes a page that shows what ships.",
         operands: "[OPTIONS] [MANIFEST]",
         operandKind: .manifest,
-        options: [output, opens],
+        options: [output, opens, serves, outdated],
         discussion: """
             The page shows a thumbnail, specimen, player or first lines of each file, with its URL, media type, size and
             conditions, and what is wrong with the manifest on top. It is one file; it refers to the files of the manifest
             by relative address, and sends nothing anywhere.
+
+            With --serve the page is served on this machine instead, to this machine only, and follows what is saved: a
+            picture, a stylesheet, the manifest, with its errors. End it with Control-C.
 
             \(Command.aboutManifest)
 
             Exits with 0 when the page was written, also for a manifest with errors, 1 when it could not be, and 2 when it
             is used wrongly.
             """,
-        example: "  substitute preview --open",
+        example: "  substitute preview --serve --open",
+        needsPermission: true,
         run: run
     )
 
@@ -30,10 +34,19 @@ enum PreviewCommand {
         "Where the page is written; without it to standard output, or with --open to a\ntemporary file."
     )
     private static let opens = Option("open", "Open the page in the browser.")
+    private static let serves = Option("serve", short: "s", "Serve the page, and show what is saved at once.")
+    private static let outdated = Option(
+        "outdated",
+        "Ask the servers, and mark files that differ from what they have now."
+    )
 
-    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
         let path = try ManifestLocation.find(arguments.operands.first)
+        if arguments.has(serves) {
+            guard !arguments.has(output) else { throw UsageError("--serve writes no file; leave --output out") }
+            try await serve(path, arguments, console)
+        }
         let named = arguments.values(output).last.flatMap { $0 == "-" ? nil : $0 }
         let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(
             "preview-\(UUID().uuidString).html"
@@ -46,7 +59,8 @@ enum PreviewCommand {
         let preview = PreviewPage(
             check,
             folder: manifest.deletingLastPathComponent(),
-            from: page.deletingLastPathComponent()
+            from: page.deletingLastPathComponent(),
+            marks: arguments.has(outdated) ? await marks(of: check.substitutions, beside: manifest) : [:]
         )
         guard let output else {
             console.print(preview.html)
@@ -59,11 +73,32 @@ enum PreviewCommand {
         }
         try Console.write(preview.html, to: output)
         console.print("\(visible(output)) shows \(check.inventory.description)")
-        if arguments.has(opens) { try open(page.resolvingSymlinksInPath()) }
+        if arguments.has(opens) { try open(page.resolvingSymlinksInPath().path) }
         return 0
     }
 
-    private static func open(_ page: URL) throws {
+    /// Serves the page until the process is ended.
+    private static func serve(_ path: String, _ arguments: Arguments, _ console: Console) async throws -> Never {
+        let server = try PreviewServer(path)
+        let address = server.url?.absoluteString ?? ""
+        console.print("\(visible(path)): \(server.summary)\nOpen \(address) in a browser. End with Control-C.")
+        console.flush()
+        if arguments.has(opens) { try open(address) }
+        if arguments.has(outdated) {
+            server.mark(await marks(of: server.substitutions, beside: URL(fileURLWithPath: path)))
+        }
+        while true { try await Task.sleep(nanoseconds: .max) }
+    }
+
+    /// What servers say of files that differ, by their paths.
+    private static func marks(of substitutions: [Substitution], beside manifest: URL) async -> [String: String] {
+        let remote = RemoteCheck(substitutions, in: manifest.deletingLastPathComponent())
+        let findings = await remote.findings(of: remote.copies)
+        let told = findings.compactMap { finding in finding.mark.map { (finding.copy.substitution.file, $0) } }
+        return Dictionary(told) { first, _ in first }
+    }
+
+    private static func open(_ page: String) throws {
         // The desktop's own command for "open with whatever opens this". iOS and its relatives start no processes.
         #if os(macOS) || os(Linux)
         #if os(macOS)
@@ -73,12 +108,12 @@ enum PreviewCommand {
         #endif
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [opener, page.path]
+        process.arguments = [opener, page]
         try process.run()
         process.waitUntilExit()
-        if process.terminationStatus != 0 { throw ToolError("\(opener) could not open \(quoted(page.path))") }
+        if process.terminationStatus != 0 { throw ToolError("\(opener) could not open \(quoted(page))") }
         #else
-        throw ToolError("nothing can be opened on this system; open \(quoted(page.path)) yourself")
+        throw ToolError("nothing can be opened on this system; open \(quoted(page)) yourself")
         #endif
     }
 }

@@ -20,6 +20,7 @@ enum UpdateCommand {
             errors; and 2 when it is used wrongly.
             """,
         example: "  substitute update",
+        needsPermission: true,
         run: run
     )
 

@@ -24,6 +24,7 @@ enum WebExtensionCommand {
             rules than browsers take, or something could not be written; and 2 when it is used wrongly.
             """,
         example: "  substitute webextension -o SiteWithAppFiles",
+        needsPermission: true,
         run: run
     )
 

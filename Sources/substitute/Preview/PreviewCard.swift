@@ -11,6 +11,8 @@ struct PreviewCard {
     let problem: String?
     /// Whether the entry is ignored since its last day has passed.
     let isExpired: Bool
+    /// What its server says of it, when that was asked.
+    let mark: String?
     /// Different for each card of the page.
     let number: Int
 
@@ -23,7 +25,7 @@ struct PreviewCard {
     /// The card as an item of a list.
     var html: String {
         """
-        <li class="card\(isExpired ? " expired" : "")" data-kind="\(kind.rawValue)" id="\(anchor)">
+        <li class="card\(isExpired ? " expired" : "")" data-kind="\(kind.rawValue)" data-size="\(substitution.size)" id="\(anchor)">
         <div class="show \(kind.rawValue)\(problem == nil ? "" : " broken")">\(sample)</div>
         <div class="about">
         <p class="url">\(HTML.breakable(substitution.url))</p>
@@ -76,6 +78,7 @@ struct PreviewCard {
         if let day = substitution.lastDay {
             chips.append(isExpired ? "ended on \(day): not used any more" : "until \(day)")
         }
+        if let mark { chips.append(mark) }
         for (name, value) in substitution.addedHeaders.sorted(by: { $0.key < $1.key }) {
             chips.append(value.map { "\(name): \($0)" } ?? "no \(name)")
         }

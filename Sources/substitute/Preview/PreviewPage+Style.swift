@@ -20,6 +20,8 @@ extension PreviewPage {
         .issues ul { margin: 0; padding: 0; list-style: none; }
         .issues li { color: var(--ink); overflow-wrap: anywhere; }
         .issues li + li { margin-top: .3rem; }
+        .issues pre { margin: .2rem 0 .5rem; overflow-x: auto; color: var(--quiet); font: 13px/1.35 ui-monospace, "DejaVu Sans Mono",
+          monospace; }
         .filter { position: sticky; top: 0; z-index: 1; display: flex; flex-wrap: wrap; gap: .6rem 1.2rem; align-items: center;
           margin: 1.25rem -1.5rem 0; padding: .7rem 1.5rem; background: var(--paper); border-bottom: 1px solid var(--line); }
         .filter input[type=search] { width: 17rem; max-width: 100%; padding: .4rem .6rem; border: 1px solid var(--line);
@@ -31,6 +33,8 @@ extension PreviewPage {
         .filter fieldset input { position: absolute; opacity: 0; }
         .filter fieldset label:has(:checked) { background: var(--ink); color: var(--paper); border-color: var(--ink); }
         .filter fieldset label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 2px; }
+        .filter select { padding: .3rem .4rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card);
+          color: inherit; font: inherit; font-size: .9rem; }
         .filter output { margin-left: auto; color: var(--quiet); font-size: .9rem; }
         .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); gap: 1rem;
           margin: 1.25rem 0 0; padding: 0; list-style: none; }
@@ -44,6 +48,12 @@ extension PreviewPage {
           transparent 0 50%) 0 0 / 20px 20px; }
         .show img, .show video { max-width: 100%; max-height: 100%; }
         .show.image img { width: 100%; height: 100%; object-fit: contain; }
+        .show.transparent { flex-direction: row; padding: 0; background: none; }
+        .show.transparent img { width: 50%; padding: .75rem; background: #fff; }
+        .show.transparent img + img { background: #15171c; }
+        .show.transparent.wide { flex-direction: column; } .show.transparent.wide img { width: 100%; height: 50%; }
+        .ended { position: sticky; top: 0; z-index: 2; margin: 0 -1.5rem; padding: .5rem 1.5rem; background: var(--warning);
+          color: var(--paper); }
         .show audio { width: calc(100% - 1.5rem); margin: 0 .75rem; }
         .show p { margin: 0 .75rem; } .show .big { font-size: 2.6rem; line-height: 1.2; }
         .show.other { color: var(--quiet); }
@@ -66,11 +76,10 @@ extension PreviewPage {
         const form = document.querySelector(".filter");
         const search = form.querySelector("input[type=search]");
         const output = form.querySelector("output");
-        const cards = [...document.querySelectorAll(".card")].map(element =>
-          ({ element, kind: element.dataset.kind, text: element.querySelector(".about").textContent.toLowerCase() }));
+        let cards = [];
         function apply() {
           const words = search.value.toLowerCase().split(/\\s+/).filter(Boolean);
-          const kind = form.elements.kind.value;
+          const kind = form.elements.kind.value || "all";
           let shown = 0;
           for (const card of cards) {
             const isShown = (kind === "all" || card.kind === kind) && words.every(word => card.text.includes(word));
@@ -79,7 +88,12 @@ extension PreviewPage {
           }
           output.textContent = shown === cards.length ? "" : `${shown} of ${cards.length}`;
         }
-        form.addEventListener("input", apply);
+        function sort() {
+          const isBySize = form.elements.order.value === "size";
+          const sorted = isBySize ? [...cards].sort((first, second) => second.size - first.size) : cards;
+          document.querySelector(".cards").append(...sorted.map(card => card.element));
+        }
+        form.addEventListener("input", event => { if (event.target.name === "order") sort(); apply(); });
         form.addEventListener("submit", event => event.preventDefault());
         addEventListener("keydown", event => {
           if (event.key === "/" && document.activeElement !== search) { event.preventDefault(); search.focus(); }
@@ -92,20 +106,98 @@ extension PreviewPage {
           words.className = "problem";
           words.textContent = sentence;
           show.replaceChildren(words);
+          show.classList.remove("transparent");
           show.classList.add("broken");
         }
-        for (const image of document.images) {
-          const check = () => image.complete && !image.naturalWidth && mark(image, "This browser cannot show the picture.");
-          image.addEventListener("error", check);
-          check();
+        // Pages from files may not look into their pictures; then there is one picture, on its checks.
+        function isTransparent(image) {
+          try {
+            const canvas = document.createElement("canvas");
+            [canvas.width, canvas.height] = [24, 24];
+            const context = canvas.getContext("2d", { willReadFrequently: true });
+            context.drawImage(image, 0, 0, 24, 24);
+            return context.getImageData(0, 0, 24, 24).data.some((value, index) => index % 4 === 3 && value < 250);
+          } catch {
+            return false;
+          }
         }
-        for (const media of document.querySelectorAll("audio, video")) {
-          media.addEventListener("error", () => mark(media, "This browser cannot play it."));
+        function showPicture(image) {
+          if (!image.naturalWidth) return mark(image, "This browser cannot show the picture.");
+          const card = image.closest(".card");
+          const facts = card.querySelector(".facts");
+          // An SVG has the size that it is given.
+          if (!facts.dataset.pixels && !facts.textContent.includes("svg")) {
+            facts.dataset.pixels = "told";
+            facts.append(` · ${image.naturalWidth} × ${image.naturalHeight} px`);
+          }
+          if (isTransparent(image) && image.parentElement.children.length === 1) {
+            image.parentElement.classList.add("transparent");
+            image.parentElement.classList.toggle("wide", image.naturalWidth > 2 * image.naturalHeight);
+            image.after(image.cloneNode());
+          }
         }
-        for (const sample of document.querySelectorAll("[data-font]")) {
-          document.fonts.load(`1rem ${sample.dataset.font}`).catch(() => mark(sample, "This browser cannot use the font."));
+        function prepare(element) {
+          for (const image of element.querySelectorAll(".show img")) {
+            image.addEventListener("error", () => mark(image, "This browser cannot show the picture."));
+            if (image.complete) showPicture(image); else image.addEventListener("load", () => showPicture(image));
+          }
+          for (const media of element.querySelectorAll("audio, video")) {
+            media.addEventListener("error", () => mark(media, "This browser cannot play it."));
+          }
+          for (const sample of element.querySelectorAll("[data-font]")) {
+            document.fonts.load(`1rem ${sample.dataset.font}`).catch(() => mark(sample, "This browser cannot use the font."));
+          }
         }
+        function describe(element, html) {
+          const text = element.querySelector(".about").textContent.toLowerCase();
+          return { element, html, kind: element.dataset.kind, size: Number(element.dataset.size), text };
+        }
+        cards = [...document.querySelectorAll(".card")].map(element => describe(element, element.outerHTML));
+        for (const card of cards) prepare(card.element);
         form.hidden = false;
         apply();
+        """
+
+    /// Follows what is saved: cards that are as they were stay, with their pictures.
+    static let liveScript = """
+        let version = document.documentElement.dataset.version;
+        async function refresh() {
+          const response = await fetch("/", { cache: "no-store" });
+          const page = new DOMParser().parseFromString(await response.text(), "text/html");
+          version = page.documentElement.dataset.version;
+          document.title = page.title;
+          for (const selector of ["header", "#issues"]) {
+            document.querySelector(selector).replaceWith(page.querySelector(selector));
+          }
+          const kind = form.elements.kind.value;
+          form.querySelector("fieldset").replaceWith(page.querySelector(".filter fieldset"));
+          const chosen = form.querySelector(`[name=kind][value="${kind}"]`);
+          if (chosen) chosen.checked = true;
+          const old = new Map(cards.map(card => [card.html, card.element]));
+          cards = [...page.querySelectorAll(".card")].map(element => {
+            const same = old.get(element.outerHTML);
+            if (same) return describe(same, element.outerHTML);
+            const card = describe(document.adoptNode(element), element.outerHTML);
+            prepare(card.element);
+            return card;
+          });
+          document.querySelector(".cards").replaceChildren(...cards.map(card => card.element));
+          sort();
+          apply();
+        }
+        // One at a time, and the last is never left out.
+        let running = Promise.resolve();
+        const events = new EventSource("/events");
+        events.addEventListener("message", event => {
+          document.querySelector(".ended")?.remove();
+          running = running.then(() => event.data === version ? null : refresh()).catch(() => null);
+        });
+        events.addEventListener("error", () => {
+          if (document.querySelector(".ended")) return;
+          const words = document.createElement("p");
+          words.className = "ended";
+          words.textContent = "The preview has ended; start substitute preview --serve again.";
+          document.body.prepend(words);
+        });
         """
 }

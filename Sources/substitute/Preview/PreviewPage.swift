@@ -9,24 +9,39 @@ struct PreviewPage {
     private let anchors: [ManifestCheck.Place: String]
     /// Allows this page's script and no other; what the manifest says cannot know it.
     private let nonce = UUID().uuidString
+    /// What tells one state of a page that is served from the next; nil for a file.
+    private let version: Int?
 
-    /// Lays out what is known of a manifest.
+    /// Lays out what is known of a manifest, for a file.
     ///
     /// - Parameters:
     ///   - check: The manifest.
     ///   - folder: Where its files lie.
     ///   - page: The folder that the page will lie in, from which the files are addressed.
-    init(_ check: ManifestCheck, folder: URL, from page: URL) {
-        self.check = check
+    ///   - marks: What servers say of the files, by their paths.
+    init(_ check: ManifestCheck, folder: URL, from page: URL, marks: [String: String] = [:]) {
         let prefix = Self.path(to: folder, from: page)
+        self.init(check, version: nil, marks: marks) { Self.encoded(prefix + $0.file) }
+    }
+
+    /// Lays out what is known of a manifest, for a server that has the files at these addresses.
+    init(
+        _ check: ManifestCheck,
+        version: Int?,
+        marks: [String: String],
+        address: (Substitution) -> String
+    ) {
+        self.check = check
+        self.version = version
         let now = Date()
         cards = check.substitutions.enumerated().map { number, substitution in
             PreviewCard(
                 substitution: substitution,
                 kind: FileKind(substitution.mediaType),
-                address: Self.encoded(prefix + substitution.file),
+                address: address(substitution),
                 problem: check.contentProblems[substitution.file],
                 isExpired: substitution.isExpired(on: now),
+                mark: marks[substitution.file],
                 number: number
             )
         }
@@ -36,7 +51,7 @@ struct PreviewPage {
     var html: String {
         """
         <!doctype html>
-        <html lang="en">
+        <html lang="en"\(version.map { " data-version=\"\($0)\"" } ?? "")>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta http-equiv="Content-Security-Policy" content="\(policy)">
@@ -49,12 +64,13 @@ struct PreviewPage {
         <p>\(HTML.escaped(check.name))</p>
         <p class="totals">\(totals)</p>
         </header>
-        \(issues)\(filter)<main>
+        <div id="issues">\(issues)</div>
+        \(filter)<main>
         <ul class="cards">
         \(cards.map(\.html).joined())</ul>
         </main>
         <script nonce="\(nonce)">
-        \(Self.script)
+        \(Self.script)\(version == nil ? "" : "\n" + Self.liveScript)
         </script>
         </html>
         """
@@ -64,7 +80,8 @@ struct PreviewPage {
     private var policy: String {
         [
             "default-src 'none'", "img-src 'self' file:", "media-src 'self' file:", "font-src 'self' file:",
-            "style-src 'unsafe-inline'", "script-src 'nonce-\(nonce)'", "base-uri 'none'", "form-action 'none'",
+            "style-src 'unsafe-inline'", "connect-src \(version == nil ? "'none'" : "'self'")",
+            "script-src 'nonce-\(nonce)'", "base-uri 'none'", "form-action 'none'",
         ].joined(separator: "; ")
     }
 
@@ -79,15 +96,21 @@ struct PreviewPage {
 
     private var issues: String {
         if check.issues.isEmpty { return "" }
+        let excerpts = Excerpts(check.text)
         let items = check.issues.map { issue in
             let place = issue.isAboutTheWhole ? "" : "\(issue.line):\(issue.column)"
             let link = target(of: issue).map { "<a href=\"#\($0)\">\(place)</a>" } ?? place
             return "<li class=\"\(issue.severity.rawValue)\"><b>\(issue.severity.rawValue)</b> \(link) "
-                + "\(HTML.escaped(issue.message))</li>\n"
+                + "\(HTML.escaped(issue.message))\(excerpt(of: issue, excerpts))</li>\n"
         }
         let worst = check.issues.contains { $0.severity == .error } ? "error" : "warning"
         return
             "<section class=\"issues \(worst)\" aria-label=\"What is wrong\">\n<ul>\n\(items.joined())</ul>\n</section>\n"
+    }
+
+    private func excerpt(of issue: ManifestIssue, _ excerpts: Excerpts) -> String {
+        guard issue.severity == .error, let (line, indentation) = excerpts.lines(for: issue) else { return "" }
+        return "<pre>\(HTML.escaped(line))\n\(indentation)^</pre>"
     }
 
     /// The first card of the entry that an issue is about: of the last one that begins before it.
@@ -107,13 +130,18 @@ struct PreviewPage {
     /// Shown by the script; without it all cards are there and nothing filters them.
     private var filter: String {
         let kinds = FileKind.allCases.compactMap { kind in
-            let count = cards.count { $0.kind == kind }
-            return count == 0 ? nil : choice(kind.rawValue, "\(kind.title) \(count)")
+            let shown = cards.filter { $0.kind == kind }
+            // A file that several URLs name ships once.
+            let sizes = Dictionary(shown.map { ($0.substitution.file, $0.substitution.size) }) { first, _ in first }
+            let size = ByteCount(sizes.values.reduce(0, +))
+            return shown.isEmpty ? nil : choice(kind.rawValue, "\(kind.title) \(shown.count) · \(size)")
         }
         return """
             <form class="filter" hidden>
             <label>Find <input type="search" autocomplete="off" placeholder="URL, file or type"></label>
             <fieldset><legend>Kind</legend>\(choice("all", "All \(cards.count)", checked: true))\(kinds.joined())</fieldset>
+            <label>Order <select name="order"><option value="manifest">as in the manifest<option value="size">largest \
+            first</select></label>
             <output></output>
             </form>
 
@@ -139,7 +167,7 @@ struct PreviewPage {
         folder.absoluteURL.standardizedFileURL.resolvingSymlinksInPath().pathComponents
     }
 
-    private static func encoded(_ path: String) -> String {
+    static func encoded(_ path: String) -> String {
         let unreserved = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
         )

@@ -19,6 +19,15 @@ extension RemoteCheck.Finding {
     /// Whether somebody should look at it.
     var isWorthTelling: Bool { isOutdated || word == "unknown" }
 
+    /// What a card of the preview says; nil where there is nothing to say.
+    var mark: String? {
+        switch state {
+        case .differs: "outdated: its server has other bytes"
+        case .gone(let status): "outdated: its server answers \(status)"
+        case .current, .unknown, .exempt: nil
+        }
+    }
+
     /// Why it is not known, or not asked.
     var reason: String? {
         switch state {

@@ -36,9 +36,10 @@ struct GoldenTests {
             return Set(issuesOf(data, named: name, in: folder).map(\.code))
         }
         let seen = texts.reduce(into: Set()) { $0.formUnion($1) }
-        // These need a file that a repository cannot hold; HostileFolderTests makes them. The last is of web views.
+        // These need a file that a repository cannot hold; HostileFolderTests makes them. The last two are of
+        // web views and of watching.
         let elsewhere: Set<ManifestIssue.Code> = [
-            .unreadableManifest, .unreadableFile, .outsideFolder, .endlessFolder, .tooManyRules,
+            .unreadableManifest, .unreadableFile, .outsideFolder, .endlessFolder, .tooManyRules, .notWatched,
         ]
         #expect(seen.isDisjoint(with: elsewhere))
         #expect(Fixtures.names(in: "Valid").count >= 5)

@@ -1,0 +1,1 @@
+../SubstituteCommand/RunTool.swift

@@ -1,0 +1,163 @@
+import Foundation
+import LocalSubstitutionCache
+import LoopbackServer
+
+/// Shows what ships in a browser on this machine, and shows it anew when something is saved.
+///
+/// It answers for the page and the rows of the table, and to nobody who asks by another name: a page of the web cannot
+/// have its own name lead here (DNS rebinding).
+// Mutable state is only accessed inside the condition's lock.
+final class PreviewServer: @unchecked Sendable {
+    private let path: String
+    private let manifest: URL
+    private let condition = NSCondition()
+    private var version = 1
+    private var check: ManifestCheck
+    private var marks: [String: String] = [:]
+    /// What is served besides the page, by its path: only what a card shows.
+    private var rows: [String: Substitution] = [:]
+    private var page = Data()
+    private var server: LoopbackServer?
+    private var watcher: FolderWatcher?
+
+    /// The folder of files' addresses.
+    private static let prefix = "/files/"
+
+    /// Starts to serve.
+    init(_ path: String) throws {
+        self.path = path
+        manifest = URL(fileURLWithPath: path)
+        check = ManifestCheck(manifest, name: path)
+        layOut()
+        server = try LoopbackServer { [weak self] request in self?.answer(request) ?? .text("", status: 503) }
+        do {
+            watcher = try FolderWatcher(manifest.deletingLastPathComponent(), manifest: manifest) { [weak self] _ in
+                self?.changed()
+            }
+        } catch {
+            server?.stop()
+            throw ToolError("the manifest's folder cannot be watched: \(error.localizedDescription)")
+        }
+        // What was saved before it was watched.
+        changed()
+    }
+
+    /// The address to open.
+    var url: URL? { server?.url.appendingPathComponent("/") }
+
+    /// What ships now.
+    var summary: String { condition.withLock { check.inventory.description } }
+
+    /// The substitutions that are shown.
+    var substitutions: [Substitution] { condition.withLock { check.substitutions } }
+
+    /// Says of files what their servers say.
+    func mark(_ marks: [String: String]) {
+        condition.withLock { self.marks = marks }
+        changed()
+    }
+
+    private func changed() {
+        let check = ManifestCheck(manifest, name: path)
+        condition.withLock {
+            self.check = check
+            version += 1
+            layOut()
+            condition.broadcast()
+        }
+    }
+
+    /// Makes the page of what is known.
+    private func layOut() {
+        var rows: [String: Substitution] = [:]
+        let preview = PreviewPage(check, version: version, marks: marks) { substitution in
+            let address = Self.prefix + PreviewPage.encoded(substitution.file)
+            rows[address] = substitution
+            return "\(address)?\(Self.version(of: substitution))"
+        }
+        self.rows = rows
+        page = Data(preview.html.utf8)
+    }
+
+    /// What tells one version of a file from the next, so that a browser keeps what did not change.
+    private static func version(of substitution: Substitution) -> String {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: substitution.realPath)
+        let date = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
+        return "\(substitution.size)-\(UInt64(max(0, date) * 1e6))"
+    }
+
+    // MARK: - Answers
+
+    private func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
+        guard let url, request.headers["host"] == "\(url.host ?? ""):\(url.port ?? 0)" else {
+            return .text("This server answers to its own name only.\n", status: 421)
+        }
+        guard request.method == "GET" || request.method == "HEAD" else { return .text("GET or HEAD\n", status: 405) }
+        switch request.path {
+        case "/":
+            return response("text/html; charset=utf-8", condition.withLock { page }, ["Cache-Control": "no-store"])
+        case "/events":
+            return events()
+        default:
+            guard let row = condition.withLock({ rows[request.path] }),
+                let data = row.data(in: manifest.deletingLastPathComponent())
+            else { return .text("There is no \(visible(request.path))\n", status: 404) }
+            // A page of the manifest is shown like one of a stranger: it reads nothing here.
+            let headers = ["Cache-Control": "max-age=31536000, immutable", "Content-Security-Policy": "sandbox"]
+            return part(of: response(row.mediaType.description, data, headers), request)
+        }
+    }
+
+    private func response(_ type: String, _ body: Data, _ headers: [String: String]) -> LoopbackServer.Response {
+        let own = [
+            "Content-Type": type, "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin",
+            "Referrer-Policy": "no-referrer",
+        ]
+        return LoopbackServer.Response(headers: own.merging(headers) { $1 }, body: body)
+    }
+
+    /// The part that a player asks for, to begin in the middle.
+    private func part(
+        of whole: LoopbackServer.Response,
+        _ request: LoopbackServer.Request
+    ) -> LoopbackServer.Response {
+        var response = whole
+        response.headers["Accept-Ranges"] = "bytes"
+        guard let header = request.headers["range"],
+            case .part(let range) = ByteRange(header, length: whole.body.count)
+        else { return response }
+        response.status = 206
+        response.headers["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(whole.body.count)"
+        response.body = whole.body.subdata(in: range)
+        return response
+    }
+
+    /// Server-sent events (HTML §9.2): the version of the page, now and whenever there is another.
+    private func events() -> LoopbackServer.Response {
+        let told = Told()
+        var response = LoopbackServer.Response.stream { [weak self] in
+            guard let version = self?.version(after: told.version) else { return nil }
+            // A comment, by which a client that is gone is found out.
+            if version == told.version { return Data(":\n\n".utf8) }
+            told.version = version
+            return Data("data: \(version)\n\n".utf8)
+        }
+        response.headers = ["Content-Type": "text/event-stream", "Cache-Control": "no-store"]
+        return response
+    }
+
+    /// What one client knows.
+    // Only accessed on the thread of its connection.
+    private final class Told: @unchecked Sendable {
+        var version = 0
+    }
+
+    /// Waits for another version than a client knows, but not for long.
+    private func version(after known: Int) -> Int {
+        let end = Date(timeIntervalSinceNow: 20)
+        return condition.withLock {
+            while version == known, condition.wait(until: end) {}
+            return version
+        }
+    }
+}
