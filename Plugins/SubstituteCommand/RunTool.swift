@@ -7,6 +7,7 @@ extension PluginContext {
     /// - Parameters:
     ///   - arguments: What the person wrote.
     ///   - verb: What the person wrote before, after `swift package`.
+    /// - Throws: What keeps the tool from being started.
     func runTool(_ arguments: [String], as verb: String) throws {
         let process = Process()
         process.executableURL = try tool(named: "substitute").url

@@ -139,8 +139,8 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Reloads whenever the manifest or one of its files is saved, for the time in which an app is made.
     ///
     /// What an editor does for one save is one reload. While the manifest has errors what was there stays, as with
-    /// ``reload()``. Nothing is polled: the system tells what was saved. It ends with this cache; a second call replaces
-    /// the closure of the first.
+    /// ``reload()``. Nothing is polled: the system tells what was saved. It ends with this cache; a second call
+    /// replaces the closure of the first.
     ///
     /// A simulator reads the designer's folder directly, so a save is seen in the running app:
     ///
@@ -154,10 +154,10 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Cost: a look at the date of each file below the manifest's folder after every save. On Apple's platforms each
     /// file and folder is kept open meanwhile, as far as the process may open more.
     ///
-    /// - Parameter report: Called after each reload, one call at a time, on a queue of the library's: with the paths that
-    ///   changed, relative to the manifest's folder, or with what is wrong.
-    /// - Throws: ``ManifestError`` when the cache was not made with ``ReadingMode/copied`` (a mapped file that is written
-    ///   in place ends the process), when the folder cannot be watched, or when the manifest has errors now.
+    /// - Parameter report: Called after each reload, one call at a time, on a queue of the library's: with the paths
+    ///   that changed, relative to the manifest's folder, or with what is wrong.
+    /// - Throws: ``ManifestError`` when the cache was not made with ``ReadingMode/copied`` (a mapped file that is
+    ///   written in place ends the process), when the folder cannot be watched, or when the manifest has errors now.
     public func reloadWhenChanged(
         _ report: @escaping @Sendable (Result<[String], ManifestError>) -> Void = { _ in }
     ) throws(ManifestError) {

@@ -135,9 +135,8 @@ struct PluginTests {
     /// The README's first command, before there is anything to check.
     private func begun() async throws {
         try move(Self.folder, to: "Aside")
-        let made = try await swift(
-            ["package", "--allow-writing-to-package-directory", "--allow-network-connections", "all", "substitute-edit"] + ["init"]
-        )
+        let permissions = ["--allow-writing-to-package-directory", "--allow-network-connections", "all"]
+        let made = try await swift(["package"] + permissions + ["substitute-edit", "init"])
         #expect(made.status == 0, "\(made.output)")
         #expect(made.output.contains("Made Sources/App/Substitutions/manifest.json"))
         let build = try await swift(["build"])
@@ -165,9 +164,8 @@ struct PluginTests {
         try move("\(Self.folder)/manifest.json", to: "\(Self.folder)/Manifest.json")
         #expect(try await problem().hasSuffix("Substitutions has no manifest.json; rename Manifest.json"))
         try move("\(Self.folder)/Manifest.json", to: "\(Self.folder)/img/manifest.json")
-        #expect(
-            try await problem().hasSuffix("Substitutions has no manifest.json; swift package substitute-edit init makes one")
-        )
+        let remedy = "swift package substitute-edit init makes one"
+        #expect(try await problem().hasSuffix("Substitutions has no manifest.json; \(remedy)"))
         try move("\(Self.folder)/img/manifest.json", to: "\(Self.folder)/manifest.json")
         try move(Self.folder, to: "Substitutions")
         try declare("")
