@@ -6,7 +6,7 @@ import Foundation
 ///
 /// A file that is written in place is no event of its directory here, so each file is open, too: as many as the process
 /// may have open. Of the others only what makes, moves or removes them is told.
-/// https://developer.apple.com/documentation/dispatch/dispatchsource/makefilesystemobjectsource(filedescriptor:eventmask:queue:)
+/// https://developer.apple.com/documentation/dispatch/dispatchsource/2300040-makefilesystemobjectsource
 // Only accessed on the queue, until it is cancelled.
 final class FileEvents {
     private let queue: DispatchQueue
@@ -98,8 +98,8 @@ final class FileEvents {
 
     /// Reads what happened.
     ///
-    /// - Returns: Whether there was more than files that were made and are still to be written: those are told when they
-    ///   are closed.
+    /// - Returns: Whether there was more than files that were made and are still to be written: those are told when
+    ///   they are closed.
     private func drain() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         var isTold = false

@@ -26,8 +26,8 @@ package final class FolderWatcher: @unchecked Sendable {
     /// - Parameters:
     ///   - folder: A folder; it may be removed and made again.
     ///   - manifest: A file in the folder that is watched also where it is a link to elsewhere; nil for none.
-    ///   - changed: Called with the paths that changed, on a queue of its own, one call at a time. Paths are relative to
-    ///     the folder; names that begin with "." are not told.
+    ///   - changed: Called with the paths that changed, on a queue of its own, one call at a time. Paths are relative
+    ///     to the folder; names that begin with "." are not told.
     /// - Throws: `POSIXError` when the folder is not there, or the system watches no more.
     package init(
         _ folder: URL,

@@ -1,0 +1,239 @@
+import Foundation
+import LocalSubstitutionCache
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Reloading when something is saved")
+struct ReloadWhenChangedTests {
+    private let folder: TemporaryFolder
+    private static let url = "https://example.com/site.css"
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write(#"{ "https://example.com/site.css": "css/site.css" }"#, to: "manifest.json")
+        try folder.write("old", to: "css/site.css")
+    }
+
+    private var manifest: URL { folder.url.appendingPathComponent("manifest.json") }
+    private var file: URL { folder.url.appendingPathComponent("css/site.css") }
+
+    /// What was reported, in its order.
+    // Mutable state is only accessed inside the lock.
+    private final class Reports: @unchecked Sendable {
+        private let lock = NSLock()
+        private var outcomes: [String] = []
+
+        func append(_ outcome: Result<[String], ManifestError>) {
+            let text =
+                switch outcome {
+                case .success(let paths): paths.joined(separator: " ")
+                case .failure(let error): error.issues.map { "\($0.line):\($0.code.rawValue)" }.joined(separator: " ")
+                }
+            lock.withLock { outcomes.append(text) }
+        }
+
+        var all: [String] { lock.withLock { outcomes } }
+
+        /// Waits until there are so many, and then until no other can come that was caused before.
+        func settled(_ count: Int, _ watched: TemporaryFolder) async throws -> [String] {
+            while all.count < count { try await Task.sleep(nanoseconds: 10_000_000) }
+            // A mark that is told by itself: all that was told before it is here.
+            let mark = "mark-\(UUID().uuidString)"
+            try watched.write("", to: mark)
+            while !all.contains(where: { $0.contains(mark) }) { try await Task.sleep(nanoseconds: 10_000_000) }
+            return all.filter { !$0.hasPrefix("mark-") }
+        }
+    }
+
+    private func watched() throws -> (cache: LocalSubstitutionCache, reports: Reports) {
+        let cache = try LocalSubstitutionCache(manifest: manifest, reading: .copied)
+        let reports = Reports()
+        try cache.reloadWhenChanged { reports.append($0) }
+        return (cache, reports)
+    }
+
+    private func answer(_ cache: LocalSubstitutionCache, _ url: String = Self.url) throws -> String? {
+        let request = URLRequest(url: try #require(URL(string: url)))
+        return cache.cachedResponse(for: request).map { String(decoding: $0.data, as: UTF8.self) }
+    }
+
+    /// What editors do for one save.
+    enum Save: CaseIterable {
+        case inPlace
+        case inPlaceInParts
+        case asideAndRenamed
+        case backupAndNew
+        case deletedAndWritten
+        case exchanged
+    }
+
+    @Test("Whatever an editor does for a save, the file is read again, and once", arguments: Save.allCases)
+    func saves(_ save: Save) async throws {
+        let (cache, reports) = try watched()
+        let new = Data("new".utf8)
+        switch save {
+        case .inPlace:
+            try new.write(to: file)
+        case .inPlaceInParts:
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.truncate(atOffset: 0)
+            for byte in new {
+                try handle.write(contentsOf: Data([byte]))
+                // Longer than what the watcher waits for.
+                if Platform.isLinux { try await Task.sleep(nanoseconds: 150_000_000) }
+            }
+            try handle.close()
+        case .asideAndRenamed:
+            try new.write(to: file, options: .atomic)
+        case .backupAndNew:
+            // As vim does it.
+            try FileManager.default.moveItem(at: file, to: file.appendingPathExtension("bak"))
+            try new.write(to: file)
+            try FileManager.default.removeItem(at: file.appendingPathExtension("bak"))
+        case .deletedAndWritten:
+            try FileManager.default.removeItem(at: file)
+            try new.write(to: file)
+        case .exchanged:
+            // A link takes the place of the file.
+            try folder.write(new, to: "css/other.css")
+            try FileManager.default.removeItem(at: file)
+            try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "other.css")
+        }
+        let told = try await reports.settled(1, folder)
+        #expect(try answer(cache) == "new")
+        #expect(told.count == 1 && told.first?.contains("css/site.css") == true, "\(told)")
+        withExtendedLifetime(cache) {}
+    }
+
+    @Test("While the manifest is wrong what was there stays, and what is wrong is told")
+    func wrongForAMoment() async throws {
+        let (cache, reports) = try watched()
+        try folder.write(#"{ "https://example.com/site.css": "css/site.css" "#, to: "manifest.json")
+        _ = try await reports.settled(1, folder)
+        #expect(try answer(cache) == "old")
+        try folder.write("new", to: "css/site.css")
+        while reports.all.filter({ $0.contains("syntax") }).count < 2 { try await Task.sleep(nanoseconds: 10_000_000) }
+        #expect(try answer(cache) == "old")
+        try folder.write(#"{ "https://example.com/other": "css/site.css" }"#, to: "manifest.json")
+        while reports.all.last?.hasPrefix("manifest.json") != true { try await Task.sleep(nanoseconds: 10_000_000) }
+        #expect(try answer(cache) == nil)
+        #expect(try answer(cache, "https://example.com/other") == "new")
+    }
+
+    @Test("What changes nothing that could be read is no change")
+    func nothingNew() async throws {
+        let (cache, reports) = try watched()
+        try folder.write("draft", to: ".site.css.swp")
+        try FileManager.default.createDirectory(
+            at: folder.url.appendingPathComponent("empty"),
+            withIntermediateDirectories: false
+        )
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        _ = try Data(contentsOf: file)
+        #expect(try await reports.settled(0, folder) == [])
+        withExtendedLifetime(cache) {}
+    }
+
+    @Test("New folders are watched, with what was put into them before that was known")
+    func newFolders() async throws {
+        try folder.write(#"{ "https://example.com/": "./" }"#, to: "manifest.json")
+        let (cache, reports) = try watched()
+        for number in 0..<20 { try folder.write("1", to: "a/b/c\(number)/d.txt") }
+        _ = try await reports.settled(1, folder)
+        #expect(try answer(cache, "https://example.com/a/b/c19/d.txt") == "1")
+        try folder.write("22", to: "a/b/c7/d.txt")
+        _ = try await reports.settled(reports.all.count + 1, folder)
+        #expect(try answer(cache, "https://example.com/a/b/c7/d.txt") == "22")
+    }
+
+    @Test("A folder that is removed and made again is watched again")
+    func folderComesBack() async throws {
+        let outer = try TemporaryFolder()
+        try outer.write(#"{ "https://example.com/site.css": "site.css" }"#, to: "Substitutions/manifest.json")
+        try outer.write("old", to: "Substitutions/site.css")
+        let inner = outer.url.appendingPathComponent("Substitutions")
+        let cache = try LocalSubstitutionCache(
+            manifest: inner.appendingPathComponent("manifest.json"),
+            reading: .copied
+        )
+        let reports = Reports()
+        try cache.reloadWhenChanged { reports.append($0) }
+        try FileManager.default.moveItem(at: inner, to: outer.url.appendingPathComponent("aside"))
+        while !reports.all.contains(where: { $0.contains("unreadable-manifest") }) {
+            try await Task.sleep(nanoseconds: 10_000_000)
+        }
+        #expect(try answer(cache) == "old")
+        try outer.write(#"{ "https://example.com/site.css": "site.css" }"#, to: "Substitutions/manifest.json")
+        try outer.write("new", to: "Substitutions/site.css")
+        while try answer(cache) != "new" { try await Task.sleep(nanoseconds: 10_000_000) }
+        try outer.write("newer", to: "Substitutions/site.css")
+        while try answer(cache) != "newer" { try await Task.sleep(nanoseconds: 10_000_000) }
+    }
+
+    @Test("A manifest that is a link to another folder is watched there, too")
+    func linkedManifest() async throws {
+        let other = try TemporaryFolder()
+        try FileManager.default.moveItem(at: manifest, to: other.url.appendingPathComponent("shared.json"))
+        try FileManager.default.createSymbolicLink(
+            at: manifest,
+            withDestinationURL: other.url.appendingPathComponent("shared.json")
+        )
+        let (cache, reports) = try watched()
+        try other.write(#"{ "https://example.com/other": "css/site.css" }"#, to: "shared.json")
+        #expect(try await reports.settled(1, folder).first == "manifest.json")
+        #expect(try answer(cache, "https://example.com/other") == "old")
+    }
+
+    @Test("A cache that maps its files is refused, as is a folder that is not there")
+    func refused() throws {
+        let mapped = try LocalSubstitutionCache(manifest: manifest)
+        let error = try #require(throws: ManifestError.self) { try mapped.reloadWhenChanged() }
+        #expect(error.issues.map(\.code) == [.notWatched])
+        #expect(error.description.hasSuffix("make the cache with reading: .copied"))
+        let inMemory = try LocalSubstitutionCache(
+            manifest: Data("{}".utf8),
+            folder: folder.url,
+            reading: .copied
+        )
+        try FileManager.default.removeItem(at: folder.url)
+        let second = try #require(throws: ManifestError.self) { try inMemory.reloadWhenChanged() }
+        #expect(second.description.contains("cannot be watched"))
+    }
+
+    @Test("A manifest in memory is kept, and its files are read again")
+    func inMemory() async throws {
+        let cache = try LocalSubstitutionCache(
+            manifest: Data(#"{ "https://example.com/site.css": "css/site.css" }"#.utf8),
+            folder: folder.url,
+            reading: .copied
+        )
+        let reports = Reports()
+        try cache.reloadWhenChanged { reports.append($0) }
+        try folder.write("new", to: "css/site.css")
+        _ = try await reports.settled(1, folder)
+        #expect(try answer(cache) == "new")
+    }
+
+    @Test("It ends with the cache")
+    func ends() async throws {
+        let reports = Reports()
+        weak var weakCache: LocalSubstitutionCache?
+        try {
+            let cache = try LocalSubstitutionCache(manifest: manifest, reading: .copied)
+            try cache.reloadWhenChanged { reports.append($0) }
+            weakCache = cache
+        }()
+        // What is being told keeps it for a moment.
+        while weakCache != nil { try await Task.sleep(nanoseconds: 10_000_000) }
+        let (other, others) = try watched()
+        try folder.write("new", to: "css/site.css")
+        _ = try await others.settled(1, folder)
+        #expect(reports.all == [])
+        withExtendedLifetime(other) {}
+    }
+}
