@@ -17,10 +17,10 @@ final class StagingFolder: @unchecked Sendable {
     ///
     /// - Throws: ``ToolError`` when it cannot be made, or another run has it.
     init(in folder: URL) throws(ToolError) {
-        url = folder.appendingPathComponent(".substitute")
+        let url = folder.appendingPathComponent(".substitute")
         let isMade = mkdir(url.path, 0o777) == 0
         let code = errno
-        descriptor = open(url.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        let descriptor = open(url.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             let reason = String(cString: strerror(isMade ? errno : code))
             throw ToolError("nothing can be written to \(quoted(folder.path)): \(reason)")
@@ -29,6 +29,8 @@ final class StagingFolder: @unchecked Sendable {
             close(descriptor)
             throw ToolError("another substitute is at work in \(quoted(folder.path)); wait for its end")
         }
+        // Not before it is ours: an initialiser that throws when all is set ends in deinit, which removes the folder.
+        (self.url, self.descriptor) = (url, descriptor)
         for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
             try? FileManager.default.removeItem(at: url.appendingPathComponent(name))
         }
