@@ -65,7 +65,7 @@ struct Addition {
         text = try ManifestText(check.text)
         names = FileNames(in: folder)
         record = RemoteRecord(in: folder)
-        change = FolderChange(manifest, name: path)
+        change = FolderChange(manifest, name: path, original: check.text)
     }
 
     /// What the manifest maps.

@@ -7,13 +7,15 @@ struct FolderChange {
     let manifest: URL
     /// What messages call it.
     let name: String
+    /// Its text when it was read.
+    private let original: Data
     /// Its new text; nil when it stays.
     var text: Data?
     /// Made files, and the paths below the folder that they get.
     private(set) var files: [(made: URL, path: String)] = []
 
-    init(_ manifest: URL, name: String) {
-        (self.manifest, self.name) = (manifest, name)
+    init(_ manifest: URL, name: String, original: Data) {
+        (self.manifest, self.name, self.original) = (manifest, name, original)
     }
 
     private var folder: URL { manifest.deletingLastPathComponent() }
@@ -89,6 +91,11 @@ struct FolderChange {
             throw ToolError("the manifest would have errors, so nothing was changed:\n\(list)")
         }
         let file = manifest.resolvingSymlinksInPath()
+        // Somebody may have written while files were loaded.
+        guard try Data(contentsOf: file) == original else {
+            throw ToolError("\(quoted(name)) was changed meanwhile, so nothing was done; do it again")
+        }
+        if text == original { return }
         let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
         try text.write(to: file, options: .atomic)
         if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path) }
