@@ -7,7 +7,13 @@ import LocalSubstitutionCache
 /// systems. Two spellings of a letter are one name, too.
 struct FileNames {
     /// What there is, by its path as file systems compare it.
-    private var taken: [String: Kind] = [:]
+    private var taken: [String: Taken] = [:]
+
+    private struct Taken {
+        let kind: Kind
+        /// As it is spelled there.
+        let path: String
+    }
 
     private enum Kind {
         case file
@@ -16,13 +22,15 @@ struct FileNames {
 
     /// The longest name and the longest path that are given, in bytes; most systems take 255 and 1024.
     private static let (longestName, longestPath) = (120, 400)
+    /// The most parts of a path that are given; a manifest takes no more than 100.
+    private static let deepest = 40
 
     /// Takes what lies in a folder as taken.
     init(in folder: URL) {
         let found = FileManager.default.enumerator(atPath: folder.path)
         while let path = found?.nextObject() as? String {
             let isFolder = found?.fileAttributes?[.type] as? FileAttributeType == .typeDirectory
-            taken[Self.folded(path)] = isFolder ? .folder : .file
+            taken[Self.folded(path)] = Taken(kind: isFolder ? .folder : .file, path: path)
         }
     }
 
@@ -32,8 +40,12 @@ struct FileNames {
     /// Takes a path that somebody has chosen.
     mutating func take(_ path: String) {
         let parts = path.split(separator: "/")
-        for count in 1..<max(1, parts.count) { taken[Self.folded(parts[..<count].joined(separator: "/"))] = .folder }
-        taken[Self.folded(path)] = .file
+        for count in 1..<max(1, parts.count) { take(parts[..<count].joined(separator: "/"), as: .folder) }
+        take(path, as: .file)
+    }
+
+    private mutating func take(_ path: String, as kind: Kind) {
+        if taken[Self.folded(path)]?.kind != kind { taken[Self.folded(path)] = Taken(kind: kind, path: path) }
     }
 
     /// A free path for the file of a URL, which is taken then.
@@ -49,22 +61,24 @@ struct FileNames {
         let parts = wanted.split(separator: "/").map(String.init)
         for part in parts.dropLast() { folder = free(folder + part, as: .folder) + "/" }
         let first = folder + (parts.last ?? "file")
-        let path = taken[Self.folded(first)] == .file && isUsable(first) ? first : free(first, as: .file)
-        taken[Self.folded(path)] = .file
-        return path
+        if let found = taken[Self.folded(first)], found.kind == .file, isUsable(found.path) { return found.path }
+        return free(first, as: .file)
     }
 
-    /// The path, or the same with a number, that is free, or a folder where one is wanted.
+    /// The path, or the same with a number, that is free, or a folder where one is wanted; it is taken then.
+    ///
+    /// A folder that is there keeps its spelling: in another case it would be a second one on some systems.
     private mutating func free(_ path: String, as kind: Kind) -> String {
         var candidate = path
         var number = 2
-        while let found = taken[Self.folded(candidate)], kind == .file || found == .file {
+        while let found = taken[Self.folded(candidate)] {
+            if kind == .folder, found.kind == .folder { return found.path }
             let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
             let dot = kind == .file ? path[start...].dropFirst().lastIndex(of: ".") ?? path.endIndex : path.endIndex
             candidate = "\(path[..<dot])-\(number)\(path[dot...])"
             number += 1
         }
-        if kind == .folder { taken[Self.folded(candidate)] = .folder }
+        take(candidate, as: kind)
         return candidate
     }
 
@@ -81,7 +95,7 @@ struct FileNames {
         let last = names.removeLast()
         names.append(last + ending(of: last, type))
         // Long paths keep server and ending, and are told apart by what else there was.
-        if names.joined(separator: "/").utf8.count > longestPath {
+        if names.count > deepest || names.joined(separator: "/").utf8.count > longestPath {
             names = [names[0], shortened(names.joined(separator: "/"))]
         }
         return names.joined(separator: "/")
@@ -103,13 +117,24 @@ struct FileNames {
                 text.unicodeScalars.map { forbidden.contains($0) || $0.value < 0x20 || isInvisible($0) ? "_" : $0 }
             )
         )
-        // Names that begin with "." are no part of a folder's entry; Windows drops a "." or a space at the end.
-        if name.hasPrefix(".") { name = "_" + name.dropFirst() }
-        while let last = name.last, last == "." || last == " " { name = name.dropLast() + "_" }
-        if name.first == " " { name = "_" + name.dropFirst() }
+        // Names that begin with "." are no part of a folder's entry, "~" is somebody's home; Windows drops a "." or a
+        // space at the end, and has devices of these names.
+        let scalars = name.unicodeScalars
+        if let first = scalars.first, [".", "~", " "].contains(first) { name = "_" + String(scalars.dropFirst()) }
+        if let last = name.unicodeScalars.last, [".", " "].contains(last) {
+            name = String(name.unicodeScalars.dropLast()) + "_"
+        }
+        if devices.contains(name.prefix { $0 != "." }.lowercased()) { name = "_" + name }
+        // A combining mark would be one character with the "/" beside it.
+        if ("/" + name).first != "/" { name = "_" + name }
+        if (name + "/").last != "/" { name += "_" }
         if name.utf8.count > longestName { name = shortened(name) }
         return name.isEmpty ? "_" : name
     }
+
+    private static let devices = Set(
+        ["con", "prn", "aux", "nul"] + (1...9).flatMap { ["com\($0)", "lpt\($0)"] }
+    )
 
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
