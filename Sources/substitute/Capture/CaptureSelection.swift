@@ -52,7 +52,8 @@ struct CaptureSelection {
         let url = exchange.url
         let scheme = url.prefix { $0 != ":" }.lowercased()
         guard ["http", "https"].contains(scheme) else {
-            throw ToolError(url.contains(":") ? "\(quoted(scheme + ":")) needs no server" : "it is no whole URL")
+            let isScheme = url.contains(":") && !scheme.contains { "/?#".contains($0) }
+            throw ToolError(isScheme ? "\(quoted(scheme + ":")) needs no server" : "it is no whole URL")
         }
         guard exchange.method == "GET" else { throw ToolError("\(exchange.method) asks for more than a file") }
         let key: URLPattern

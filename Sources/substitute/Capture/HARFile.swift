@@ -40,12 +40,13 @@ struct HARFile {
     ///
     /// - Throws: ``ToolError`` when it is none.
     init(_ data: Data, name: String) throws(ToolError) {
-        guard let root = Self.object(in: data) else {
+        guard let root = Self.json(in: data) else {
             let problem = JSONProblem(in: data)
             let place = problem.map { "\(visible(name)):\($0.line):\($0.column): \($0.message)" }
-            throw ToolError("\(quoted(name)) is no capture (HAR): \(place ?? "it is not JSON")")
+            throw ToolError("\(quoted(name)) is no capture (HAR): \(place ?? "it cannot be read as JSON")")
         }
-        guard let log = root["log"] as? [String: Any], let entries = log["entries"] as? [Any] else {
+        guard let log = (root as? [String: Any])?["log"] as? [String: Any], let entries = log["entries"] as? [Any]
+        else {
             throw ToolError(
                 "\(quoted(name)) is no capture (HAR): it has no \"log\" with \"entries\"; in the browser's developer tools "
                     + "choose Network, load the page, and export all as HAR with content"
@@ -60,13 +61,13 @@ struct HARFile {
         return start.first == UInt8(ascii: "{") || jsonp(in: start) != nil
     }
 
-    /// The object that a text holds, also in a call of JavaScript (JSONP), and with characters that are broken.
-    private static func object(in data: Data) -> [String: Any]? {
+    /// The value that a text holds, also in a call of JavaScript (JSONP), and with characters that are broken.
+    private static func json(in data: Data) -> Any? {
         let text = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
-        func parse(_ data: Data) -> [String: Any]? {
-            (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
+        func parse(_ data: Data) -> Any? {
+            try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
         }
-        if let object = parse(Data(text)) { return object }
+        if let value = parse(Data(text)) { return value }
         let inner = jsonp(in: text) ?? text
         return parse(Data(inner)) ?? parse(repaired(Data(inner)))
     }
@@ -85,9 +86,9 @@ struct HARFile {
         return open[(open.startIndex + 1)..<max(end, open.startIndex + 1)]
     }
 
-    /// The text in UTF-8, without halves of characters.
+    /// The text in UTF-8, with U+FFFE, which no text has, for what is no character or half of one.
     private static func repaired(_ data: Data) -> Data {
-        let bytes = Array(String(decoding: data, as: UTF8.self).utf8)
+        let bytes = wellFormed(data)
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
         var index = 0
@@ -118,6 +119,20 @@ struct HARFile {
             }
         }
         return Data(result)
+    }
+
+    private static func wellFormed(_ data: Data) -> [UInt8] {
+        if let text = String(bytes: data, encoding: .utf8) { return Array(text.utf8) }
+        var result: [UInt8] = []
+        result.reserveCapacity(data.count)
+        var (rest, parser) = (data.makeIterator(), Unicode.UTF8.ForwardParser())
+        while true {
+            switch parser.parseScalar(from: &rest) {
+            case .valid(let scalar): result += scalar
+            case .error: result += "\u{FFFE}".utf8
+            case .emptyInput: return result
+            }
+        }
     }
 }
 
@@ -201,7 +216,7 @@ extension HARFile.Exchange {
 
     /// The type of the bytes that ``bytes`` gives: what was recorded as text is UTF-8 now, whatever it was.
     var typeOfBytes: MediaType? {
-        guard case .text = body, let type, type.takesCharset else { return type }
+        guard case .text = body, let type, type.takesCharset || type.charset != nil else { return type }
         return MediaType(type.essence)
     }
 }
