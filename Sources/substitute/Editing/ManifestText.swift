@@ -48,8 +48,8 @@ struct ManifestText {
     /// Writes entries behind all others.
     mutating func append(_ entries: [Entry]) {
         guard !entries.isEmpty, let close = bytes.lastIndex(of: UInt8(ascii: "}")) else { return }
-        let layout = Layout(of: members, in: bytes) ?? Layout.manifest
-        let fields = fieldLayout
+        let layout = Layout(of: members, in: bytes) ?? Layout.manifest(in: bytes)
+        let fields = fieldLayout(beside: layout)
         let texts = entries.map { text(of: $0, layout, fields) }
         let joined = texts.joined(separator: layout.separator)
         if members.isEmpty {
@@ -76,14 +76,14 @@ struct ManifestText {
 
     // MARK: - Layout
 
-    /// The layout of the last entry that is an object.
-    private var fieldLayout: Layout {
+    /// The layout of the last entry that is an object, or one as tight as the manifest's.
+    private func fieldLayout(beside manifest: Layout) -> Layout {
         for member in members.reversed() {
             if case .object(let fields) = member.value.kind, let layout = Layout(of: fields, in: bytes) {
                 return layout
             }
         }
-        return .fields
+        return manifest.fields
     }
 
     private func text(of entry: Entry, _ layout: Layout, _ fields: Layout) -> String {
@@ -126,8 +126,17 @@ private struct Layout {
     /// Before the closing bracket.
     var closing: String
 
-    static let manifest = Layout(opening: "\n  ", separator: ",\n  ", colon: ": ", closing: "\n")
-    static let fields = Layout(opening: " ", separator: ", ", colon: ": ", closing: " ")
+    /// The layout of a manifest without members, with its line ends.
+    static func manifest(in bytes: [UInt8]) -> Layout {
+        let end = bytes.contains(UInt8(ascii: "\r")) ? "\r\n" : "\n"
+        return Layout(opening: "\(end)  ", separator: ",\(end)  ", colon: ": ", closing: end)
+    }
+
+    /// The layout of an entry's fields on one line of a manifest with this layout.
+    var fields: Layout {
+        let space = opening.isEmpty && separator == "," ? "" : " "
+        return Layout(opening: space, separator: ",\(space)", colon: ":\(space)", closing: space)
+    }
 
     private init(opening: String, separator: String, colon: String, closing: String) {
         (self.opening, self.separator, self.colon, self.closing) = (opening, separator, colon, closing)
