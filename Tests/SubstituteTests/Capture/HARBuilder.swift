@@ -1,0 +1,83 @@
+import Foundation
+
+/// One exchange of a recording, as some browser or proxy writes it.
+struct HAREntry: Sendable {
+    var method = "GET"
+    var url = "https://h/a.css"
+    /// As it stands in the JSON, so that it can be what no program should write.
+    var status = "200"
+    /// The `mimeType`; nil when there is none.
+    var type: String? = "text/css"
+    /// The body; nil when there is none.
+    var text: String? = "a { }\n"
+    var encoding: String?
+    /// The length of the body, as it stands in the JSON; nil when there is none.
+    var size: String?
+    /// The fields of the request.
+    var asked: [Field] = []
+    /// The fields of the answer.
+    var sent: [Field] = []
+
+    /// A header field.
+    struct Field: Sendable {
+        let name: String
+        let value: String
+
+        init(_ name: String, _ value: String) {
+            (self.name, self.value) = (name, value)
+        }
+    }
+
+    /// The entry's text.
+    var json: String {
+        var content: [String] = []
+        if let size { content.append("\"size\":\(size)") }
+        if let type { content.append("\"mimeType\":\(type.inJSON)") }
+        if let text { content.append("\"text\":\(text.inJSON)") }
+        if let encoding { content.append("\"encoding\":\(encoding.inJSON)") }
+        let request = "{\"method\":\(method.inJSON),\"url\":\(url.inJSON),\"headers\":\(Self.list(asked))}"
+        let response =
+            "{\"status\":\(status),\"headers\":\(Self.list(sent)),\"content\":{\(content.joined(separator: ","))}}"
+        return "{\"startedDateTime\":\"2026-01-01T00:00:00Z\",\"request\":\(request),\"response\":\(response)}"
+    }
+
+    private static func list(_ fields: [Field]) -> String {
+        let fields = fields.map { "{\"name\":\($0.name.inJSON),\"value\":\($0.value.inJSON)}" }
+        return "[" + fields.joined(separator: ",") + "]"
+    }
+}
+
+/// The texts of whole recordings.
+enum HAR {
+    /// A recording with these exchanges.
+    static func text(_ entries: HAREntry...) -> String { text(entries) }
+
+    /// A recording with these exchanges.
+    static func text(_ entries: [HAREntry]) -> String { text(of: entries.map(\.json)) }
+
+    /// A recording with these exchanges, each as it stands in the JSON.
+    static func text(of entries: [String]) -> String {
+        "{\"log\":{\"version\":\"1.2\",\"creator\":{\"name\":\"t\",\"version\":\"1\"},\"entries\":["
+            + entries.joined(separator: ",\n") + "]}}"
+    }
+
+    /// The first bytes of a PNG, with something behind that tells one from another.
+    static func png(_ mark: String = "") -> Data {
+        Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]) + Data(mark.utf8)
+    }
+}
+
+extension String {
+    /// The text as a string of JSON.
+    var inJSON: String {
+        var result = "\""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case "\u{0}"..<" ": result += String(format: "\\u%04x", scalar.value)
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

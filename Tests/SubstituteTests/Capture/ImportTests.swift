@@ -1,0 +1,821 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("substitute import")
+struct ImportTests {
+    private let site: SiteFolder
+
+    init() throws {
+        site = try SiteFolder()
+    }
+
+    /// What a URL's row is about, and what is told of it.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let what: String
+        let entry: HAREntry
+        let told: String
+
+        init(_ what: String, _ entry: HAREntry, _ told: String) {
+            (self.what, self.entry, self.told) = (what, entry, told)
+        }
+
+        var testDescription: String { what }
+    }
+
+    private static let png = HAR.png().base64EncodedString()
+
+    // MARK: - What is taken
+
+    @Test("Each whole answer becomes a file below host/path, and an entry behind all others")
+    func whole() async throws {
+        let result = try await site.take(
+            HAR.text(
+                HAREntry(url: "https://h/", type: "text/html", text: "<!DOCTYPE html><p>Hi"),
+                HAREntry(url: "https://h/css/a.css?v=1"),
+                HAREntry(url: "http://cdn.h:8080/logo", type: "image/png", text: Self.png, encoding: "base64")
+            )
+        )
+        #expect(result.status == 0)
+        #expect(result.errors == "")
+        #expect(result.output == "3 entries with 38 bytes\n")
+        #expect(
+            site.manifest == """
+                {
+                  "https://h/": "h/index.html",
+                  "https://h/css/a.css?v=1": "h/css/a.css",
+                  "http://cdn.h:8080/logo": "cdn.h_8080/logo.png"
+                }
+
+                """
+        )
+        #expect(site.bytes("h/index.html") == Data("<!DOCTYPE html><p>Hi".utf8))
+        #expect(site.bytes("h/css/a.css") == Data("a { }\n".utf8))
+        #expect(site.bytes("cdn.h_8080/logo.png") == HAR.png())
+        #expect(try await site.check().status == 0)
+        #expect(try !site.listing.keys.contains { $0.hasPrefix(".substitute") })
+    }
+
+    private static let harmless: [Row] = [
+        Row("encoding utf-8", HAREntry(encoding: "utf-8"), ""),
+        Row("encoding UTF8", HAREntry(encoding: "UTF8"), ""),
+        Row("a size of 0, as Safari writes", HAREntry(size: "0"), ""),
+        Row("a size of -1", HAREntry(size: "-1"), ""),
+        Row("a size that is text", HAREntry(size: "\"x\""), ""),
+        Row(
+            "a size that is smaller",
+            HAREntry(size: "2"),
+            "https://h/a.css: the capture counts 2 bytes, and holds 6\n"
+        ),
+        Row(
+            "a size that is larger",
+            HAREntry(size: "9"),
+            "https://h/a.css: the capture counts 9 bytes, and holds 6\n"
+        ),
+        Row("a size that is huge", HAREntry(size: "1e300"), ""),
+        Row("a status that is text", HAREntry(status: "\"200\""), ""),
+        Row("a status with a fraction", HAREntry(status: "200.0"), ""),
+        Row("status 203", HAREntry(status: "203"), ""),
+        Row("a method in small letters", HAREntry(method: "get"), ""),
+        Row(
+            "headers of a compressed body, which is decoded",
+            HAREntry(
+                size: "6",
+                sent: [.init("Content-Encoding", "gzip"), .init("Content-Length", "3"), .init("Vary", "*")]
+            ),
+            ""
+        ),
+        Row(
+            "pseudo-headers of HTTP/2",
+            HAREntry(
+                asked: [.init(":authority", "h"), .init(":path", "/a.css")],
+                sent: [.init(":status", "200"), .init("content-type", "text/css")]
+            ),
+            ""
+        ),
+        Row(
+            "line breaks in headers",
+            HAREntry(type: nil, sent: [.init("Content-Type", "text/css\r\nSet-Cookie: a=b"), .init("ETag", "\n\r")]),
+            ""
+        ),
+        Row("headers without sense", HAREntry(sent: [.init("", ""), .init("\u{0}", "\u{1}"), .init("é", "é")]), ""),
+        Row("no type", HAREntry(type: nil), ""),
+        Row("a fragment", HAREntry(url: "https://h/a.css#part"), ""),
+        Row("a scheme in capitals", HAREntry(url: "HTTPS://H/a.css"), ""),
+        Row(
+            "cookies, and a private answer",
+            HAREntry(asked: [.init("Cookie", "a=b")], sent: [.init("Cache-Control", "private")]),
+            "https://h/a.css: asked for with cookies and marked private: look into it before you ship it\n"
+        ),
+    ]
+
+    @Test(
+        "What is unusual in a recording, and no fault of the body, keeps nothing from being taken",
+        arguments: harmless
+    )
+    func unusual(row: Row) async throws {
+        let result = try await site.take(HAR.text(row.entry))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.errors == "")
+        let (old, new) = ("https://h/a.css:", "HTTPS://H/a.css:")
+        let told = row.entry.url.hasPrefix("HTTPS") ? row.told.replacingOccurrences(of: old, with: new) : row.told
+        #expect(result.output == told + "1 entry with 6 bytes\n")
+        let key = row.entry.url.prefix { $0 != "#" }
+        #expect(site.manifest == "{\n  \"\(key)\": \"h/a.css\"\n}\n")
+        #expect(site.bytes("h/a.css") == Data("a { }\n".utf8))
+        #expect(try await site.check().status == 0)
+    }
+
+    @Test("A body in base64 is taken as its bytes, also over several lines")
+    func base64() async throws {
+        let folded = Self.png.prefix(5) + "\r\n " + Self.png.dropFirst(5)
+        let result = try await site.take(
+            HAR.text(
+                HAREntry(url: "https://h/a.png", type: "image/png", text: String(folded), encoding: "base64"),
+                HAREntry(url: "https://h/b.png", type: "image/png", text: Self.png, encoding: "BASE64"),
+                HAREntry(
+                    url: "https://h/c.css",
+                    type: "text/css; charset=iso-8859-1",
+                    text: Data([0xE9]).base64EncodedString(),
+                    encoding: "base64"
+                )
+            )
+        )
+        #expect(result.output == "3 entries with 25 bytes\n")
+        #expect(site.bytes("h/a.png") == HAR.png())
+        #expect(site.bytes("h/b.png") == HAR.png())
+        #expect(site.bytes("h/c.css") == Data([0xE9]))
+        #expect(
+            site.manifest.contains(
+                "\"https://h/c.css\": { \"file\": \"h/c.css\", \"type\": \"text/css; charset=iso-8859-1\" }"
+            )
+        )
+    }
+
+    // MARK: - What is left out
+
+    private static func binary(_ text: String?, _ encoding: String? = nil, size: String? = nil) -> HAREntry {
+        HAREntry(url: "https://h/a.png", type: "image/png", text: text, encoding: encoding, size: size)
+    }
+
+    private static let bad: [Row] = [
+        Row("no body", HAREntry(text: nil), "its body was not recorded; export the capture with content"),
+        Row(
+            "no body, but its size",
+            HAREntry(text: nil, size: "6"),
+            "its body was not recorded; export the capture with content"
+        ),
+        Row("an empty body", HAREntry(text: ""), "its body was not recorded; export the capture with content"),
+        Row("empty base64", binary("", "base64"), "its body was not recorded; export the capture with content"),
+        Row("broken base64", binary("%%%%", "base64"), "its body was recorded as base64 that cannot be decoded"),
+        Row("cut base64", binary("iVBORw0KG", "base64"), "its body was recorded as base64 that cannot be decoded"),
+        Row(
+            "base64 of a part",
+            binary(png, "base64", size: "500"),
+            "only 12 of its 500 bytes were recorded"
+        ),
+        Row(
+            "another encoding",
+            binary(png, "quoted-printable"),
+            "its body was recorded in an encoding that is not known, \"quoted-printable\""
+        ),
+        Row("a sentence in place of a picture", binary("(binary data, 1234 bytes)"), "it is text, not image/png"),
+        Row(
+            "base64 of a sentence in place of a picture",
+            binary(Data("(binary data)".utf8).base64EncodedString(), "base64"),
+            "it is text, not image/png"
+        ),
+        Row("a page in place of a picture", binary("<!DOCTYPE html><p>"), "it is a web page, not image/png"),
+        Row(
+            "a page in place of a stylesheet",
+            HAREntry(text: "<!DOCTYPE html><p>"),
+            "it is a web page, not text/css"
+        ),
+        Row(
+            "a picture whose server calls it a page, in place of one",
+            HAREntry(url: "https://h/a.png", type: "text/html", text: "<!DOCTYPE html><p>"),
+            "it is a web page, not image/png"
+        ),
+        Row(
+            "a body that is still compressed",
+            HAREntry(text: Data([0x1F, 0x8B, 8, 0, 0]).base64EncodedString(), encoding: "base64"),
+            "it is still compressed"
+        ),
+        Row("status 0", HAREntry(status: "0"), "there was no answer: it failed, or was blocked"),
+        Row("a negative status", HAREntry(status: "-1"), "there was no answer: it failed, or was blocked"),
+        Row("no status", HAREntry(status: "null"), "there was no answer: it failed, or was blocked"),
+        Row("a status that is a word", HAREntry(status: "\"OK\""), "there was no answer: it failed, or was blocked"),
+        Row("a huge status", HAREntry(status: "1e300"), "there was no answer: it failed, or was blocked"),
+        Row("a status that is a list", HAREntry(status: "[200]"), "there was no answer: it failed, or was blocked"),
+        Row("204", HAREntry(status: "204", text: nil), "its answer has no body (204)"),
+        Row("206", HAREntry(status: "206"), "only a part of it was sent (206); load it with substitute add"),
+        Row("301", HAREntry(status: "301"), "it is a redirect (301)"),
+        Row("307", HAREntry(status: "307", text: nil), "it is a redirect (307)"),
+        Row("304", HAREntry(status: "304"), "the browser had it already (304); empty its cache, and record again"),
+        Row("404", HAREntry(status: "404"), "its server answered 404"),
+        Row("503", HAREntry(status: "503"), "its server answered 503"),
+        Row("POST", HAREntry(method: "POST"), "POST asks for more than a file"),
+        Row("HEAD", HAREntry(method: "HEAD", text: nil), "HEAD asks for more than a file"),
+        Row(
+            "a password",
+            HAREntry(asked: [.init("authorization", "Basic x")]),
+            "it was asked for with a password or token, so it is for one person"
+        ),
+        Row("data:", HAREntry(url: "data:text/css,a%7B%7D"), "\"data:\" needs no server"),
+        Row("blob:", HAREntry(url: "blob:https://h/1"), "\"blob:\" needs no server"),
+        Row("about:", HAREntry(url: "about:blank"), "\"about:\" needs no server"),
+        Row("file:", HAREntry(url: "file:///etc/passwd"), "\"file:\" needs no server"),
+        Row("no scheme", HAREntry(url: "//h/a.css"), "it is no whole URL"),
+        Row("no scheme, and a colon", HAREntry(url: "/go?to=http://h/"), "it is no whole URL"),
+        Row("a path", HAREntry(url: "a.css"), "it is no whole URL"),
+        Row("no server", HAREntry(url: "https:///a.css"), "\"https:///a.css\" names no server"),
+        Row(
+            "a control character",
+            HAREntry(url: "https://h/\u{1B}[31m"),
+            "\"https://h/\\u{1B}[31m\" has a control character"
+        ),
+        Row("a space", HAREntry(url: "https://h/a b.css"), "\"https://h/a b.css\" has a space"),
+        Row("a port that is none", HAREntry(url: "https://h:99999/a.css"), "\"99999\" is not a port"),
+        Row(
+            "half a percent-encoding",
+            HAREntry(url: "https://h/%zz.css"),
+            "\"https://h/%zz.css\" has a \"%\" that two hexadecimal digits"
+        ),
+    ]
+
+    @Test("What cannot be taken is told with its reason, and keeps nothing else from being taken", arguments: bad)
+    func leftOut(row: Row) async throws {
+        let result = try await site.take(HAR.text(row.entry, HAREntry(url: "https://h/good.css")))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.errors == "")
+        #expect(result.output.hasPrefix("Left out:\n  1 "), "\(result.output)")
+        #expect(result.output.contains(": \(row.told)"), "\(result.output)")
+        #expect(result.output.hasSuffix("\n1 entry with 6 bytes, 1 left out\n"), "\(result.output)")
+        #expect(try site.files == ["h/good.css"])
+        #expect(site.manifest == "{\n  \"https://h/good.css\": \"h/good.css\"\n}\n")
+    }
+
+    @Test("An exchange of which any part is missing or something else ends nothing, and is counted")
+    func misshapen() async throws {
+        let values = ["null", "true", "1", "-0.5", "\"x\"", "[]", "[null]", "[[]]", "{}", "{\"a\":null}"]
+        let header = "[{\"name\":\"Content-Type\",\"value\":\"text/css\"}]"
+        var entries: [String] = []
+        for (number, value) in values.enumerated() {
+            // One part of an exchange after the other; what is made of its URL stays, to be told.
+            func entry(
+                method: String = "\"GET\"",
+                asked: String = "[]",
+                status: String = "200",
+                sent: String = header,
+                content: String? = nil,
+                response: String? = nil,
+                part: String
+            ) {
+                let content = content ?? "{\"mimeType\":\"text/css\",\"text\":\"a { }\",\"size\":5}"
+                let answer = response ?? "{\"status\":\(status),\"headers\":\(sent),\"content\":\(content)}"
+                let url = "\"https://h/\(part)/\(number).css\""
+                entries.append(
+                    "{\"request\":{\"method\":\(method),\"url\":\(url),\"headers\":\(asked)},\"response\":\(answer)}"
+                )
+            }
+            entry(method: value, part: "method")
+            entry(asked: value, part: "asked")
+            entry(asked: "[{\"name\":\(value),\"value\":\(value)}]", part: "asked-field")
+            entry(status: value, part: "status")
+            entry(sent: value, part: "sent")
+            entry(sent: "[{\"name\":\"ETag\",\"value\":\(value)}]", part: "sent-field")
+            entry(content: value, part: "content")
+            entry(content: "{\"text\":\(value)}", part: "text")
+            entry(content: "{\"text\":\"a { }\",\"mimeType\":\(value)}", part: "type")
+            entry(content: "{\"text\":\"a { }\",\"encoding\":\(value)}", part: "encoding")
+            entry(content: "{\"text\":\"a { }\",\"size\":\(value)}", part: "size")
+            entry(response: value, part: "response")
+        }
+        let counted = entries.count
+        for value in values { entries += [value, "{\"request\":\(value)}", "{\"request\":{\"url\":\(value)}}"] }
+        let result = try await site.take(HAR.text(of: entries + [HAREntry(url: "https://h/good.css").json]))
+        #expect(result.status == 0)
+        #expect(result.errors == "")
+        let taken = try site.entries
+        #expect(taken["https://h/good.css"] == "h/good.css")
+        // "x" is a URL to look at, and no whole one.
+        #expect(result.output.contains("x: it is no whole URL\n"), "\(result.output)")
+        #expect(result.output.contains(", \(counted + 2 - taken.count) left out\n"), "\(result.output)")
+        #expect(taken.count > values.count * 5)
+        for file in taken.values { #expect(site.bytes(file)?.isEmpty == false, "\(file)") }
+        #expect(try site.files == Set(taken.values))
+        #expect(try await site.check().status == 0)
+    }
+
+    // MARK: - Types
+
+    @Test(
+        "A recorded type that differs from that of the ending is written as the entry's type",
+        arguments: [
+            ("https://h/a.css", "text/css", "\"h/a.css\""),
+            ("https://h/a.css", "text/css; charset=UTF-8", "\"h/a.css\""),
+            ("https://h/a.css", "TEXT/CSS;charset=\"utf-8\"", "\"h/a.css\""),
+            ("https://h/a.txt", "text/css", "{ \"file\": \"h/a.txt\", \"type\": \"text/css\" }"),
+            ("https://h/a.php", "text/css", "\"h/a.php.css\""),
+            (
+                "https://h/feed.txt", "application/feed+json",
+                "{ \"file\": \"h/feed.txt\", \"type\": \"application/feed+json\" }"
+            ),
+            ("https://h/v1.2", "text/css", "\"h/v1.2.css\""),
+            ("https://h/a", "application/x-own", "{ \"file\": \"h/a\", \"type\": \"application/x-own\" }"),
+            ("https://h/a", "x-unknown", "\"h/a\""), ("https://h/a.css", "", "\"h/a.css\""),
+            ("https://h/a.css", "css", "\"h/a.css\""), ("https://h/a.css", "*/*", "\"h/a.css\""),
+            ("https://h/a.css", "text/css\r\nX: y", "\"h/a.css\""),
+            // What is recorded as text is UTF-8 now.
+            ("https://h/a.css", "text/css; charset=iso-8859-1", "\"h/a.css\""),
+            (
+                "https://h/a.txt", "application/xml; charset=iso-8859-1",
+                "{ \"file\": \"h/a.txt\", \"type\": \"application/xml\" }"
+            ),
+            (
+                "https://h/a", "application/x-own; a=\"b\\\"c\"",
+                #"{ "file": "h/a", "type": "application/x-own; a=\"b\\\"c\"" }"#
+            ),
+        ]
+    )
+    func types(url: String, type: String, value: String) async throws {
+        let result = try await site.take(HAR.text(HAREntry(url: url, type: nil, sent: [.init("Content-Type", type)])))
+        #expect(result.output == "1 entry with 6 bytes\n")
+        #expect(site.manifest == "{\n  \"\(url)\": \(value)\n}\n")
+        #expect(try await site.check().status == 0)
+    }
+
+    @Test("A picture of another kind than its ending says is taken with its type")
+    func otherKind() async throws {
+        _ = try await site.take(
+            HAR.text(HAREntry(url: "https://h/a.jpg", type: "image/png", text: Self.png, encoding: "base64"))
+        )
+        #expect(site.manifest == "{\n  \"https://h/a.jpg\": { \"file\": \"h/a.jpg\", \"type\": \"image/png\" }\n}\n")
+        #expect(try await site.check().status == 0)
+    }
+
+    // MARK: - Files that are broken
+
+    private static let good = HAR.text(HAREntry())
+
+    private static let surroundings: [(String, Data)] = [
+        ("a byte-order mark", Data("\u{FEFF}\(good)".utf8)),
+        ("space around", Data("\r\n \t\(good)\n\n".utf8)),
+        ("JSONP", Data("onInputData(\(good));".utf8)),
+        ("JSONP after a byte-order mark", Data("\u{FEFF} window.har_1 (\n\(good)\n) ;\n".utf8)),
+        ("UTF-16, little end first", Data([0xFF, 0xFE]) + good.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }),
+        ("UTF-16, big end first", Data([0xFE, 0xFF]) + good.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }),
+        ("members that no program knows", Data(good.dropLast(2).utf8) + Data(",\"_x\":[[[]],1e3,\"\\u00e9\"]}}".utf8)),
+        ("no version, no creator", Data("{\"log\":{\"entries\":[\(HAREntry().json)]}}".utf8)),
+    ]
+
+    @Test("What stands around a recording is no trouble", arguments: surroundings)
+    func around(what: String, recording: Data) async throws {
+        let result = try await site.take(recording)
+        #expect(result.output == "1 entry with 6 bytes\n", "\(result.errors)")
+        #expect(site.bytes("h/a.css") == Data("a { }\n".utf8))
+    }
+
+    private static let deep = String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000)
+    private static let noLog = "it has no \"log\" with \"entries\"; in the browser's developer tools choose Network"
+
+    private static let broken: [(String, Data, String)] = [
+        ("nothing", Data(), "1:1: the file is empty"),
+        ("a byte-order mark alone", Data([0xEF, 0xBB, 0xBF]), "is no capture (HAR): "),
+        ("NUL", Data(count: 100), "is no capture (HAR): "),
+        ("cut", Data(good.utf8.prefix(100)), "1:101: a quotation mark is missing here"),
+        ("cut JSONP", Data("onInputData(\(good.prefix(100))".utf8), "is no capture (HAR): "),
+        ("JSONP of nothing", Data("f();".utf8), "is no capture (HAR): "),
+        ("brackets without sense", Data(")(".utf8), "is no capture (HAR): "),
+        ("half a UTF-16 file", Data([0xFF, 0xFE, 0x7B]), "is no capture (HAR): "),
+        ("UTF-8 that is none, and nothing else", Data([0xFF, 0xC3, 0x28, 0x80]), "is no capture (HAR): "),
+        ("a web page", Data("<!DOCTYPE html>".utf8), "is a web page (HTML)"),
+        ("a list of URLs", Data("https://h/a.css\n".utf8), "is no capture (HAR): "),
+        ("[]", Data("[]".utf8), noLog), ("{}", Data("{}".utf8), noLog), ("null", Data("null".utf8), noLog),
+        ("1", Data("1".utf8), noLog), ("text", Data("\"log\"".utf8), noLog),
+        ("no log", Data("{\"entries\":[]}".utf8), noLog), ("log null", Data("{\"log\":null}".utf8), noLog),
+        ("log a list", Data("{\"log\":[]}".utf8), noLog), ("no entries", Data("{\"log\":{}}".utf8), noLog),
+        ("entries null", Data("{\"log\":{\"entries\":null}}".utf8), noLog),
+        ("entries an object", Data("{\"log\":{\"entries\":{}}}".utf8), noLog),
+        ("10,000 deep", Data(deep.utf8), "is no capture (HAR): "),
+        (
+            "10,000 deep beside the entries", Data("{\"log\":{\"x\":\(deep),\"entries\":[]}}".utf8),
+            "is no capture (HAR): "
+        ),
+        ("10,000 open", Data(String(repeating: "{\"a\":[", count: 10_000).utf8), "is no capture (HAR): "),
+    ]
+
+    @Test("A file that is no recording is refused with a sentence, and changes nothing", arguments: broken)
+    func noRecording(what: String, recording: Data, told: String) async throws {
+        let before = try site.listing
+        let result = try await site.take(recording)
+        #expect(result.status == 1)
+        #expect(result.output == "")
+        #expect(result.errors.hasPrefix("substitute import: \""), "\(result.errors)")
+        #expect(result.errors.contains(told), "\(result.errors)")
+        #expect(try site.listing == before)
+    }
+
+    @Test("A recording that is missing, or a folder, is told, and changes nothing")
+    func unreadable() async throws {
+        let before = try site.listing
+        for path in ["none.har", "."] {
+            let result = try await Tool.run(["import", "manifest.json", path], in: site.url)
+            #expect(result.status == 1)
+            #expect(result.errors.hasPrefix("substitute import: \"\(path)\" cannot be read: "))
+        }
+        #expect(try site.listing == before)
+    }
+
+    @Test(
+        "A body with a character that is none is left out, and those beside it are whole",
+        arguments: [
+            Data("\\ud800".utf8), Data("\\udc00".utf8), Data("\\uDBFF\\uD800\\uDC00".utf8), Data("\\ud800\\u0041".utf8),
+            Data("\\\\\\ud83d".utf8), Data([0xFF]), Data([0xC3]), Data([0xED, 0xA0, 0x80]), Data([0xF0, 0x9F, 0x98]),
+            Data([0xC0, 0xAF]),
+        ]
+    )
+    func brokenCharacters(bytes: Data) async throws {
+        let whole = "é \u{1F600} \u{FFFD} \\ud800 \\\\ \" \u{10FFFF}"
+        let parts = HAR.text(
+            HAREntry(url: "https://h/a.css", text: "before-CUT-after"),
+            HAREntry(url: "https://h/b.css", text: whole)
+        ).replacingOccurrences(of: "\u{1F600}", with: "\\ud83d\\ude00").components(separatedBy: "CUT")
+        try #require(parts.count == 2)
+        let result = try await site.take(Data(parts[0].utf8) + bytes + Data(parts[1].utf8))
+        #expect(
+            result.output == """
+                Left out:
+                  1 https://h/a.css: its body was recorded with broken characters
+                1 entry with \(whole.utf8.count) bytes, 1 left out
+
+                """,
+            "\(result.errors)"
+        )
+        #expect(site.bytes("h/b.css") == Data(whole.utf8))
+        #expect(try site.files == ["h/b.css"])
+    }
+
+    @Test("A number that is too large for any program is no crash, and changes nothing that it should not")
+    func hugeNumber() async throws {
+        let result = try await site.take(HAR.text(HAREntry(status: "1e400"), HAREntry(url: "https://h/b.css")))
+        let isRead = result.output.hasSuffix("1 entry with 6 bytes, 1 left out\n")
+        let isRefused = result.errors.contains(" is no capture (HAR): ")
+        // Foundation's readers differ.
+        #expect(isRead != isRefused)
+        #expect(result.status == (isRead ? 0 : 1))
+        #expect(site.bytes("h/a.css") == nil)
+        #expect(try site.files == (isRead ? ["h/b.css"] : []))
+    }
+
+    @Test("A recording of 20 MB is taken, its bodies byte for byte")
+    func large() async throws {
+        let line = String(repeating: "x\\\"é\n", count: 600_000)
+        let bytes = Data((0..<6_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let recording = HAR.text(
+            HAREntry(url: "https://h/a.css", text: line),
+            HAREntry(url: "https://h/b.bin", type: nil, text: bytes.base64EncodedString(), encoding: "base64"),
+            HAREntry(url: "https://h/c.css", text: String(repeating: "y", count: 6_000_000))
+        )
+        #expect(recording.utf8.count > 20_000_000)
+        let result = try await site.take(recording)
+        #expect(result.output == "3 entries with 16 MB\n", "\(result.errors)")
+        #expect(site.bytes("h/a.css") == Data(line.utf8))
+        #expect(site.bytes("h/b.bin") == bytes)
+        #expect(try await Tool.run(["list", "manifest.json"], in: site.url).status == 0)
+    }
+
+    // MARK: - One URL more than once
+
+    @Test("Of several answers of one URL the last is taken, and told when the content differs")
+    func again() async throws {
+        let result = try await site.take(
+            HAR.text(
+                HAREntry(url: "https://h/same.css"),
+                HAREntry(url: "https://h/same.css"),
+                HAREntry(url: "https://h/other.css", text: "1"),
+                HAREntry(url: "https://h/other.css", text: "2"),
+                HAREntry(url: "HTTPS://H:443/%6fther.css", text: "3"),
+                HAREntry(url: "https://h/late.css", text: "4"),
+                HAREntry(url: "https://h/late.css", status: "304"),
+                HAREntry(url: "https://h/late.css", text: nil)
+            )
+        )
+        #expect(
+            result.output == """
+                HTTPS://H:443/%6fther.css: recorded more than once with different content; this is the last
+                Left out:
+                  3, such as https://h/same.css: it was recorded again later
+                  1 https://h/late.css: the browser had it already (304); empty its cache, and record again
+                  1 https://h/late.css: its body was not recorded; export the capture with content
+                3 entries with 8 bytes, 5 left out
+
+                """
+        )
+        #expect(site.bytes("h/other.css") == Data("3".utf8))
+        #expect(site.bytes("h/late.css") == Data("4".utf8))
+        #expect(try site.files == ["h/same.css", "h/other.css", "h/late.css"])
+        #expect(try await site.check().status == 0)
+    }
+
+    @Test("What an entry answers already is left alone, and a recording taken twice changes nothing")
+    func present() async throws {
+        try site.folder.write("mine\n", to: "a.css")
+        try site.folder.write(
+            "{\n\n  \"//h/a.css\": { \"file\": \"a.css\", \"ignoreQuery\": true }\n}\n",
+            to: "manifest.json"
+        )
+        let recording = HAR.text(
+            HAREntry(url: "https://h/a.css?v=2"),
+            HAREntry(url: "http://h/a.css"),
+            HAREntry(url: "https://h/b.css")
+        )
+        let result = try await site.take(recording)
+        #expect(result.output.contains("  2, such as https://h/a.css?v=2: the entry in line 3 answers it already\n"))
+        #expect(try site.files == ["a.css", "h/b.css"])
+        #expect(site.bytes("a.css") == Data("mine\n".utf8))
+        let before = try site.listing
+        let second = try await site.take(recording)
+        #expect(second.output.hasSuffix("0 entries with 0 bytes, 3 left out\n"))
+        #expect(second.output.contains("https://h/b.css: the entry in line 4 answers it already\n"))
+        #expect(try site.listing == before)
+    }
+
+    // MARK: - Names
+
+    @Test("Names that collide where case or Unicode form is ignored get numbers, and keep their own bytes")
+    func collisions() async throws {
+        try site.folder.write("mine", to: "h/own.css")
+        try site.folder.write("the same", to: "h/kept.css")
+        let urls = [
+            "https://h/own.css", "https://h/kept.css", "https://h/a.css", "https://h/A.css", "https://h/a.css?1",
+            "https://h/caf%C3%A9.css", "https://h/cafe%CC%81.css", "https://h/CAF%C3%89.css",
+            "https://h/x.css", "https://h/x.css/y.css", "https://h/X.CSS/z.css", "https://h/Dir/1.css",
+            "https://h/dir/2.css", "https://h/dir", "https://h/%2e%2e%2f%2e%2e%2fup.css", "https://h/../../up.css",
+            "https://h/a%5Cb.css", "https://h/a%3Ab.css", "https://h/a_b.css", "https://h/a%2Fb.css",
+            "https://h/nul%00.css", "https://h/CON.css", "https://h/%CC%81.css", "https://h/%E0%B5%8E/prepended.css",
+            "https://h/" + String(repeating: "a", count: 300) + "1.css",
+            "https://h/" + String(repeating: "a", count: 300) + "2.css",
+            "https://h/" + String(repeating: "a/", count: 1000) + "deep.css",
+            "https://~/home.css", "https://manifest.json/a.css", "https://.substitute/a.css",
+        ]
+        let entries = urls.map { HAREntry(url: $0, text: $0 == "https://h/kept.css" ? "the same" : $0) }
+        let result = try await site.take(HAR.text(entries))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.contains("\(urls.count) entries with "), "\(result.output)")
+        let taken = try site.entries
+        for entry in entries {
+            let file = try #require(taken[entry.url], "\(entry.url)")
+            #expect(site.bytes(file) == entry.text.map { Data($0.utf8) }, "\(entry.url): \(file)")
+        }
+        #expect(taken["https://h/kept.css"] == "h/kept.css")
+        #expect(site.bytes("h/own.css") == Data("mine".utf8))
+        let names = try site.listing.keys.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        #expect(Set(names.map { $0.precomposedStringWithCanonicalMapping.lowercased() }).count == names.count)
+        #expect(try await site.check().status == 0)
+    }
+
+    // MARK: - Options
+
+    private static let kinds: [(String, HAREntry)] = [
+        ("document", HAREntry(url: "https://h/", type: "text/html", text: "<!DOCTYPE html>")),
+        ("stylesheet", HAREntry(url: "https://h/a.css")),
+        ("script", HAREntry(url: "https://h/a.js", type: "application/x-javascript", text: "f()")),
+        ("image", HAREntry(url: "https://h/a.png", type: "image/png", text: png, encoding: "base64")),
+        (
+            "font",
+            HAREntry(
+                url: "https://h/a.woff2",
+                type: "application/octet-stream",
+                text: Data("wOF2".utf8).base64EncodedString(),
+                encoding: "base64"
+            )
+        ),
+        (
+            "media",
+            HAREntry(
+                url: "https://h/a.mp3",
+                type: "audio/mpeg",
+                text: Data("ID3\u{3}".utf8).base64EncodedString(),
+                encoding: "base64"
+            )
+        ),
+        ("other", HAREntry(url: "https://h/a.json", type: "application/json", text: "{}")),
+    ]
+
+    @Test("--only takes the kinds that it names", arguments: kinds)
+    func only(kind: String, entry: HAREntry) async throws {
+        let recording = Data(HAR.text(Self.kinds.map(\.1)).utf8)
+        let result = try await site.take(recording, ["--only", kind])
+        #expect(try site.entries.map(\.key) == [entry.url])
+        for (other, _) in Self.kinds where other != kind {
+            #expect(result.output.contains(": --only leaves out its kind, \(other)\n"), "\(result.output)")
+        }
+    }
+
+    @Test("--only takes several kinds, in one word or in several, and suggests the one that was meant")
+    func severalKinds() async throws {
+        let recording = Data(HAR.text(Self.kinds.map(\.1)).utf8)
+        _ = try await site.take(recording, ["--only", "image, FONT", "--only=script"])
+        #expect(try Set(site.entries.keys) == ["https://h/a.png", "https://h/a.woff2", "https://h/a.js"])
+        let before = try site.listing
+        let result = try await site.take(recording, ["--only", "images"])
+        #expect(result.status == 2)
+        #expect(result.errors.contains("there is no kind \"images\"; did you mean image?"))
+        #expect(try site.listing == before)
+    }
+
+    @Test("--host takes what comes from the servers that it names, whatever their ports")
+    func hosts() async throws {
+        let urls = [
+            "https://h.example/1.css", "https://a.h.example:8080/2.css", "https://noth.example/3.css",
+            "https://other.example/4.css", "https://h.example.evil/5.css",
+        ]
+        let recording = Data(HAR.text(urls.map { HAREntry(url: $0) }).utf8)
+        let result = try await site.take(recording, ["--host", "*.h.example", "--host=OTHER.example"])
+        #expect(try Set(site.entries.keys) == [urls[0], urls[1], urls[3]])
+        #expect(result.output.contains("  2, such as https://noth.example/3.css: --host leaves out its server\n"))
+        #expect(try await site.take(recording, ["--host", "a b"]).status == 2)
+    }
+
+    @Test("--exclude leaves out the URLs that hold a text")
+    func exclusions() async throws {
+        let urls = ["https://h/a.css", "https://h/ads/b.css", "https://h/c.css?track=1&x=2", "https://h/d.css?x=2"]
+        let recording = Data(HAR.text(urls.map { HAREntry(url: $0) }).utf8)
+        let result = try await site.take(recording, ["--exclude", "/ads/", "--exclude", "track=*x="])
+        #expect(try Set(site.entries.keys) == [urls[0], urls[3]])
+        #expect(result.output.contains("\(urls[1]): --exclude \"/ads/\" leaves it out\n"))
+        #expect(result.output.contains("\(urls[2]): --exclude \"track=*x=\" leaves it out\n"))
+    }
+
+    @Test("--strip-query lets one entry answer all queries where the bytes are the same, and only there")
+    func queries() async throws {
+        let recording = HAR.text(
+            HAREntry(url: "https://h/a.css?v=1"),
+            HAREntry(url: "https://h/a.css?v=2"),
+            HAREntry(url: "https://h/a.css"),
+            HAREntry(url: "https://h/b.css?id=1", text: "1"),
+            HAREntry(url: "https://h/b.css?id=2", text: "2"),
+            HAREntry(url: "https://h/c.css")
+        )
+        let result = try await site.take(recording, "--strip-query")
+        #expect(
+            site.manifest == """
+                {
+                  "https://h/a.css": { "file": "h/a.css", "ignoreQuery": true },
+                  "https://h/b.css?id=1": "h/b.css",
+                  "https://h/b.css?id=2": "h/b-2.css",
+                  "https://h/c.css": "h/c.css"
+                }
+
+                """
+        )
+        #expect(result.output.contains("https://h/b.css?id=1: keeps its query, by which its content differs\n"))
+        #expect(try await site.check().status == 0)
+        let explained = try await Tool.run(["explain", "manifest.json", "https://h/a.css?v=3"], in: site.url)
+        #expect(explained.output.contains("h/a.css"))
+    }
+
+    @Test("--max-size leaves out what has more")
+    func sizes() async throws {
+        let recording = Data(
+            HAR.text(
+                HAREntry(url: "https://h/a.css", text: String(repeating: "a", count: 1000)),
+                HAREntry(url: "https://h/b.css", text: String(repeating: "b", count: 1001))
+            ).utf8
+        )
+        let result = try await site.take(recording, ["--max-size", "1kB"])
+        #expect(try site.files == ["h/a.css"])
+        #expect(result.output.contains("https://h/b.css: it has 1.0 kB, more than --max-size\n"), "\(result.output)")
+        #expect(try await site.take(recording, ["--max-size", "much"]).status == 2)
+    }
+
+    @Test("--dry-run writes a table of what would be taken and what is left out, and nothing else")
+    func dryRun() async throws {
+        let before = try site.listing
+        let result = try await site.take(
+            HAR.text(
+                HAREntry(size: "7"),
+                HAREntry(url: "https://h/long/path.css", status: "404"),
+                HAREntry(url: "https://h/A.css"),
+                HAREntry(url: "data:," + String(repeating: "x", count: 1_000_000))
+            ),
+            "--dry-run"
+        )
+        #expect(result.status == 0)
+        let data = "data:," + String(repeating: "x", count: 113) + "…"
+        let space = { (count: Int) in String(repeating: " ", count: count) }
+        #expect(
+            result.output == """
+                take   https://h/a.css\(space(105))  h/a.css    6 bytes  the capture counts 7 bytes, and holds 6
+                leave  https://h/long/path.css\(space(97))                      its server answered 404
+                take   https://h/A.css\(space(105))  h/A-2.css  6 bytes
+                leave  \(data)                      "data:" needs no server
+                2 entries with 12 bytes, 2 left out
+                Nothing was written.
+
+                """
+        )
+        #expect(try site.listing == before)
+    }
+
+    @Test("A recording is also read from standard input, and the manifest found where it lies")
+    func standardInput() async throws {
+        try site.folder.write("{}", to: "Substitutions/manifest.json")
+        try FileManager.default.removeItem(at: site.url.appendingPathComponent("manifest.json"))
+        let result = try await Tool.run(["import", "-"], input: Data(Self.good.utf8), in: site.url)
+        #expect(result.output == "1 entry with 6 bytes\n", "\(result.errors)")
+        #expect(site.bytes("Substitutions/h/a.css") == Data("a { }\n".utf8))
+        let broken = try await Tool.run(["import", "-"], input: Data("{".utf8), in: site.url)
+        #expect(broken.errors.hasPrefix("substitute import: \"<stdin>\" is no capture (HAR): <stdin>:1:2: "))
+    }
+
+    @Test(
+        "Without a recording, or with too many words, it is used wrongly",
+        arguments: [[], ["a", "b", "c"], ["--none", "a"]]
+    )
+    func misuse(words: [String]) async throws {
+        let before = try site.listing
+        let result = try await Tool.run(["import"] + words, in: site.url)
+        #expect(result.status == 2)
+        #expect(result.errors.hasPrefix("substitute import: "))
+        #expect(try site.listing == before)
+    }
+
+    // MARK: - Secrets
+
+    @Test("Cookies, passwords and tokens of a recording are written and told nowhere")
+    func secrets() async throws {
+        let secrets = (0..<14).map { "Sesame\($0)Sesame" }
+        let asked: [HAREntry.Field] = [
+            .init("Cookie", "id=\(secrets[0])"), .init("cookie", secrets[1]), .init("X-Api-Key", secrets[2]),
+            .init("Proxy-Authorization", "Basic \(secrets[3])"),
+        ]
+        let sent: [HAREntry.Field] = [
+            .init("Set-Cookie", "id=\(secrets[4]); HttpOnly"), .init("ETag", "\"v1\"\nSet-Cookie: \(secrets[5])"),
+            .init("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT\r\nSet-Cookie: \(secrets[6])"),
+            .init("Cache-Control", "private"), .init("Content-Type", "text/css\r\nSet-Cookie: \(secrets[7])"),
+            .init("Location", secrets[8]),
+        ]
+        let answer = HAREntry(asked: asked, sent: sent)
+        let cookies = "\"cookies\":[{\"name\":\"a\",\"value\":\"\(secrets[9])\"}],"
+        let extended = HAREntry(url: "https://h/b.css").json
+            .replacingOccurrences(of: "\"request\":{", with: "\"request\":{\(cookies)\"_token\":\"\(secrets[10])\",")
+            .replacingOccurrences(of: "\"response\":{", with: "\"response\":{\(cookies)")
+        let authorized = [
+            HAREntry(url: "https://h/c.css", asked: [.init("Authorization", "Bearer \(secrets[11])")]),
+            HAREntry(url: "https://h/d.css", text: secrets[12], asked: [.init("AUTHORIZATION", "Basic x")]),
+            HAREntry(method: "POST", url: "https://h/e.css", text: secrets[13]),
+        ]
+        let recording = HAR.text(of: [answer.json, extended] + authorized.map(\.json))
+        for secret in secrets { #expect(recording.contains(secret)) }
+        let result = try await site.take(recording)
+        #expect(try site.files == ["h/a.css", "h/b.css"])
+        #expect(site.manifest == "{\n  \"https://h/a.css\": \"h/a.css\",\n  \"https://h/b.css\": \"h/b.css\"\n}\n")
+        let record = try #require(site.bytes(".substitute.json"))
+        let versions = try JSONDecoder().decode([String: [String: String]].self, from: record)
+        #expect(versions.keys.sorted() == ["https://h/a.css"])
+        #expect(versions["https://h/a.css"]?["etag"] == "\"v1\"")
+        #expect(versions["https://h/a.css"]?["lastModified"] == "Thu, 01 Jan 2026 00:00:00 GMT")
+        for (path, bytes) in try site.listing {
+            #expect(bytes.range(of: Data("Sesame".utf8)) == nil, "\(path)")
+            #expect(bytes.range(of: Data("ookie".utf8)) == nil, "\(path)")
+            #expect(!path.contains("Sesame"))
+        }
+        #expect(!(result.output + result.errors).contains("Sesame"), "\(result.output)")
+        let dry = try await site.take(recording, "--dry-run")
+        #expect(!(dry.output + dry.errors).contains("Sesame"), "\(dry.output)")
+    }
+
+    @Test("Nothing that a recording holds can steer a terminal", arguments: [[], ["--dry-run"]])
+    func controls(options: [String]) async throws {
+        let evil = "\u{1B}[31m\u{9B}2J\u{202E}\r\n\u{200B}\u{E0041}"
+        let result = try await site.take(
+            Data(
+                HAR.text(
+                    HAREntry(url: "https://h/\(evil)"),
+                    HAREntry(url: "\(evil)://h/"),
+                    HAREntry(url: evil),
+                    HAREntry(method: evil),
+                    HAREntry(text: "x", encoding: evil),
+                    HAREntry(type: "text/css;\(evil)"),
+                    HAREntry(url: "https://h/%1B%5B31m%E2%80%AE.css", type: "a/\(evil)"),
+                    HAREntry(url: "https://h\u{1B}/a.css"),
+                    HAREntry(status: evil.inJSON)
+                ).utf8
+            ),
+            options
+        )
+        #expect(result.status == 0)
+        #expect(result.output.contains(" left out\n"))
+        let raw = (result.output + result.errors).unicodeScalars.filter { scalar in
+            scalar != "\n" && (scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value))
+                || scalar.value > 0x7F && scalar.properties.generalCategory == .format
+        }
+        #expect(raw.isEmpty, "\(result.output)")
+        #expect(try await site.check().status == 0)
+    }
+}
+#endif

@@ -1,0 +1,264 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LocalSubstitutionCache
+import TestSupport
+import Testing
+
+@testable import substitute
+
+@Suite("A run that fails leaves the manifest and its folder as they were")
+struct FailedRunTests {
+    private let site: SiteFolder
+    private static let recording = HAR.text(
+        HAREntry(url: "https://g/first.css"),
+        HAREntry(url: "https://h/a.css", sent: [.init("ETag", "\"1\"")])
+    )
+
+    init() throws {
+        site = try SiteFolder("{\n  \"https://x/a\": \"x.txt\"\n}\n")
+        try site.folder.write("x\n", to: "x.txt")
+    }
+
+    private func expectNothing(
+        _ result: Tool.Result,
+        _ before: [String: Data],
+        _ told: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        #expect(result.status == 1, "\(result.output)", sourceLocation: sourceLocation)
+        #expect(result.output == "", sourceLocation: sourceLocation)
+        #expect(result.errors.hasPrefix("substitute import: "), "\(result.errors)", sourceLocation: sourceLocation)
+        #expect(result.errors.contains(told), "\(result.errors)", sourceLocation: sourceLocation)
+        #expect(try site.listing == before, sourceLocation: sourceLocation)
+    }
+
+    @Test(
+        "A manifest with an error",
+        arguments: [
+            "", "[]", "{", "{}{}", "{ \"https://x/a\": \"missing.txt\" }", "{ \"x\": \"x.txt\" }",
+            "{ \"https://x/a\": \"x.txt\", }", "{ \"https://x/a\": \"x.txt\", \"https://x/a\": \"x.txt\" }",
+            "{ \"https://x/a\": \"../x.txt\" }", "{\n<<<<<<< HEAD\n}",
+        ]
+    )
+    func invalid(manifest: String) async throws {
+        try site.folder.write(manifest, to: "manifest.json")
+        let before = try site.listing
+        try expectNothing(
+            await site.take(Self.recording),
+            before,
+            "the manifest has errors; mend them first\nmanifest.json:"
+        )
+    }
+
+    @Test("A manifest that is not UTF-8, or missing")
+    func unreadable() async throws {
+        try site.folder.write(Data([0xFF, 0xFE, 0x7B, 0, 0x7D, 0]), to: "manifest.json")
+        var before = try site.listing
+        try expectNothing(await site.take(Self.recording), before, "the manifest has errors")
+        try FileManager.default.removeItem(at: site.url.appendingPathComponent("manifest.json"))
+        before = try site.listing
+        try expectNothing(await site.take(Self.recording), before, "does not exist")
+    }
+
+    // MARK: - What may not be written
+
+    private static let asUser = ConditionTrait.enabled(
+        if: getuid() != 0 || Program.find("setpriv") != nil,
+        "the superuser may write everywhere"
+    )
+
+    /// Runs the tool as somebody who may not write everywhere.
+    private func takeAsUser() async throws -> Tool.Result {
+        let file = site.url.appendingPathComponent("page.har").path
+        let arguments = ["import", "manifest.json", file]
+        if getuid() != 0 { return try await Tool.run(arguments, in: site.url) }
+        return try await Tool.run(
+            #require(Program.find("setpriv")),
+            ["--reuid=65534", "--regid=65534", "--clear-groups", Tool.url.path] + arguments,
+            in: site.url
+        )
+    }
+
+    @Test("A folder that may not be written to", asUser)
+    func readOnly() async throws {
+        try site.folder.write(Self.recording, to: "page.har")
+        let before = try site.listing
+        #expect(chmod(site.url.path, 0o555) == 0)
+        defer { chmod(site.url.path, 0o755) }
+        try expectNothing(await takeAsUser(), before, "nothing can be written to ")
+    }
+
+    @Test("A folder in it that may not be written to", asUser, arguments: ["h", "h/deep"])
+    func readOnlyInside(path: String) async throws {
+        try site.folder.write(
+            HAR.text(HAREntry(url: "https://g/first.css"), HAREntry(url: "https://h/deep/est/a.css")),
+            to: "page.har"
+        )
+        try site.folder.write("old\n", to: "\(path)/old.css")
+        let before = try site.listing
+        let folder = site.url.appendingPathComponent(path).path
+        #expect(chmod(site.url.path, 0o777) == 0)
+        #expect(chmod(folder, 0o555) == 0)
+        defer { chmod(folder, 0o755) }
+        try expectNothing(await takeAsUser(), before, "Permission denied")
+    }
+
+    @Test("Another run that is at work")
+    func locked() async throws {
+        let staging = site.url.appendingPathComponent(".substitute")
+        try site.folder.write("its own", to: ".substitute/1")
+        let descriptor = open(staging.path, O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        let before = try site.listing
+        try expectNothing(await site.take(Self.recording), before, "another substitute is at work in ")
+        #expect(flock(descriptor, LOCK_UN) == 0)
+        #expect(try await site.take(Self.recording).status == 0)
+    }
+
+    @Test("Something else that is called .substitute")
+    func occupied() async throws {
+        let outside = try TemporaryFolder()
+        try outside.write("precious", to: "file")
+        let path = site.url.appendingPathComponent(".substitute").path
+        try site.folder.write("a file", to: ".substitute")
+        var before = try site.listing
+        try expectNothing(await site.take(Self.recording), before, "nothing can be written to ")
+        try FileManager.default.removeItem(atPath: path)
+        for target in [outside.url.path, "none", "."] {
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+            before = try site.listing
+            try expectNothing(await site.take(Self.recording), before, "nothing can be written to ")
+            try FileManager.default.removeItem(atPath: path)
+        }
+        #expect(try SiteFolder.listing(of: outside.url) == ["file": Data("precious".utf8)])
+    }
+
+    @Test("What a run left that was killed is removed by the next")
+    func leftover() async throws {
+        try site.folder.write("left", to: ".substitute/7/deep")
+        #expect(try await site.take(Self.recording).status == 0)
+        #expect(try site.files == ["x.txt", "g/first.css", "h/a.css"])
+        #expect(try !site.listing.keys.contains { $0.hasPrefix(".substitute/") })
+    }
+
+    // MARK: - Links
+
+    @Test("Nothing is written through a link, whether it leads out of the folder or back into it")
+    func links() async throws {
+        let outside = try TemporaryFolder()
+        try outside.write("old", to: "a.css")
+        let manager = FileManager.default
+        func link(_ path: String, _ target: String) throws {
+            try manager.createSymbolicLink(
+                atPath: site.url.appendingPathComponent(path).path,
+                withDestinationPath: target
+            )
+        }
+        try manager.createDirectory(at: site.url.appendingPathComponent("k"), withIntermediateDirectories: false)
+        try link("h", outside.url.path)
+        try link("k/css", outside.url.path)
+        try link("k/a.css", outside.url.appendingPathComponent("a.css").path)
+        try link("k/none.css", "nowhere")
+        try link("l", ".")
+        let before = try site.listing
+        let urls = [
+            "https://h/a.css", "https://k/css/a.css", "https://k/a.css", "https://k/none.css", "https://l/x.css",
+        ]
+        let result = try await site.take(HAR.text(urls.map { HAREntry(url: $0, text: $0) }))
+        #expect(result.status == 0, "\(result.errors)")
+        let taken = try site.entries
+        for url in urls { #expect(site.bytes(try #require(taken[url])) == Data(url.utf8)) }
+        let after = try site.listing
+        for (path, content) in before where path != "manifest.json" { #expect(after[path] == content, "\(path)") }
+        #expect(try SiteFolder.listing(of: outside.url) == ["a.css": Data("old".utf8)])
+        #expect(try await site.check().status == 0)
+    }
+
+    @Test("A path that somebody names through a link out of the folder is refused")
+    func namedLink() throws {
+        let outside = try TemporaryFolder()
+        try FileManager.default.createSymbolicLink(
+            at: site.url.appendingPathComponent("h"),
+            withDestinationURL: outside.url
+        )
+        let before = try site.listing
+        let error = try failure { change, staging in
+            change.put(try staging.write(Data("1".utf8)), at: "g/first.css")
+            change.put(try staging.write(Data("2".utf8)), at: "h/a.css")
+        }
+        #expect(error.contains("\"h/a.css\" would lie outside the manifest's folder, through a symbolic link"))
+        #expect(try site.listing == before)
+        #expect(try SiteFolder.listing(of: outside.url).isEmpty)
+    }
+
+    // MARK: - Changes that cannot be finished
+
+    /// What is told when changes fail.
+    private func failure(
+        _ prepare: (inout FolderChange, StagingFolder) throws -> Void
+    ) throws -> String {
+        let manifest = site.url.appendingPathComponent("manifest.json")
+        var change = FolderChange(manifest, name: "manifest.json", original: try Data(contentsOf: manifest))
+        let staging = try StagingFolder(in: site.url)
+        try prepare(&change, staging)
+        let error = try #require(throws: ToolError.self) { try change.commit(in: staging) }
+        return error.message
+    }
+
+    @Test("A manifest that would have errors: files that were replaced are back, and new folders gone")
+    func wouldHaveErrors() throws {
+        try site.folder.write("old\n", to: "h/a.css")
+        #expect(chmod(site.url.appendingPathComponent("h/a.css").path, 0o600) == 0)
+        let before = try site.listing
+        let error = try failure { change, staging in
+            change.put(try staging.write(Data("new".utf8)), at: "h/a.css")
+            change.put(try staging.write(Data("new".utf8)), at: "x.txt")
+            change.put(try staging.write(Data("newer".utf8)), at: "x.txt")
+            change.put(try staging.write(Data("new".utf8)), at: "new/deep/er/a.css")
+            change.text = Data("{ \"https://x/b\": \"missing.txt\" }".utf8)
+        }
+        #expect(error.hasPrefix("the manifest would have errors, so nothing was changed:\nmanifest.json:1:18: "))
+        #expect(try site.listing == before)
+        let file = site.url.appendingPathComponent("h/a.css").path
+        #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("A folder, or a file, that lies in the way")
+    func inTheWay() throws {
+        try site.folder.write("old\n", to: "h/a.css/deep.css")
+        let before = try site.listing
+        for path in ["h/a.css", "x.txt/a.css", "h"] {
+            let error = try failure { change, staging in
+                change.put(try staging.write(Data("1".utf8)), at: "g/first.css")
+                change.put(try staging.write(Data("2".utf8)), at: path)
+            }
+            #expect(!error.isEmpty)
+            #expect(try site.listing == before, "\(path)")
+        }
+    }
+
+    @Test("A manifest that somebody changed meanwhile is not overwritten")
+    func changedMeanwhile() throws {
+        var addition = try Addition(to: site.url.appendingPathComponent("manifest.json").path)
+        let staging = try StagingFolder(in: site.url)
+        let resource = Resource(
+            key: try URLPattern("https://h/a.css"),
+            file: try staging.write(Data("a { }\n".utf8)),
+            type: MediaType("text/css"),
+            source: site.url,
+            version: nil
+        )
+        guard case .added("h/a.css") = addition.add(resource) else {
+            Issue.record("it was not added")
+            return
+        }
+        try site.folder.write("{ \"https://x/mine\": \"x.txt\" }", to: "manifest.json")
+        let error = try #require(throws: ToolError.self) { try addition.commit(in: staging) }
+        #expect(error.message.hasSuffix("was changed meanwhile, so nothing was done; do it again"))
+        #expect(site.manifest == "{ \"https://x/mine\": \"x.txt\" }")
+        #expect(try site.files.filter { !$0.hasPrefix(".") } == ["x.txt"])
+    }
+}
+#endif

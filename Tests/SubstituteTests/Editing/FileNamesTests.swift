@@ -1,0 +1,187 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LocalSubstitutionCache
+import TestSupport
+import Testing
+
+@testable import substitute
+
+@Suite("The file of a URL is called as the URL is, as far as every file system takes it")
+struct FileNamesTests {
+    private static let (css, none) = ("text/css", "")
+
+    @Test(
+        "Server and path become folders and name",
+        arguments: [
+            ("https://h/a.css", css, "h/a.css"), ("http://H.Example/Dir/A.css", css, "h.example/Dir/A.css"),
+            ("//h/a.css", css, "h/a.css"), ("https://h:8080/a.css", css, "h_8080/a.css"),
+            ("https://h:443/a.css", css, "h/a.css"), ("https://[::1]/a.css", css, "[__1]/a.css"),
+            ("https://h", "text/html", "h/index.html"), ("https://h/", "text/html", "h/index.html"),
+            ("https://h/", none, "h/index"), ("https://h?q=1", "text/html", "h/index.html"),
+            ("https://h/?q=/../x", "text/html", "h/index.html"), ("https://h/dir/", "text/html", "h/dir/index.html"),
+            ("https://h/a.css?v=1", css, "h/a.css"), ("https://h//a///b.css", css, "h/a/b.css"),
+            ("https://h/page", "text/html", "h/page.html"), ("https://h/page.php", "text/html", "h/page.php.html"),
+            ("https://h/v1.2", css, "h/v1.2.css"), ("https://h/a.jpg", "image/png", "h/a.jpg"),
+            ("https://h/A.PNG", "image/png", "h/A.PNG"), ("https://h/a", "x/unknown", "h/a"),
+            ("https://h/a", none, "h/a"),
+            ("https://h/a%20b.css", css, "h/a b.css"), ("https://h/%41.css", css, "h/A.css"),
+            ("https://h/caf%C3%A9.css", css, "h/caf\u{E9}.css"), ("https://h/cafe%CC%81.css", css, "h/caf\u{E9}.css"),
+            ("https://h/%F0%9F%91%A9%F0%9F%8F%BD.css", css, "h/\u{1F469}\u{1F3FD}.css"),
+        ]
+    )
+    func names(url: String, type: String, path: String) throws {
+        // Strings are equal in any Unicode form, and names are not.
+        #expect(try Array(FileNames.path(for: URLPattern(url), MediaType(type)).utf8) == Array(path.utf8))
+    }
+
+    @Test(
+        "What some file system or shell refuses, or takes for something else, is replaced",
+        arguments: [
+            ("/../../a.css", "a.css"), ("/a/../b.css", "b.css"), ("/%2e%2e/%2E%2e/a.css", "a.css"),
+            ("/..%2F..%2Fa.css", "_._.._a.css"), ("/a%2Fb.css", "a_b.css"), ("/%2f", "_.css"),
+            ("/a%00b.css", "a_b.css"), ("/a%0A%0Db.css", "a__b.css"), ("/a%7Fb.css", "a_b.css"),
+            ("/a%C2%9Bb.css", "a_b.css"), ("/..%5C..%5Ca.css", "_._.._a.css"), ("/C:/a.css", "C_/a.css"),
+            ("/a*b%3F%22%3C%3E%7C.css", "a_b_____.css"), ("/.htaccess", "_htaccess.css"), ("/.git/a.css", "_git/a.css"),
+            ("/...", "_._.css"), ("/....a.css", "_...a.css"), ("/a./b.css", "a_/b.css"), ("/a%20/b.css", "a_/b.css"),
+            ("/%20a.css", "_a.css"), ("/a.css.", "a.css_.css"), ("/a.css%20", "a.css_.css"), ("/%20", "_.css"),
+            ("/~/a.css", "_/a.css"), ("/CON", "_CON.css"), ("/nul.css", "_nul.css"), ("/com1.x.css", "_com1.x.css"),
+            ("/console.css", "console.css"), ("/%FF%FE.css", "%FF%FE.css"), ("/100%25.css", "100%.css"),
+            ("/a%E2%80%AEb.css", "a_b.css"), ("/a%E2%80%8Bb.css", "a_b.css"),
+            ("/a%C2%A0b.css", "a_b.css"), ("/%EE%80%80.css", "_.css"),
+            // A mark would be one character with what is before it, and some letters with what is behind them.
+            ("/%CC%81a.css", "_\u{301}a.css"), ("/.%CC%81a.css", "_\u{301}a.css"), ("/%EF%B8%8F.css", "_\u{FE0F}.css"),
+            ("/%F0%9F%8F%BD/a.css", "_\u{1F3FD}/a.css"), ("/%E0%B5%8E/a.css", "\u{D4E}_/a.css"),
+        ]
+    )
+    func replaced(path: String, expected: String) throws {
+        let found = try FileNames.path(for: URLPattern("https://h\(path)"), MediaType("text/css"))
+        #expect(Array(found.utf8) == Array("h/\(expected)".utf8), "\(found)")
+    }
+
+    private static let longPaths: [String] =
+        ["a", "%C3%A9", "%F0%9F%98%80", "a.", ".", "%CC%81"].map { String(repeating: $0, count: 300) }
+        + [
+            String(repeating: "a/", count: 1000), String(repeating: "abcdefghi/", count: 200),
+            "b." + String(repeating: "c", count: 300),
+        ]
+
+    @Test("Long names and paths are cut, keep their ending, and are told apart", arguments: longPaths)
+    func long(path: String) throws {
+        let paths = try ["1.css", "2.css", "2.css?q"].map {
+            FileNames.path(for: try URLPattern("https://h/\(path)\($0)"), MediaType("text/css"))
+        }
+        #expect(paths[0] != paths[1])
+        #expect(paths[1] == paths[2])
+        for path in paths {
+            #expect(path.hasPrefix("h/"))
+            #expect(path.hasSuffix(".css"))
+            #expect(path.utf8.count <= 500)
+            let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            #expect(parts.count <= 50)
+            for part in parts { #expect((1...140).contains(part.count)) }
+        }
+    }
+
+    @Test("A long server keeps a name of its own")
+    func longServer() throws {
+        let host = Array(repeating: String(repeating: "a", count: 60), count: 4).joined(separator: ".")
+        let paths = try ["b", "c"].map {
+            FileNames.path(for: try URLPattern("https://\(host).\($0)/a.css"), MediaType("text/css"))
+        }
+        #expect(paths[0] != paths[1])
+        for path in paths { #expect(path.utf8.count < 140 && path.hasSuffix("/a.css"), "\(path)") }
+    }
+
+    // MARK: - Names that are taken
+
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func paths(_ urls: [String], usable: Set<String> = []) throws -> [String] {
+        var names = FileNames(in: folder.url)
+        return try urls.map { url in
+            names.path(for: try URLPattern("https://h/\(url)"), MediaType("text/css")) { usable.contains($0) }
+        }
+    }
+
+    @Test(
+        "A name is given once, whatever its case and Unicode form",
+        arguments: [
+            (["a.css", "a.css?1", "a.css?2"], ["a.css", "a-2.css", "a-3.css"]),
+            (["a.css", "A.CSS", "A.css"], ["a.css", "A-2.CSS", "A-3.css"]),
+            (["a-2.css", "a.css", "A.css"], ["a-2.css", "a.css", "A-3.css"]),
+            (["caf%C3%A9", "cafe%CC%81", "CAF%C3%89"], ["café.css", "café-2.css", "CAFÉ-3.css"]),
+            (["stra%C3%9Fe", "STRA%E1%BA%9EE"], ["straße.css", "STRAẞE-2.css"]),
+            (["a%3Ab", "a_b", "a%5Cb"], ["a_b.css", "a_b-2.css", "a_b-3.css"]),
+            (["", "index.css", "?q"], ["index.css", "index-2.css", "index-3.css"]),
+            (["v1.2.css", "V1.2.css"], ["v1.2.css", "V1.2-2.css"]), (["a/.b", "a/_b"], ["a/_b.css", "a/_b-2.css"]),
+        ]
+    )
+    func once(urls: [String], expected: [String]) throws {
+        #expect(try paths(urls) == expected.map { "h/\($0)" })
+    }
+
+    @Test("A path that is a file and a folder is two")
+    func fileAndFolder() throws {
+        #expect(
+            try paths(["a.css", "a.css/b.css", "a.css/c.css"]) == ["h/a.css", "h/a.css-2/b.css", "h/a.css-2/c.css"]
+        )
+        #expect(try paths(["a.css/b.css", "a.css"]) == ["h/a.css/b.css", "h/a-2.css"])
+        #expect(try paths(["a.css/b.css", "A.CSS", "A.css/c.css"]) == ["h/a.css/b.css", "h/A-2.CSS", "h/a.css/c.css"])
+    }
+
+    @Test("A folder is one, in the spelling that is there, whatever the case of URLs")
+    func folders() throws {
+        #expect(try paths(["Img/1.css", "img/2.css", "IMG/1.css"]) == ["h/Img/1.css", "h/Img/2.css", "h/Img/1-2.css"])
+        try folder.write("", to: "H/CSS/a.css")
+        #expect(try paths(["css/a.css", "css/b.css"]) == ["H/CSS/a-2.css", "H/CSS/b.css"])
+    }
+
+    @Test("What lies in the folder keeps its name, unless the same file is wanted")
+    func existing() throws {
+        try folder.write("", to: "h/a.css")
+        try folder.write("", to: "h/dir/deep.css")
+        try folder.write("", to: "h/.hidden")
+        #expect(try paths(["a.css", "dir", "dir.css"]) == ["h/a-2.css", "h/dir.css", "h/dir-2.css"])
+        #expect(try paths(["a.css", "A.css", "a.css?2"], usable: ["h/a.css"]) == ["h/a.css", "h/a.css", "h/a.css"])
+        var names = FileNames(in: folder.url)
+        #expect(names.isTaken("H/A.CSS"))
+        #expect(names.isTaken("h/dir"))
+        #expect(!names.isTaken("h/b.css"))
+        names.take("img/b.css")
+        #expect(names.isTaken("img"))
+        #expect(names.isTaken("IMG/B.css"))
+    }
+
+    @Test("No URL leads out of the folder, or to a name that some system does not take")
+    func everyByte() throws {
+        let parts =
+            (0..<256).map { String(format: "%%%02X", $0) } + ["..", ".", "~", "%CC%81", "%E0%B5%8E", "%F0%9F%98%80"]
+        var names = FileNames(in: folder.url)
+        for first in parts {
+            for second in ["", "a", "..", "%2F..%2F", "%CC%81", ".", "%20"] {
+                for url in [
+                    "https://h/\(first)\(second)", "https://h/\(second)\(first)/a", "https://h/a\(first)/\(second)",
+                ] {
+                    let path = names.path(for: try URLPattern(requested: url), nil) { _ in false }
+                    let scalars = path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
+                    #expect(scalars.count >= 2, "\(url)")
+                    for name in scalars {
+                        let isFine =
+                            !name.isEmpty && name.first != "." && name.last != "." && name.last != " "
+                            && !name.contains {
+                                $0.value < 0x20 || $0.value == 0x7F || "\\:*?\"<>|".unicodeScalars.contains($0)
+                            }
+                        #expect(isFine, "\(url): \(path)")
+                    }
+                    #expect(path.split(separator: "/").count == scalars.count, "\(url): \(path)")
+                }
+            }
+        }
+    }
+}
+#endif

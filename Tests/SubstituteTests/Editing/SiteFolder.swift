@@ -1,0 +1,77 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+
+/// A manifest's folder, and what the tool takes into it.
+struct SiteFolder: Sendable {
+    let folder: TemporaryFolder
+
+    /// Makes one with this manifest.
+    init(_ manifest: String = "{}\n") throws {
+        folder = try TemporaryFolder()
+        try folder.write(manifest, to: "manifest.json")
+    }
+
+    var url: URL { folder.url }
+
+    /// Runs `substitute import` with a recording.
+    func take(_ recording: String, _ options: String...) async throws -> Tool.Result {
+        try await take(Data(recording.utf8), options)
+    }
+
+    /// Runs `substitute import` with a recording.
+    func take(_ recording: Data, _ options: [String] = []) async throws -> Tool.Result {
+        let scratch = try TemporaryFolder()
+        try scratch.write(recording, to: "page.har")
+        let file = scratch.url.appendingPathComponent("page.har").path
+        return try await Tool.run(["import"] + options + ["manifest.json", file], in: url)
+    }
+
+    /// The manifest's text.
+    var manifest: String { String(decoding: bytes("manifest.json") ?? Data(), as: UTF8.self) }
+
+    /// The file of each entry, by its key.
+    var entries: [String: String] {
+        get throws {
+            let object = try JSONSerialization.jsonObject(with: bytes("manifest.json") ?? Data())
+            return (object as? [String: Any] ?? [:]).compactMapValues { value in
+                value as? String ?? (value as? [String: Any])?["file"] as? String
+            }
+        }
+    }
+
+    /// What a file holds; nil when there is none.
+    func bytes(_ path: String) -> Data? { try? Data(contentsOf: url.appendingPathComponent(path)) }
+
+    /// Everything below the folder: a file's bytes, where a link leads, and nothing more of a folder.
+    var listing: [String: Data] {
+        get throws { try Self.listing(of: url) }
+    }
+
+    /// Everything below a folder: a file's bytes, where a link leads, and nothing more of a folder.
+    static func listing(of folder: URL) throws -> [String: Data] {
+        var result: [String: Data] = [:]
+        for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+            let file = folder.appendingPathComponent(path)
+            switch try FileManager.default.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType {
+            case .typeDirectory?: result[path + "/"] = Data()
+            case .typeSymbolicLink?:
+                result[path + "@"] = Data(try FileManager.default.destinationOfSymbolicLink(atPath: file.path).utf8)
+            default: result[path] = try Data(contentsOf: file)
+            }
+        }
+        return result
+    }
+
+    /// The paths of the files, but for the manifest and what the tool keeps for itself.
+    var files: Set<String> {
+        get throws {
+            Set(try listing.keys.filter { !$0.hasSuffix("/") && !["manifest.json", ".substitute.json"].contains($0) })
+        }
+    }
+
+    /// Runs `substitute check`.
+    func check() async throws -> Tool.Result { try await Tool.run(["check", "manifest.json"], in: url) }
+}
+#endif
