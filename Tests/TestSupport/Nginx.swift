@@ -43,6 +43,9 @@ package final class Nginx: @unchecked Sendable {
         for _ in 0..<500 where !Self.isListening(port) { try await Task.sleep(nanoseconds: 10_000_000) }
     }
 
+    /// Serves another file, or another version of one.
+    package func write(_ data: Data, to name: String) throws { try folder.write(data, to: "html/\(name)") }
+
     package func stop() {
         process.terminate()
         process.waitUntilExit()

@@ -18,13 +18,19 @@ final class FileEvents {
     }
 
     /// Watches these, and nothing else any more.
-    func watch(directories: [String], files: [String]) throws {
-        let wanted = Set(directories).union(files)
+    ///
+    /// - Parameters:
+    ///   - directories: With what is made, moved or removed in them.
+    ///   - files: In these directories.
+    ///   - places: Paths in other directories, of which nothing else is to be told; here it is all the same.
+    func watch(_ directories: [String], files: [String], places: [String]) throws {
+        let all = directories + places.map { ($0 as NSString).deletingLastPathComponent } + files + places
+        let wanted = Set(all)
         for (path, watched) in sources where !wanted.contains(path) {
             watched.source.cancel()
             sources[path] = nil
         }
-        for path in directories + files { watch(path) }
+        for path in all { watch(path) }
         if let folder = directories.first, sources[folder] == nil, access(folder, F_OK) == 0 {
             throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EMFILE)
         }
@@ -61,8 +67,8 @@ final class FileEvents {
 final class FileEvents {
     private let descriptor: Int32
     private let source: any DispatchSourceRead
-    /// Watched directories, by what inotify calls them.
-    private var directories: [Int32: String] = [:]
+    /// By what inotify calls a directory: its path, and the names that are told; nil for all.
+    private var directories: [Int32: (path: String, names: Set<String>?)] = [:]
 
     /// A file is told when it is closed, not with each part that is written to it.
     private static let mask = UInt32(
@@ -79,19 +85,35 @@ final class FileEvents {
         source.resume()
     }
 
-    /// Watches these directories, and no others any more.
-    func watch(directories: [String], files: [String]) throws {
-        var wanted: [Int32: String] = [:]
+    /// Watches these, and nothing else any more.
+    ///
+    /// - Parameters:
+    ///   - directories: With all that is in them.
+    ///   - files: In these directories, which tell of them.
+    ///   - places: Paths in other directories, of which nothing else is told.
+    func watch(_ directories: [String], files: [String], places: [String]) throws {
+        var wanted: [Int32: (path: String, names: Set<String>?)] = [:]
         for path in directories {
-            let number = inotify_add_watch(descriptor, path, Self.mask)
-            if number >= 0 {
-                wanted[number] = path
-            } else if errno != ENOENT, errno != ENOTDIR {
-                throw Self.lastError()
-            }
+            if let number = try add(path) { wanted[number] = (path, nil) }
+        }
+        for place in places.map({ $0 as NSString }) {
+            let directory = place.deletingLastPathComponent
+            guard let number = try add(directory) else { continue }
+            let names = wanted[number].map { $0.names?.union([place.lastPathComponent]) } ?? [place.lastPathComponent]
+            wanted[number] = (directory, names)
         }
         for number in self.directories.keys where wanted[number] == nil { inotify_rm_watch(descriptor, number) }
         self.directories = wanted
+    }
+
+    /// Watches a directory.
+    ///
+    /// - Returns: What inotify calls it; nil when there is none.
+    private func add(_ directory: String) throws -> Int32? {
+        let number = inotify_add_watch(descriptor, directory, Self.mask)
+        guard number < 0 else { return number }
+        if errno == ENOENT || errno == ENOTDIR { return nil }
+        throw Self.lastError()
     }
 
     func cancel() { source.cancel() }
@@ -113,17 +135,20 @@ final class FileEvents {
                 let event = buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: inotify_event.self) }
                 let end = min(offset + 16 + Int(event.len), count)
                 let name = String(decoding: buffer[(offset + 16)..<end].prefix { $0 != 0 }, as: UTF8.self)
-                let isMade = event.mask & UInt32(IN_CREATE) != 0 && event.mask & UInt32(IN_ISDIR) == 0
-                if !isMade || isWhole(name, in: event.wd) { isTold = true }
+                if isTelling(event, name) { isTold = true }
                 offset = end
             }
         }
     }
 
-    /// Whether a name that was made leads to something that is not written now: a link.
-    private func isWhole(_ name: String, in directory: Int32) -> Bool {
+    private func isTelling(_ event: inotify_event, _ name: String) -> Bool {
+        // A watch that was removed, or events that were too many to be kept.
+        guard let directory = directories[event.wd] else { return event.mask & UInt32(IN_Q_OVERFLOW) != 0 }
+        if let names = directory.names, !names.contains(name) { return false }
+        let isMade = event.mask & UInt32(IN_CREATE) != 0 && event.mask & UInt32(IN_ISDIR) == 0
         var status = stat()
-        guard let folder = directories[directory], lstat("\(folder)/\(name)", &status) == 0 else { return true }
+        guard isMade, lstat("\(directory.path)/\(name)", &status) == 0 else { return true }
+        // A link, also one that is not symbolic, is not written now.
         return status.st_mode & S_IFMT != S_IFREG || status.st_nlink > 1
     }
 

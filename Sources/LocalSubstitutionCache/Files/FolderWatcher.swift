@@ -55,19 +55,17 @@ package final class FolderWatcher: @unchecked Sendable {
         var known: Set<String> = []
         while true {
             listing = FolderListing(of: folder.text)
-            let directories = listing.directories + outside
-            if known.isSuperset(of: directories) { return }
-            known.formUnion(directories)
-            try events.watch(directories: directories, files: listing.files.map { folder.text + "/" + $0.key })
+            if known.isSuperset(of: listing.directories) { return }
+            known.formUnion(listing.directories)
+            let files = listing.files.map { folder.text + "/" + $0.key }
+            try events.watch(listing.directories, files: files, places: places)
         }
     }
 
-    /// The directories that tell of the folder itself, and of a manifest that lies elsewhere.
-    private var outside: [String] {
-        let parent = (folder.text as NSString).deletingLastPathComponent
+    /// The folder itself, in the directory that tells of it, and a manifest that lies elsewhere.
+    private var places: [String] {
         let target = manifest.flatMap { try? OpenedFolder.realPath(of: $0) }
-        let other = target.map { ($0.text as NSString).deletingLastPathComponent }
-        return [parent] + [other].compactMap(\.self).filter { !FilePath($0).isInside(folder) }
+        return [folder.text] + (target.map { $0.isInside(folder) ? [] : [$0.text] } ?? [])
     }
 
     private func touched() {

@@ -38,7 +38,7 @@ struct CaptureSelection {
     init(_ capture: HARFile, _ filter: Filter) {
         var choices = capture.exchanges.map { exchange in
             Choice(
-                url: exchange.url,
+                url: Self.withoutUser(exchange.url),
                 status: exchange.status,
                 result: Result { () throws(ToolError) in try Self.pick(exchange, filter) }
             )
@@ -48,8 +48,17 @@ struct CaptureSelection {
         self.choices = choices
     }
 
+    /// A URL as it may be told: what stands before an "@" in its authority is nobody else's business.
+    private static func withoutUser(_ url: String) -> String {
+        guard let start = url.range(of: "//")?.upperBound else { return url }
+        let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
+        guard let at = url[start..<end].lastIndex(of: "@") else { return url }
+        return url[..<start] + "…" + url[at...]
+    }
+
     private static func pick(_ exchange: HARFile.Exchange, _ filter: Filter) throws(ToolError) -> Pick {
         let url = exchange.url
+        if url.isEmpty { throw ToolError("its request was not recorded") }
         let scheme = url.prefix { $0 != ":" }.lowercased()
         guard ["http", "https"].contains(scheme) else {
             let isScheme = url.contains(":") && !scheme.contains { "/?#".contains($0) }
@@ -59,6 +68,8 @@ struct CaptureSelection {
         let key: URLPattern
         do {
             key = try URLPattern(requested: url)
+        } catch .userInfo {
+            throw ToolError("its address holds a user name or password")
         } catch {
             throw ToolError(error.message(for: String(url.prefix(200))))
         }
@@ -78,6 +89,9 @@ struct CaptureSelection {
             throw ToolError("it was asked for with a password or token, so it is for one person")
         }
         let bytes = try exchange.bytes
+        let name = FileNames.path(for: key, exchange.typeOfBytes)
+        let head = Array(bytes.prefix(FileFormat.headLength))
+        if let reason = ContentCheck.refusal(of: head, named: name, exchange.typeOfBytes) { throw ToolError(reason) }
         if let limit = filter.limit, bytes.count > limit {
             throw ToolError("it has \(ByteCount(bytes.count)), more than --max-size")
         }

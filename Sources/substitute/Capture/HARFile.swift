@@ -52,7 +52,7 @@ struct HARFile {
                     + "choose Network, load the page, and export all as HAR with content"
             )
         }
-        exchanges = entries.compactMap { ($0 as? [String: Any]).flatMap(Exchange.init) }
+        exchanges = entries.map { Exchange($0 as? [String: Any] ?? [:]) }
     }
 
     /// Whether a text may be a recording, and no list of URLs.
@@ -137,13 +137,13 @@ struct HARFile {
 }
 
 extension HARFile.Exchange {
-    /// Reads one entry; nil when it has no request.
-    fileprivate init?(_ entry: [String: Any]) {
-        guard let request = entry["request"] as? [String: Any], let url = request["url"] as? String else { return nil }
+    /// Reads one entry, or as much as there is of it.
+    fileprivate init(_ entry: [String: Any]) {
+        let request = entry["request"] as? [String: Any] ?? [:]
         let response = entry["response"] as? [String: Any] ?? [:]
         let content = response["content"] as? [String: Any] ?? [:]
         let (asked, sent) = (Self.fields(request["headers"]), Self.fields(response["headers"]))
-        self.url = url
+        url = request["url"] as? String ?? ""
         method = (request["method"] as? String ?? "GET").uppercased()
         status = Self.number(response["status"]) ?? 0
         let types = [sent["content-type"], content["mimeType"] as? String]

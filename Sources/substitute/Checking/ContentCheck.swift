@@ -149,6 +149,16 @@ struct ContentCheck {
 }
 
 extension ContentCheck {
+    /// Why bytes that somebody else sent are not what their name and their server say, as a clause.
+    ///
+    /// A page in the place of a picture is none, whatever its server calls it.
+    static func refusal(of head: [UInt8], named path: String, _ type: MediaType?) -> String? {
+        let meant = MediaType(fileName: path)
+        let isTelling = meant.map { FileFormat.expected(of: $0) != nil } ?? false
+        return [isTelling ? meant : nil, type ?? meant].compactMap(\.self).lazy.compactMap { refusal(of: head, as: $0) }
+            .first
+    }
+
     /// Why bytes that somebody else sent are not what a type says, as a clause; nil where nothing speaks against them.
     ///
     /// Lenient where sites are: one kind of picture under the name of another is shown by every browser.

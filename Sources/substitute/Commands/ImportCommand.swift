@@ -50,6 +50,7 @@ enum ImportCommand {
         var filter = try CaptureSelection.Filter(hosts: HostSelection(arguments))
         filter.kinds = try kinds(arguments)
         filter.exclusions = arguments.values(exclude)
+        if filter.exclusions.contains("") { throw UsageError("--exclude needs a part of a URL") }
         filter.stripsQuery = arguments.has(stripQuery)
         filter.limit = try Option.size(in: arguments)
         let path = try ManifestLocation.find(arguments.operands.count == 2 ? arguments.operands.first : nil)
@@ -85,6 +86,7 @@ enum ImportCommand {
 
     private static func read(_ file: String, _ console: Console) throws -> Data {
         if file == "-" { return console.readAll() }
+        guard FileSystem.kind(of: file) != nil else { throw ToolError("\(quoted(file)) does not exist") }
         do {
             return try Data(contentsOf: URL(fileURLWithPath: file), options: .mappedIfSafe)
         } catch {
@@ -167,6 +169,6 @@ private struct ImportReport {
 
     /// A URL as far as it is of use: `data:` has no end.
     private static func short(_ url: String) -> String {
-        visible(url.unicodeScalars.count > 120 ? String(url.prefix(119)) + "…" : url)
+        url.isEmpty ? "(no URL)" : visible(url.unicodeScalars.count > 120 ? String(url.prefix(119)) + "…" : url)
     }
 }

@@ -97,14 +97,8 @@ struct Addition {
             guard replaces, let old = substitution(for: resource.key) else { return .present(line) }
             return replace(old, with: resource, as: path)
         }
-        let head = Self.head(of: resource.file)
         let wanted = path ?? FileNames.path(for: resource.key, resource.type)
-        // A page in the place of a picture, whatever its server calls it.
-        let meant = MediaType(fileName: wanted)
-        if let meant, FileFormat.expected(of: meant) != nil, let reason = ContentCheck.refusal(of: head, as: meant) {
-            return .refused(reason)
-        }
-        if let type = resource.type ?? meant, let reason = ContentCheck.refusal(of: head, as: type) {
+        if let reason = ContentCheck.refusal(of: Self.head(of: resource.file), named: wanted, resource.type) {
             return .refused(reason)
         }
         let folder = folder

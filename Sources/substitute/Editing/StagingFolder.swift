@@ -18,23 +18,38 @@ final class StagingFolder: @unchecked Sendable {
     /// - Throws: ``ToolError`` when it cannot be made, or another run has it.
     init(in folder: URL) throws(ToolError) {
         let url = folder.appendingPathComponent(".substitute")
-        let isMade = mkdir(url.path, 0o777) == 0
-        let code = errno
-        let descriptor = open(url.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            let reason = String(cString: strerror(isMade ? errno : code))
-            throw ToolError("nothing can be written to \(quoted(folder.path)): \(reason)")
-        }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
-            throw ToolError("another substitute is at work in \(quoted(folder.path)); wait for its end")
-        }
+        let descriptor = try Self.lockedFolder(url, in: folder)
         // Not before it is ours: an initialiser that throws when all is set ends in deinit, which removes the folder.
         (self.url, self.descriptor) = (url, descriptor)
         for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
             try? FileManager.default.removeItem(at: url.appendingPathComponent(name))
         }
         catchSignals()
+    }
+
+    /// A descriptor of the folder, which no other run has.
+    private static func lockedFolder(_ url: URL, in folder: URL) throws(ToolError) -> Int32 {
+        while true {
+            let isMade = mkdir(url.path, 0o777) == 0
+            let code = errno
+            let descriptor = open(url.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                // Another run has ended between the two calls.
+                if errno == ENOENT, !isMade, code == EEXIST { continue }
+                let reason = String(cString: strerror(isMade ? errno : code))
+                throw ToolError("nothing can be written to \(quoted(folder.path)): \(reason)")
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                close(descriptor)
+                throw ToolError("another substitute is at work in \(quoted(folder.path)); wait for its end")
+            }
+            // What another run has removed meanwhile is nobody's.
+            var (own, named) = (stat(), stat())
+            if fstat(descriptor, &own) == 0, lstat(url.path, &named) == 0, own.st_ino == named.st_ino {
+                return descriptor
+            }
+            close(descriptor)
+        }
     }
 
     deinit {

@@ -1,0 +1,269 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+@Suite("substitute add")
+struct AddTests {
+    private let site: RemoteSite
+
+    init() throws {
+        site = try RemoteSite()
+        site.set("/css/site.css", "body { background: url(../img/bg.png) }", type: "text/css")
+    }
+
+    @Test("A URL is loaded, its file lies below the folder, and its entry behind the others")
+    func one() async throws {
+        try site.folder.write("{\n  \"$comment\": 1,\n\n  \"https://h/a\" : \"a.css\"\n}\n", to: "manifest.json")
+        try site.folder.write("a", to: "a.css")
+        let result = try await site.run("add", "\(site.url)/css/site.css#part")
+        #expect(result.status == 0 && result.errors == "", "\(result)")
+        #expect(result.output == "added    \(site.url)/css/site.css → \(site.name)/css/site.css\n")
+        #expect(site.file("\(site.name)/css/site.css") == "body { background: url(../img/bg.png) }")
+        #expect(
+            site.file("manifest.json")
+                == "{\n  \"$comment\": 1,\n\n  \"https://h/a\" : \"a.css\",\n  \"\(site.url)/css/site.css\" : \"\(site.name)/css/site.css\"\n}\n"
+        )
+        #expect(try await site.run("check").status == 0)
+        #expect(site.listing.keys.contains { $0.hasPrefix(".substitute/") } == false)
+    }
+
+    @Test("What is answered already is left alone, or replaced when that is said")
+    func present() async throws {
+        _ = try await site.run("add", "\(site.url)/css/site.css", "--as", "styles/main.css")
+        site.set("/css/site.css", "new", type: "text/css")
+        let before = site.listing
+        let again = try await site.run("add", "\(site.url)/css/site.css")
+        #expect(again.status == 0 && again.output.hasPrefix("present "), "\(again)")
+        #expect(site.listing == before)
+        let replaced = try await site.run("add", "--replace", "\(site.url)/css/site.css")
+        #expect(replaced.output == "replaced \(site.url)/css/site.css → styles/main.css\n")
+        #expect(site.file("styles/main.css") == "new")
+        #expect(site.file("manifest.json") == before["manifest.json"].map { String(decoding: $0, as: UTF8.self) })
+    }
+
+    @Test("A file of a folder's entry is replaced where it lies; an entry keeps its other fields")
+    func replaced() async throws {
+        site.set("/img/a.css", "1", type: "text/css")
+        try site.folder.write("old", to: "img/a.css")
+        try site.folder.write("old", to: "b.css")
+        let manifest = """
+            {
+              "\(site.url)/img/": "img/",
+              "\(site.url)/css/site.css": { "headers": { "X-A": "1" }, "file": "b.css", "ignoreQuery": true }
+            }
+            """
+        try site.folder.write(manifest, to: "manifest.json")
+        #expect(try await site.run("add", "--replace", "\(site.url)/img/a.css").status == 0)
+        #expect(site.file("img/a.css") == "1")
+        #expect(site.file("manifest.json") == manifest)
+        _ = try await site.run("add", "--replace", "--as", "c.css", "\(site.url)/css/site.css")
+        #expect(
+            site.file("manifest.json")
+                == manifest.replacingOccurrences(of: "\"file\": \"b.css\"", with: "\"file\": \"c.css\"")
+        )
+        #expect(site.file("b.css") == "old")
+    }
+
+    /// What a server does, and what is told of it.
+    struct Failure: Sendable, CustomTestStringConvertible {
+        let name: String
+        let response: LoopbackServer.Response
+        let message: String
+
+        var testDescription: String { name }
+    }
+
+    private static let page = LoopbackServer.Response(
+        headers: ["Content-Type": "text/html"],
+        body: Data("<!doctype html><title>Sign in</title>".utf8)
+    )
+
+    static let failures = [
+        Failure(name: "404", response: .text("no", status: 404), message: "its server answers 404"),
+        Failure(name: "500", response: .text("no", status: 500), message: "its server answers 500"),
+        Failure(
+            name: "206",
+            response: LoopbackServer.Response(
+                status: 206,
+                headers: ["Content-Range": "bytes 0-1/9"],
+                body: Data("ab".utf8)
+            ),
+            message: "its server answers 206"
+        ),
+        Failure(
+            name: "half a body",
+            response: LoopbackServer.Response(body: Data(count: 100_000), transfer: .closing(after: 50_000)),
+            message: "the connection was lost"
+        ),
+        Failure(
+            name: "half a chunked body",
+            response: LoopbackServer.Response(
+                headers: ["Transfer-Encoding": "chunked"],
+                body: Data("5\r\nab".utf8),
+                transfer: .closing(after: 5)
+            ),
+            message: "the connection was lost"
+        ),
+        Failure(
+            name: "half a head",
+            response: LoopbackServer.Response(headers: ["X-A": "1"], body: Data("abc".utf8), transfer: .closingInHead),
+            message: "was not loaded"
+        ),
+        Failure(name: "a page for a picture", response: page, message: "it is a web page, not image/png"),
+        Failure(
+            name: "a sentence for a picture",
+            response: LoopbackServer.Response(headers: ["Content-Type": "image/png"], body: Data("Not found".utf8)),
+            message: "it is text, not image/png"
+        ),
+        Failure(
+            name: "a loop of redirects",
+            response: LoopbackServer.Response(status: 302, headers: ["Location": "/a.png"]),
+            message: "redirected"
+        ),
+    ]
+
+    @Test("What cannot be loaded whole, or is something else, changes nothing", arguments: Self.failures)
+    func fails(_ failure: Failure) async throws {
+        site.set("/a.png", failure.response)
+        let before = site.listing
+        let result = try await site.run("add", "\(site.url)/css/site.css", "\(site.url)/a.png")
+        #expect(result.status == 1)
+        #expect(result.errors.contains(failure.message), "\(result.errors)")
+        #expect(result.errors.hasSuffix("Nothing was changed.\n"))
+        #expect(site.listing == before)
+    }
+
+    @Test("A redirect is followed, and the entry is that of the URL that was named")
+    func redirect() async throws {
+        site.set("/old.css", LoopbackServer.Response(status: 301, headers: ["Location": "/css/site.css"]))
+        #expect(try await site.run("add", "\(site.url)/old.css").status == 0)
+        #expect(site.file("\(site.name)/old.css")?.hasPrefix("body") == true)
+        #expect(site.file("manifest.json")?.contains("\"\(site.url)/old.css\": \"\(site.name)/old.css\"") == true)
+    }
+
+    @Test("A large body goes into its file as it comes; a limit ends it", .timeLimit(.minutes(10)))
+    func large() async throws {
+        let size = 150_000_000
+        site.set("/film.bin", LoopbackServer.Response(body: Data(count: size)))
+        let limited = try await site.run("add", "--max-size", "1MB", "\(site.url)/film.bin")
+        #expect(limited.status == 1 && limited.errors.contains("it has more than 1.0 MB"), "\(limited.errors)")
+        // A body that does not say its length.
+        var endless = LoopbackServer.Response.stream { Data(count: 100_000) }
+        endless.headers["Content-Type"] = "application/octet-stream"
+        site.set("/endless.bin", endless)
+        let ended = try await site.run("add", "--max-size", "1MB", "\(site.url)/endless.bin")
+        #expect(ended.status == 1 && ended.errors.contains("it has more than 1.0 MB"), "\(ended.errors)")
+        #expect(try await site.run("add", "\(site.url)/film.bin").status == 0)
+        let file = site.folder.url.appendingPathComponent("\(site.name)/film.bin")
+        #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int == size)
+    }
+
+    @Test("References of pages and stylesheets are followed one level, on the same server")
+    func references() async throws {
+        let other = try RemoteSite()
+        site.set(
+            "/",
+            """
+            <!doctype html><base href="/x/">
+            <link rel=stylesheet href="/css/site.css"><link rel=canonical href="/else.html"><a href="/page.html">a</a>
+            <img src="a.svg?v=1&amp;w=2" srcset="b.svg 1x, c%20d.svg 2x"><script src=js.js integrity="x"></script>
+            <picture><source srcset="e.svg"></picture><img src="data:image/png;base64,AAAA"><img src="missing.svg">
+            <img src="http://elsewhere.invalid/f.svg"><style>@import "g.css"; i { background: url('h.svg#i') }</style>
+            """,
+            type: "text/html"
+        )
+        let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>"
+        for name in ["a", "b", "c%20d", "e", "h"] { site.set("/x/\(name).svg", svg, type: "image/svg+xml") }
+        site.set("/x/js.js", "1", type: "text/javascript")
+        site.set("/x/g.css", "i { background: url(deeper.png) }", type: "text/css")
+        let result = try await site.run("add", "--with-references", "\(site.url)/")
+        #expect(result.status == 0, "\(result)")
+        let files = site.listing.keys.filter { $0.hasPrefix(site.name) }.sorted()
+        let expected =
+            ["css/site.css", "index.html"]
+            + ["a.svg", "b.svg", "c d.svg", "e.svg", "g.css", "h.svg", "js.js"].map { "x/\($0)" }
+        #expect(files == expected.map { "\(site.name)/\($0)" })
+        #expect(result.errors == "\"\(site.url)/x/missing.svg\" was not loaded: its server answers 404\n")
+        #expect(
+            result.output.contains(
+                "left     what is referred to at elsewhere.invalid; --host elsewhere.invalid takes it\n"
+            )
+        )
+        #expect(site.file("manifest.json")?.contains("\(site.url)/x/a.svg?v=1&w=2\"") == true)
+        #expect(try await site.run("check").status == 0)
+        withExtendedLifetime(other) {}
+    }
+
+    @Test("Nothing is sent or kept but what the URL says")
+    func privacy() async throws {
+        site.set(
+            "/a.css",
+            LoopbackServer.Response(
+                headers: ["Content-Type": "text/css", "Set-Cookie": "session=s3cret", "ETag": "\"1\""],
+                body: Data("a".utf8)
+            )
+        )
+        _ = try await site.run("add", "\(site.url)/a.css")
+        _ = try await site.run("add", "\(site.url)/a.css?x=1")
+        #expect(
+            site.server?.requests.allSatisfy { $0.headers["cookie"] == nil && $0.headers["authorization"] == nil }
+                == true
+        )
+        #expect(site.listing.values.allSatisfy { $0.range(of: Data("s3cret".utf8)) == nil })
+        let refused = try await site.run("add", "http://user:pass@127.0.0.1/a.css")
+        #expect(refused.status == 2)
+    }
+
+    @Test("Wrong use is told, and a dry run writes nothing")
+    func wrongUse() async throws {
+        let before = site.listing
+        for (arguments, message) in [
+            (["add"], "name a URL to load"),
+            (["add", "--as", "a.css", "https://h/a", "https://h/b"], "--as is for one URL"),
+            (["add", "--as", "../a.css", "https://h/a"], "is not a path below the manifest's folder"),
+            (["add", "--as", "manifest.json", "https://h/a"], "is not a path below the manifest's folder"),
+            (["add", "ftp://h/a"], "begins with \"ftp:\""), (["add", "--host", "a b", "https://h/a"], "is not a host"),
+            (["add", "--max-size", "much", "https://h/a"], "is not a size"),
+        ] {
+            let result = try await Tool.run(arguments, in: site.folder.url)
+            #expect(result.status == 2 && result.errors.contains(message), "\(arguments): \(result.errors)")
+        }
+        let dry = try await site.run("add", "-n", "\(site.url)/css/site.css")
+        #expect(dry.status == 0 && dry.output.hasSuffix("Nothing was written.\n"))
+        #expect(site.listing == before)
+    }
+
+    @Test("Control-C while something is loaded leaves the folder as it was")
+    func interrupted() async throws {
+        site.set(
+            "/a.css",
+            LoopbackServer.Response(
+                headers: ["Content-Type": "text/css"],
+                body: Data(count: 100),
+                transfer: .stalling(after: 50)
+            )
+        )
+        let before = site.listing
+        let process = Process()
+        process.executableURL = Tool.url
+        process.arguments = ["add", "\(site.url)/css/site.css", "\(site.url)/a.css"]
+        process.currentDirectoryURL = site.folder.url
+        process.standardError = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try process.runWithSignals()
+        while site.server?.requests.contains(where: { $0.target == "/a.css" }) != true {
+            try await Task.sleep(nanoseconds: 10_000_000)
+        }
+        process.interrupt()
+        let status = try await onThread {
+            process.waitUntilExit()
+            return process.terminationStatus
+        }
+        #expect(status == 130)
+        #expect(site.listing == before)
+    }
+}
+#endif

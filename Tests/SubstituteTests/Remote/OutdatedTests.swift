@@ -1,0 +1,186 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+@Suite("substitute outdated and update")
+struct OutdatedTests {
+    private let site: RemoteSite
+
+    init() throws {
+        site = try RemoteSite()
+    }
+
+    /// Adds a style, a page and a script, of which the last has no version.
+    private func add() async throws {
+        site.set("/a.css", "a", type: "text/css")
+        site.set("/b.html", "<p>b</p>", type: "text/html")
+        site.set("/c.js", "c", type: "text/javascript", hasVersion: false)
+        let result = try await site.run("add", "\(site.url)/a.css", "\(site.url)/b.html", "\(site.url)/c.js")
+        #expect(result.status == 0, "\(result)")
+        _ = site.requests()
+    }
+
+    @Test("What servers have as it is costs a request each, and a known version no body")
+    func current() async throws {
+        try await add()
+        let result = try await site.run("outdated")
+        #expect(result.status == 0 && result.output == "3 files: 3 are up to date\n", "\(result)")
+        let conditions = site.server?.requests.map { $0.headers["if-none-match"] != nil }
+        #expect(conditions?.filter { $0 }.count == 2)
+        #expect(site.requests().sorted() == ["GET /a.css", "GET /b.html", "GET /c.js"])
+        let all = try await site.run("outdated", "--all")
+        #expect(all.output.contains("current  \(site.url)/a.css   \(site.name)/a.css\n"), "\(all.output)")
+    }
+
+    @Test("What differs is told with sizes and dates, and update loads it and nothing else")
+    func differs() async throws {
+        try await add()
+        site.set("/a.css", "longer", type: "text/css")
+        site.set("/c.js", "C", type: "text/javascript", hasVersion: false)
+        site.set("/b.html", LoopbackServer.Response(status: 410))
+        let outdated = try await site.run("outdated", "--json")
+        #expect(outdated.status == 1)
+        let rows = try outdated.output.split(separator: "\n").map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+        #expect(rows.map { $0["state"] as? String } == ["differs", "gone", "differs"])
+        #expect(rows[0]["size"] as? Int == 1 && rows[0]["remoteSize"] as? Int == 6)
+        #expect(rows[0]["remoteDate"] as? String == "2026-11-01")
+        let text = try await site.run("outdated")
+        #expect(text.output.contains("here 1 byte"), "\(text.output)")
+        #expect(text.output.contains(", there 6 bytes of 2026-11-01\n"), "\(text.output)")
+        #expect(text.output.hasSuffix("3 files: 2 differ, 1 is gone\n"))
+        _ = site.requests()
+
+        let manifest = site.file("manifest.json")
+        let dry = try await site.run("update", "--dry-run")
+        #expect(dry.output.contains("would load \(site.name)/a.css\n") && site.file("\(site.name)/a.css") == "a")
+        let update = try await site.run("update")
+        #expect(update.status == 1, "one is gone")
+        #expect(update.errors == "\"\(site.url)/b.html\" was not loaded: its server answers 410\n")
+        #expect(update.output.hasSuffix("2 files updated, 0 up to date, 1 not loaded\n"), "\(update.output)")
+        #expect(site.file("\(site.name)/a.css") == "longer" && site.file("\(site.name)/c.js") == "C")
+        #expect(site.file("\(site.name)/b.html") == "<p>b</p>")
+        #expect(site.file("manifest.json") == manifest)
+        #expect(try await site.run("outdated").output.hasSuffix("3 files: 1 is gone, 2 are up to date\n"))
+    }
+
+    @Test("A copy that was edited is compared by its bytes, whatever its version was")
+    func edited() async throws {
+        try await add()
+        try site.folder.write("edited", to: "\(site.name)/a.css")
+        let result = try await site.run("outdated")
+        #expect(result.status == 1 && result.output.contains("differs"), "\(result.output)")
+        // Update makes the versions known of what it finds up to date.
+        site.set("/c.js", "c", type: "text/javascript")
+        _ = try await site.run("update")
+        site.server?.forgetRequests()
+        #expect(try await site.run("outdated").status == 0)
+        #expect(site.server?.requests.allSatisfy { $0.headers["if-none-match"] != nil } == true)
+    }
+
+    @Test("Of a large copy of which nothing is known the length is asked first")
+    func headFirst() async throws {
+        let body = String(repeating: "a", count: 100_000)
+        site.set("/a.css", body, type: "text/css", hasVersion: false)
+        _ = try await site.run("add", "\(site.url)/a.css")
+        site.set("/a.css", body + "b", type: "text/css", hasVersion: false)
+        _ = site.requests()
+        #expect(try await site.run("outdated").status == 1)
+        #expect(site.requests() == ["HEAD /a.css"])
+        site.set("/a.css", String(body.dropLast()) + "b", type: "text/css", hasVersion: false)
+        #expect(try await site.run("outdated").status == 1)
+        #expect(site.requests() == ["HEAD /a.css", "GET /a.css"])
+    }
+
+    @Test("Entries with conditions and expired ones are not asked about; a server that is away is no difference")
+    func exempt() async throws {
+        try site.folder.write("1", to: "a.css")
+        try site.folder.write("2", to: "b.css")
+        try site.folder.write("3", to: "c.css")
+        let manifest = """
+            {
+              "\(site.url)/a.css": { "file": "a.css", "when": 404 },
+              "\(site.url)/b.css": { "file": "b.css", "until": "2020-01-01" },
+              "http://127.0.0.1:1/c.css": "c.css"
+            }
+            """
+        try site.folder.write(manifest, to: "manifest.json")
+        let result = try await site.run("outdated", "-a")
+        #expect(result.status == 3)
+        #expect(site.requests() == [])
+        #expect(result.output.contains("its server cannot be reached"), "\(result.output)")
+        #expect(
+            result.output.hasSuffix("2 files: 1 could not be asked about, 1 is not asked about\n"),
+            "\(result.output)"
+        )
+    }
+
+    @Test("A server that fails half-way, or sends something else, leaves the file as it was")
+    func failsHalfWay() async throws {
+        try await add()
+        let before = site.listing
+        let page = Data("<!doctype html><title>Sign in</title>".utf8)
+        for response in [
+            LoopbackServer.Response(
+                headers: ["Content-Type": "text/css"],
+                body: Data(count: 9000),
+                transfer: .closing(after: 10)
+            ),
+            LoopbackServer.Response(headers: ["Content-Type": "text/html"], body: page),
+        ] {
+            site.set("/a.css", response)
+            let result = try await site.run("update")
+            #expect(result.status == 1 && result.errors.contains("a.css\" was not loaded"), "\(result)")
+            #expect(site.listing == before)
+        }
+    }
+
+    @Test("A slow server holds up nobody else")
+    func slow() async throws {
+        try await add()
+        site.set("/b.html", LoopbackServer.Response(transfer: .silent))
+        site.set("/a.css", "new", type: "text/css")
+        let process = Process()
+        process.executableURL = Tool.url
+        process.arguments = ["outdated"]
+        process.currentDirectoryURL = site.folder.url
+        process.standardOutput = FileHandle.nullDevice
+        try process.runWithSignals()
+        // While one waits, the others are asked.
+        while Set(site.server?.requests.map(\.target) ?? []).count < 3 { try await Task.sleep(nanoseconds: 10_000_000) }
+        process.terminate()
+        try await onThread { process.waitUntilExit() }
+        #expect(site.file("\(site.name)/a.css") == "a")
+    }
+
+    @Test("The same with a real server of the field", .enabled(if: Nginx.program != nil, "nginx is not installed"))
+    func nginx() async throws {
+        let style = Data(String(repeating: "body { color: red }\n", count: 5000).utf8)
+        let nginx = try await Nginx(
+            "types { text/css css; image/svg+xml svg; } gzip on; gzip_types text/css; location = /old.css { return 301 /a.css; } location = /away.css { return 503; }",
+            files: ["a.css": style, "b.svg": Data("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8)]
+        )
+        defer { nginx.stop() }
+        let url = nginx.url.absoluteString
+        let added = try await site.run("add", "\(url)/a.css", "\(url)/b.svg", "\(url)/old.css")
+        #expect(added.status == 0, "\(added)")
+        #expect(try await site.run("add", "\(url)/away.css").errors.contains("its server answers 503"))
+        #expect(try await site.run("check", "--strict").status == 0)
+        let current = try await site.run("outdated")
+        #expect(current.status == 0 && current.output == "3 files: 3 are up to date\n", "\(current)")
+        // Redirects are followed with the condition, too.
+        try nginx.write(Data("body { color: blue }".utf8), to: "a.css")
+        let outdated = try await site.run("outdated")
+        #expect(
+            outdated.status == 1 && outdated.output.hasSuffix("3 files: 2 differ, 1 is up to date\n"),
+            "\(outdated)"
+        )
+        #expect(try await site.run("update").output.hasSuffix("2 files updated, 1 up to date\n"))
+        #expect(try await site.run("outdated").status == 0)
+    }
+}
+#endif

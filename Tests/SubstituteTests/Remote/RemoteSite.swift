@@ -1,0 +1,74 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LoopbackServer
+import TestSupport
+
+/// A site that tests change while it runs, and a folder with a manifest beside it.
+// Mutable state is only accessed inside the lock.
+final class RemoteSite: @unchecked Sendable {
+    private let lock = NSLock()
+    private var answers: [String: LoopbackServer.Response] = [:]
+    private(set) var server: LoopbackServer?
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        server = try LoopbackServer { [weak self] request in self?.answer(request) ?? .text("", status: 503) }
+        try folder.write("{\n}\n", to: "manifest.json")
+    }
+
+    var url: String { server?.url.absoluteString ?? "" }
+
+    /// What the folder calls the server.
+    var name: String { "127.0.0.1_\(server?.url.port ?? 0)" }
+
+    /// Answers a path.
+    func set(_ path: String, _ response: LoopbackServer.Response) { lock.withLock { answers[path] = response } }
+
+    /// Answers a path with a body, under a version that follows from it.
+    func set(_ path: String, _ body: String, type: String, hasVersion: Bool = true) {
+        var headers = ["Content-Type": type]
+        if hasVersion {
+            headers["ETag"] = "\"\(body.hashValue)\""
+            headers["Last-Modified"] = "Sun, 01 Nov 2026 10:00:00 GMT"
+        }
+        set(path, LoopbackServer.Response(headers: headers, body: Data(body.utf8)))
+    }
+
+    private func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
+        guard let response = lock.withLock({ answers[request.path] }) else { return .text("no", status: 404) }
+        let etag = response.headers["ETag"]
+        if let etag, request.headers["if-none-match"] == etag {
+            return LoopbackServer.Response(status: 304, headers: ["ETag": etag])
+        }
+        return response
+    }
+
+    /// The requests since the last time: method and target.
+    func requests() -> [String] {
+        defer { server?.forgetRequests() }
+        return server?.requests.map { "\($0.method) \($0.target)" } ?? []
+    }
+
+    /// Runs the tool in the folder.
+    func run(_ arguments: String...) async throws -> Tool.Result { try await Tool.run(arguments, in: folder.url) }
+
+    /// A file of the folder; nil when there is none.
+    func file(_ path: String) -> String? {
+        (try? Data(contentsOf: folder.url.appendingPathComponent(path))).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Every file of the folder with its content.
+    var listing: [String: Data] {
+        let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder.url.path)) ?? []
+        return Dictionary(
+            paths.compactMap { path in
+                (try? Data(contentsOf: folder.url.appendingPathComponent(path))).map { (path, $0) }
+            }
+        ) { first, _ in first }
+    }
+
+    deinit { server?.stop() }
+}
+#endif
