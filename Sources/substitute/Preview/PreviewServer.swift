@@ -96,6 +96,8 @@ final class PreviewServer: @unchecked Sendable {
         switch request.path {
         case "/":
             return response("text/html; charset=utf-8", condition.withLock { page }, ["Cache-Control": "no-store"])
+        case "/favicon.ico":
+            return LoopbackServer.Response(status: 204)
         case "/events":
             return events()
         default:

@@ -174,7 +174,7 @@ final class Firefox: Browser, @unchecked Sendable {
 }
 
 /// A connection to a port of this machine.
-private func connection(to port: UInt16) throws -> FileHandle {
+func connection(to port: UInt16) throws -> FileHandle {
     // Glibc alone makes an enumeration of the kinds of sockets.
     #if canImport(Glibc)
     let stream = Int32(SOCK_STREAM.rawValue)

@@ -1,0 +1,228 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("substitute preview --serve")
+struct PreviewServerTests {
+    private let folder: TemporaryFolder
+    private static let needsChromium: ConditionTrait = .enabled(
+        if: Chromium.program != nil || Program.isEverythingRequired,
+        "needs Chromium"
+    )
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write(
+            #"{ "https://h/a.svg": "img/a.svg", "https://h/b.css": "b.css", "https://h/dot.png": "dot.png" }"#,
+            to: "Site/manifest.json"
+        )
+        try folder.write(Self.picture("red", 40), to: "Site/img/a.svg")
+        try folder.write("body { color: red }", to: "Site/b.css")
+        try folder.write(Data(base64Encoded: Self.dot) ?? Data(), to: "Site/dot.png")
+        try folder.write("secret", to: "secret.txt")
+        try folder.write("unused", to: "Site/unused.txt")
+    }
+
+    private static func picture(_ colour: String, _ width: Int) -> String {
+        """
+        <svg xmlns="http://www.w3.org/2000/svg" width="\(width)" height="20">
+        <rect width="\(width)" height="20" fill="\(colour)"/></svg>
+        """
+    }
+
+    /// Two pixels by one, of which one is transparent.
+    private static let dot =
+        "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAD0lEQVR4nGP4z8AARAwMAAz8Af9c/RSVAAAAAElFTkSuQmCC"
+
+    private func serving() async throws -> (process: ServingProcess, url: String) {
+        let process = try await ServingProcess(Tool.url, ["preview", "--serve", "Site"], in: folder.url)
+        return (process, try await process.address(after: "Open "))
+    }
+
+    /// The status and body of an answer to a request that is sent as it is.
+    private func ask(_ url: String, _ target: String, host: String? = nil, method: String = "GET") async throws
+        -> String
+    {
+        let port = try #require(URL(string: url)?.port)
+        return try await onThread {
+            let handle = try connection(to: UInt16(port))
+            let head =
+                "\(method) \(target) HTTP/1.1\r\nHost: \(host ?? "127.0.0.1:\(port)")\r\nConnection: close\r\n\r\n"
+            try handle.write(contentsOf: Data(head.utf8))
+            return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+        }
+    }
+
+    @Test("It answers for the page and the rows of the table, and for nothing else")
+    func rowsOnly() async throws {
+        let (process, url) = try await serving()
+        defer { process.stop() }
+        let page = try await ask(url, "/")
+        #expect(page.hasPrefix("HTTP/1.1 200 ") && page.contains("<h1>What ships</h1>"))
+        let style = try await ask(url, "/files/b.css")
+        #expect(style.hasPrefix("HTTP/1.1 200 ") && style.hasSuffix("body { color: red }"))
+        #expect(style.contains("Content-Type: text/css; charset=utf-8\r\n"))
+        #expect(style.contains("Content-Security-Policy: sandbox\r\n"))
+        for target in [
+            "/files/unused.txt", "/files/manifest.json", "/files/../secret.txt", "/files/%2e%2e/secret.txt",
+            "/files/..%2fsecret.txt", "/files//etc/passwd", "/../secret.txt", "/files/img/../b.css", "/files/",
+            "/files",
+            "/files/img", "//files/b.css", "/files/b.css/", "/files/B.CSS", "/files/b.css%00", "/b.css", "*",
+            "http://127.0.0.1/files/b.css",
+        ] {
+            let answer = try await ask(url, target)
+            #expect(answer.hasPrefix("HTTP/1.1 404 "), "\(target): \(answer.prefix(80))")
+            #expect(!answer.contains("secret\n") && !answer.contains("root:"))
+        }
+        #expect(try await ask(url, "/", method: "POST").hasPrefix("HTTP/1.1 405 "))
+        #expect(try await ask(url, "/files/b.css", method: "HEAD").hasSuffix("\r\n\r\n"))
+    }
+
+    @Test(
+        "It answers to its own name only",
+        arguments: ["evil.test", "localhost", "127.0.0.1", "127.0.0.1:1", "[::1]:80", ""]
+    )
+    func otherNames(_ host: String) async throws {
+        let (process, url) = try await serving()
+        defer { process.stop() }
+        for target in ["/", "/events", "/files/b.css"] {
+            let answer = try await ask(url, target, host: host)
+            #expect(answer.hasPrefix("HTTP/1.1 421 "), "\(host) \(target): \(answer.prefix(80))")
+        }
+    }
+
+    @Test("A file that was exchanged for a link to elsewhere is not followed")
+    func exchanged() async throws {
+        let (process, url) = try await serving()
+        defer { process.stop() }
+        let site = folder.url.appendingPathComponent("Site")
+        try FileManager.default.removeItem(at: site.appendingPathComponent("img"))
+        try folder.write(Self.picture("blue", 1), to: "outside/a.svg")
+        try FileManager.default.createSymbolicLink(
+            at: site.appendingPathComponent("img"),
+            withDestinationURL: folder.url.appendingPathComponent("outside")
+        )
+        #expect(try await ask(url, "/files/img/a.svg").hasPrefix("HTTP/1.1 404 "))
+    }
+
+    @Test("A hundred clients that follow, and go away, are all told")
+    func manyClients() async throws {
+        let (process, url) = try await serving()
+        defer { process.stop() }
+        let port = try #require(URL(string: url)?.port)
+        let handles = try (0..<100).map { _ in try connection(to: UInt16(port)) }
+        let request = Data("GET /events HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n".utf8)
+        for handle in handles { try handle.write(contentsOf: request) }
+        /// Reads until a text has come.
+        @Sendable func read(_ handle: FileHandle, until text: String) throws -> String {
+            var all = ""
+            while !all.contains(text) {
+                let part = handle.availableData
+                if part.isEmpty { throw POSIXError(.EPIPE) }
+                all += String(decoding: part, as: UTF8.self)
+            }
+            return all
+        }
+        let first = try await onThread { try handles.map { try read($0, until: "data: ") } }
+        #expect(first.allSatisfy { $0.contains("text/event-stream") })
+        for handle in handles.prefix(50) { try handle.close() }
+        try folder.write("body { color: blue }", to: "Site/b.css")
+        let second = try await onThread { try handles.dropFirst(50).map { try read($0, until: "data: ") } }
+        #expect(Set(second.map { $0.split(separator: "\n").first { $0.hasPrefix("data: ") } }).count == 1)
+        #expect(try await ask(url, "/").contains("color: blue"))
+    }
+
+    @Test("What is saved is seen in Chromium without a click, and nothing else is loaded again", needsChromium)
+    func inChromium() async throws {
+        let (process, url) = try await serving()
+        defer { process.stop() }
+        let browser = try await DevTools()
+        defer { browser.stop() }
+        try await browser.open(url)
+        try await browser.wait(until: "document.querySelectorAll('.card').length", is: "3")
+        try await browser.wait(until: "[...document.images].every(image => image.complete)")
+        #expect(
+            try await browser.text("(window.mark = 1, document.querySelectorAll('.transparent img').length)") == "2"
+        )
+        #expect(try await browser.text("document.querySelectorAll('.card .facts')[2].textContent").contains("2 × 1 px"))
+
+        try folder.write("body { color: green }", to: "Site/b.css")
+        try await browser.wait(until: "document.querySelector('pre').textContent", is: "body { color: green }")
+        let kept = "document.querySelector('.card img').src"
+        let address = try await browser.text(kept)
+        try folder.write(Self.picture("blue", 60), to: "Site/img/a.svg")
+        try await browser.wait(until: "document.querySelector('.card img').naturalWidth", is: "60")
+        #expect(try await browser.text(kept) != address)
+        #expect(try await browser.text("window.mark") == "1", "the page was not loaded again")
+
+        // Wrong for a moment: the errors, with their lines, in the place of what was there.
+        let manifest = folder.url.appendingPathComponent("Site/manifest.json")
+        let text = try String(contentsOf: manifest, encoding: .utf8)
+        try folder.write(text.replacingOccurrences(of: "b.css\",", with: "b.cs\","), to: "Site/manifest.json")
+        try await browser.wait(until: "document.querySelector('#issues pre') !== null")
+        #expect(
+            try await browser.text("document.querySelector('#issues').textContent").contains("did you mean \"b.css\"?")
+        )
+        #expect(try await browser.text("document.querySelectorAll('.card').length") == "2")
+        try folder.write(
+            text.replacingOccurrences(of: "}", with: ", \"https://h/c\": \"b.css\" }"),
+            to: "Site/manifest.json"
+        )
+        try await browser.wait(until: "document.querySelectorAll('.card').length", is: "4")
+        #expect(try await browser.text("document.querySelector('#issues pre')") == "null")
+
+        // Light, dark, narrow.
+        var colours: Set<String> = []
+        for scheme in ["light", "dark"] {
+            try await browser.command(
+                "Emulation.setEmulatedMedia",
+                ["features": [["name": "prefers-color-scheme", "value": scheme]]]
+            )
+            for width in [1200, 380] {
+                try await browser.command(
+                    "Emulation.setDeviceMetricsOverride",
+                    ["width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false]
+                )
+                #expect(try await browser.text("document.documentElement.scrollWidth") == "\(width)", "nothing is cut")
+            }
+            colours.insert(try await browser.text("getComputedStyle(document.body).backgroundColor"))
+        }
+        #expect(colours.count == 2)
+        #expect(browser.complaints == [])
+        process.stop()
+        try await browser.wait(until: "document.querySelector('.ended') !== null")
+    }
+
+    @Test("2,000 entries follow, too, and the largest come first when that is chosen", needsChromium)
+    func many() async throws {
+        let entries = (0..<2000).map { "\"https://h/\($0).svg\": \"many/\($0).svg\"" }
+        for number in 0..<2000 {
+            try folder.write(
+                Self.picture("red", number + 1) + String(repeating: " ", count: number),
+                to: "Site/many/\(number).svg"
+            )
+        }
+        try folder.write("{ \(entries.joined(separator: ",\n")) }", to: "Site/manifest.json")
+        let (process, url) = try await serving()
+        defer { process.stop() }
+        let browser = try await DevTools()
+        defer { browser.stop() }
+        try await browser.open(url)
+        try await browser.wait(until: "document.querySelectorAll('.card').length", is: "2000")
+        let choose = "(form.elements.order.value = 'size', form.dispatchEvent(new Event('input')), sort(), 1)"
+        _ = try await browser.text(choose)
+        #expect(try await browser.text("document.querySelector('.card .url').textContent") == "https://h/1999.svg")
+        try folder.write(Self.picture("blue", 7) + String(repeating: " ", count: 9000), to: "Site/many/3.svg")
+        try await browser.wait(until: "document.querySelector('.card .url').textContent", is: "https://h/3.svg")
+        try await browser.wait(until: "document.querySelector('.card img').naturalWidth", is: "7")
+        #expect(browser.complaints == [])
+    }
+}
+#endif

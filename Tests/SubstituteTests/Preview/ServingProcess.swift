@@ -1,0 +1,46 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+
+/// A program that serves until it is ended, and says first where.
+// Only the one test that has it uses it.
+final class ServingProcess: @unchecked Sendable {
+    private let process = Process()
+    private let output: URL
+    private let scratch: TemporaryFolder
+
+    /// Starts it.
+    init(_ program: URL, _ arguments: [String], in folder: URL = Tool.package) async throws {
+        scratch = try TemporaryFolder()
+        output = scratch.url.appendingPathComponent("out")
+        try Data().write(to: output)
+        process.executableURL = program
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        try process.runWithSignals()
+    }
+
+    /// What it has printed.
+    var printed: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
+
+    /// The address behind some words, as soon as it is printed.
+    func address(after words: String) async throws -> String {
+        while true {
+            if let start = printed.range(of: words)?.upperBound {
+                let rest = printed[start...]
+                let address = rest.prefix { !$0.isWhitespace }
+                if address.endIndex < rest.endIndex { return String(address) }
+            }
+            guard process.isRunning else { throw POSIXError(.ESRCH) }
+            try await Task.sleep(nanoseconds: 20_000_000)
+        }
+    }
+
+    func stop() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+}
+#endif
