@@ -23,6 +23,7 @@ final class FileEvents {
     ///   - directories: With what is made, moved or removed in them.
     ///   - files: In these directories.
     ///   - places: Paths in other directories, of which nothing else is to be told; here it is all the same.
+    /// - Throws: `POSIXError` when not even the first directory can be watched.
     func watch(_ directories: [String], files: [String], places: [String]) throws {
         let all = directories + places.map { ($0 as NSString).deletingLastPathComponent } + files + places
         let wanted = Set(all)
@@ -91,6 +92,7 @@ final class FileEvents {
     ///   - directories: With all that is in them.
     ///   - files: In these directories, which tell of them.
     ///   - places: Paths in other directories, of which nothing else is told.
+    /// - Throws: `POSIXError` when the system watches no more.
     func watch(_ directories: [String], files: [String], places: [String]) throws {
         var wanted: [Int32: (path: String, names: Set<String>?)] = [:]
         for path in directories {
