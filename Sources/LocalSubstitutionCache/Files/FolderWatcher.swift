@@ -18,8 +18,8 @@ package final class FolderWatcher: @unchecked Sendable {
     private var firstEvent: DispatchTime?
     private var waiting: DispatchWorkItem?
 
-    /// After an event no other has to come for so long, but no longer than the second.
-    private static let (quiet, patience) = (DispatchTimeInterval.milliseconds(100), DispatchTimeInterval.seconds(2))
+    /// After an event no other has to come for so long, but no longer than the second, in seconds.
+    private static let (quiet, patience) = (0.1, 2.0)
 
     /// Begins to watch.
     ///

@@ -66,7 +66,7 @@ enum CheckCommand {
         "Fail with this sentence, for a build system that found no manifest."
     )
 
-    private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
         if let problem = arguments.values(problem).last {
             console.complain("error: \(visible(problem))")
             return 1
@@ -86,35 +86,44 @@ enum CheckCommand {
             )
         }
         let once = { try check(paths, format: reportFormat, limit: limit, arguments, console) }
-        if arguments.has(watch) { try followChanges(of: paths, console, once) }
+        if arguments.has(watch) { try await followChanges(of: paths, console, once) }
         return try once()
     }
 
     /// Checks now, and whenever something below the manifests' folders is saved.
-    private static func followChanges(of paths: [String], _ console: Console, _ check: () throws -> Int32) throws
-        -> Never
-    {
+    private static func followChanges(
+        of paths: [String],
+        _ console: Console,
+        _ check: () throws -> Int32
+    ) async throws -> Never {
         guard !paths.contains("-") else { throw UsageError("--watch is for files; standard input has an end") }
-        let saved = DispatchSemaphore(value: 0)
-        let watchers = try paths.map { path in
-            let manifest = URL(fileURLWithPath: path)
+        var watchers: [FolderWatcher] = []
+        var problem: (any Error)?
+        // However much is saved while a check runs, one more follows.
+        let saves = AsyncStream<Void>(bufferingPolicy: .bufferingNewest(1)) { continuation in
             do {
-                return try FolderWatcher(manifest.deletingLastPathComponent(), manifest: manifest) { _ in saved.signal()
+                for manifest in paths.map(URL.init(fileURLWithPath:)) {
+                    watchers.append(
+                        try FolderWatcher(manifest.deletingLastPathComponent(), manifest: manifest) { _ in
+                            continuation.yield()
+                        }
+                    )
                 }
             } catch {
-                throw ToolError("the folder of \(quoted(path)) cannot be watched: \(error.localizedDescription)")
+                problem = error
             }
+            continuation.yield()
         }
-        return try withExtendedLifetime(watchers) {
-            while true {
-                // A terminal shows one run at a time (ECMA-48: ED and CUP).
-                if isatty(1) == 1 { console.print("\u{1B}[H\u{1B}[2J\u{1B}[3J") }
-                _ = try check()
-                console.print("")
-                console.flush()
-                saved.wait()
-            }
+        if let problem { throw ToolError("the manifest's folder cannot be watched: \(problem.localizedDescription)") }
+        for await _ in saves {
+            // A terminal shows one run at a time (ECMA-48: ED and CUP).
+            if isatty(1) == 1 { console.print("\u{1B}[H\u{1B}[2J\u{1B}[3J") }
+            _ = try check()
+            console.print("")
+            console.flush()
         }
+        withExtendedLifetime(watchers) {}
+        throw ToolError("the manifest's folder is watched no more")
     }
 
     private static func check(

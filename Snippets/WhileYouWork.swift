@@ -1,0 +1,23 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// Makes the cache that an app installs at launch.
+func makeCache() throws -> LocalSubstitutionCache {
+    // snippet.reload
+    // While the app is being made: the folder in the project, which a simulator reads directly.
+    #if DEBUG
+    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    let manifest = source.appendingPathComponent("Substitutions/manifest.json")
+    let cache = try LocalSubstitutionCache(manifest: manifest, reading: .copied)
+    try cache.reloadWhenChanged { outcome in
+        switch outcome {
+        case .success(let paths): print("Saved: \(paths.joined(separator: ", "))")
+        case .failure(let error): print("\(error)\nWhat was there stays.")
+        }
+    }
+    #else
+    let cache = try LocalSubstitutionCache(bundle: .main)
+    #endif
+    return cache
+    // snippet.end
+}
