@@ -6,10 +6,11 @@ struct Connection: ~Copyable {
     private var buffer: [UInt8] = []
 
     /// The largest head and the largest body that are read, in bytes.
-    private static let (maximumHead, maximumBody) = (64 * 1024, 256 * 1024 * 1024)
+    private static let maximumHead = 64 * 1024
+    private let maximumBody: Int
 
-    init(descriptor: Int32) {
-        self.descriptor = descriptor
+    init(descriptor: Int32, maximumBody: Int) {
+        (self.descriptor, self.maximumBody) = (descriptor, maximumBody)
         // Small answers are sent at once, not held back to be joined with the next.
         var isOn: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
@@ -33,7 +34,7 @@ struct Connection: ~Copyable {
         }
         if headers["expect"]?.lowercased() == "100-continue" { _ = send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
         let length = Int(headers["content-length"] ?? "0") ?? 0
-        guard (0...Self.maximumBody).contains(length), let body = read(length) else { return nil }
+        guard (0...maximumBody).contains(length), let body = read(length) else { return nil }
         return LoopbackServer.Request(
             method: String(words[0]),
             target: String(words[1]),

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A small HTTP/1.1 server on 127.0.0.1, for the Demo, tests and benchmarks.
+/// A small HTTP/1.1 server on 127.0.0.1, for the Demo, the tool's preview, tests and benchmarks.
 ///
 /// Keeps connections open, answers HEAD without a body, reads bodies with a `Content-Length`, and remembers every
 /// request, so that a test can say what reached the network. It is not meant to face one.
@@ -19,6 +19,8 @@ package final class LoopbackServer: @unchecked Sendable {
     /// What wakes the thread that waits for connections: `shutdown` of a listening socket does not, on Apple's systems.
     private let wake = Pipe()
     private let respond: @Sendable (Request) -> Response
+    private let maximumBody: Int
+    private let remembersRequests: Bool
     private let lock = NSLock()
     private var connections: Set<Int32> = []
     private var received: [Request] = []
@@ -26,9 +28,16 @@ package final class LoopbackServer: @unchecked Sendable {
 
     /// Starts listening on a port that the system chooses.
     ///
-    /// - Parameter respond: Answers one request; called on the thread of its connection.
+    /// - Parameters:
+    ///   - maximumBody: The largest body of a request that is read, in bytes; a larger one ends the connection.
+    ///   - remembersRequests: Whether ``requests`` tells them.
+    ///   - respond: Answers one request; called on the thread of its connection.
     /// - Throws: `POSIXError` when no socket can be had.
-    package init(_ respond: @escaping @Sendable (Request) -> Response) throws {
+    package init(
+        maximumBody: Int = 256 * 1024 * 1024,
+        remembersRequests: Bool = true,
+        _ respond: @escaping @Sendable (Request) -> Response
+    ) throws {
         // Glibc alone makes an enumeration of the kinds of sockets.
         #if canImport(Glibc)
         let stream = Int32(SOCK_STREAM.rawValue)
@@ -54,7 +63,7 @@ package final class LoopbackServer: @unchecked Sendable {
             throw error
         }
         self.url = url
-        self.respond = respond
+        (self.respond, self.maximumBody, self.remembersRequests) = (respond, maximumBody, remembersRequests)
         Thread.detachNewThread { [self] in acceptConnections() }
     }
 
@@ -96,7 +105,7 @@ package final class LoopbackServer: @unchecked Sendable {
                 return
             }
             Thread.detachNewThread { [self] in
-                serve(Connection(descriptor: descriptor))
+                serve(Connection(descriptor: descriptor, maximumBody: maximumBody))
                 locked {
                     connections.remove(descriptor)
                     _ = close(descriptor)
@@ -118,7 +127,7 @@ package final class LoopbackServer: @unchecked Sendable {
 
     private func serve(_ connection: consuming Connection) {
         while let request = connection.readRequest() {
-            locked { received.append(request) }
+            if remembersRequests { locked { received.append(request) } }
             guard connection.write(respond(request), to: request) else { return }
         }
     }

@@ -74,7 +74,7 @@ struct Addition {
     private var folder: URL { change.manifest.deletingLastPathComponent() }
 
     /// The line of the entry that answers a URL already; nil when none does.
-    func line(answering key: URLPattern, ignoringQuery: Bool = false) -> Int? {
+    func line(answering key: URLPattern) -> Int? {
         if let line = text.line(of: key) { return line }
         return substitution(for: key)?.line
     }
@@ -134,7 +134,7 @@ struct Addition {
         let head = Self.head(of: resource.file)
         if let reason = ContentCheck.refusal(of: head, as: old.mediaType) { return .refused(reason) }
         guard let path, path != old.file else {
-            put(resource, at: old.file)
+            put(resource, at: realPath(of: old))
             return .replaced(old.file)
         }
         guard old.namedFile == old.file else {
@@ -145,6 +145,14 @@ struct Addition {
         if let key = try? URLPattern(old.namedURL) { text.setFile(of: key, to: path) }
         put(resource, at: path)
         return .replaced(path)
+    }
+
+    /// The path below the folder at which a file really lies: what is a link stays one.
+    private func realPath(of substitution: Substitution) -> String {
+        let root = folder.resolvingSymlinksInPath().path
+        let prefix = root.hasSuffix("/") ? root : root + "/"
+        return substitution.realPath.hasPrefix(prefix)
+            ? String(substitution.realPath.dropFirst(prefix.count)) : substitution.file
     }
 
     private mutating func put(_ resource: Resource, at path: String) {

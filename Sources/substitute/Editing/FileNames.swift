@@ -8,6 +8,8 @@ import LocalSubstitutionCache
 struct FileNames {
     /// What there is, by its path as file systems compare it.
     private var taken: [String: Taken] = [:]
+    /// The number that was given last to a path that was taken.
+    private var numbers: [String: Int] = [:]
 
     private struct Taken {
         let kind: Kind
@@ -70,7 +72,9 @@ struct FileNames {
     /// A folder that is there keeps its spelling: in another case it would be a second one on some systems.
     private mutating func free(_ path: String, as kind: Kind) -> String {
         var candidate = path
-        var number = 2
+        // Pages load thousands of URLs that differ in their queries only. A folder may be used again.
+        var number = kind == .file ? numbers[path, default: 2] : 2
+        defer { if kind == .file { numbers[path] = number } }
         while let found = taken[Self.folded(candidate)] {
             if kind == .folder, found.kind == .folder { return found.path }
             let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex

@@ -29,7 +29,9 @@ final class PreviewServer: @unchecked Sendable {
         manifest = URL(fileURLWithPath: path)
         check = ManifestCheck(manifest, name: path)
         layOut()
-        server = try LoopbackServer { [weak self] request in self?.answer(request) ?? .text("", status: 503) }
+        server = try LoopbackServer(maximumBody: 0, remembersRequests: false) { [weak self] request in
+            self?.answer(request) ?? .text("", status: 503)
+        }
         do {
             watcher = try FolderWatcher(manifest.deletingLastPathComponent(), manifest: manifest) { [weak self] _ in
                 self?.changed()

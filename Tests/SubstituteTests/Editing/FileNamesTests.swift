@@ -125,6 +125,13 @@ struct FileNamesTests {
         #expect(try paths(urls) == expected.map { "h/\($0)" })
     }
 
+    @Test("Thousands of URLs that differ in their queries only take no longer than others")
+    func manyOfOneName() throws {
+        let names = try paths((0..<30_000).map { "tile.png?\($0)" })
+        #expect(Set(names).count == 30_000)
+        #expect(names.last == "h/tile-30000.png")
+    }
+
     @Test("A path that is a file and a folder is two")
     func fileAndFolder() throws {
         #expect(

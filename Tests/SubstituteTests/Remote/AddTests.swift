@@ -217,6 +217,20 @@ struct AddTests {
         #expect(refused.status == 2)
     }
 
+    @Test(
+        "On a terminal it says how far it is",
+        .enabled(
+            if: Platform.isLinux && (Program.find("script") != nil || Program.isEverythingRequired),
+            "needs the script(1) of util-linux"
+        )
+    )
+    func progress() async throws {
+        let script = try #require(Program.find("script"))
+        let command = "'\(Tool.url.path)' add '\(site.url)/css/site.css'"
+        let result = try await Tool.run(script, ["-qec", command, "/dev/null"], in: site.folder.url)
+        #expect(result.status == 0 && result.output.contains("\r1 of 1, "), "\(result.output)")
+    }
+
     @Test("Wrong use is told, and a dry run writes nothing")
     func wrongUse() async throws {
         let before = site.listing
@@ -238,14 +252,13 @@ struct AddTests {
 
     @Test("Control-C while something is loaded leaves the folder as it was")
     func interrupted() async throws {
-        site.set(
-            "/a.css",
-            LoopbackServer.Response(
-                headers: ["Content-Type": "text/css"],
-                body: Data(count: 100),
-                transfer: .stalling(after: 50)
-            )
-        )
+        // It never ends, and is never silent for long.
+        var endless = LoopbackServer.Response.stream {
+            Thread.sleep(forTimeInterval: 0.1)
+            return Data("a".utf8)
+        }
+        endless.headers["Content-Type"] = "text/css"
+        site.set("/a.css", endless)
         let before = site.listing
         let process = Process()
         process.executableURL = Tool.url

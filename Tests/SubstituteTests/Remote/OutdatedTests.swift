@@ -139,6 +139,19 @@ struct OutdatedTests {
         }
     }
 
+    @Test("A file that is a link stays one, and what it leads to is updated")
+    func links() async throws {
+        try await add()
+        let path = site.folder.url.appendingPathComponent("\(site.name)/a.css").path
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".real")
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "a.css.real")
+        site.set("/a.css", "new", type: "text/css")
+        let result = try await site.run("update")
+        #expect(result.status == 0, "\(result)")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == "a.css.real")
+        #expect(site.file("\(site.name)/a.css.real") == "new")
+    }
+
     @Test("A slow server holds up nobody else")
     func slow() async throws {
         try await add()
