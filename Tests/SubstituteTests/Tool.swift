@@ -37,6 +37,10 @@ struct Tool {
         try await run(url.path, arguments, input: input, in: folder, environment: environment)
     }
 
+    /// Hundreds of tests run it at once; so many processes would hold up all other tests, and with so many open files
+    /// Foundation on Linux cannot start one more.
+    private static let turns = Turns(6)
+
     /// Runs any program.
     ///
     /// What it prints goes through files, which never fill up.
@@ -46,6 +50,21 @@ struct Tool {
         input: Data = Data(),
         in folder: URL = package,
         environment: [String: String] = [:]
+    ) async throws -> Result {
+        await turns.take()
+        let result = await Swift.Result { () async throws in
+            try await start(program, arguments, input: input, in: folder, environment: environment)
+        }
+        await turns.giveBack()
+        return try result.get()
+    }
+
+    private static func start(
+        _ program: String,
+        _ arguments: [String],
+        input: Data,
+        in folder: URL,
+        environment: [String: String]
     ) async throws -> Result {
         let scratch = try TemporaryFolder()
         let files = ["in", "out", "err"].map { scratch.url.appendingPathComponent($0) }
@@ -64,6 +83,37 @@ struct Tool {
             output: String(decoding: try Data(contentsOf: files[1]), as: UTF8.self),
             errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self)
         )
+    }
+}
+
+/// Lets a few in at a time, in the order in which they came.
+private actor Turns {
+    private var free: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ count: Int) { free = count }
+
+    func take() async {
+        if free > 0 {
+            free -= 1
+        } else {
+            await withCheckedContinuation { waiting.append($0) }
+        }
+    }
+
+    func giveBack() {
+        if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+    }
+}
+
+extension Result where Failure == any Error {
+    /// What an asynchronous closure returns or throws.
+    fileprivate init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
     }
 }
 

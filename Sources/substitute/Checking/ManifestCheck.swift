@@ -64,6 +64,9 @@ struct ManifestCheck {
         hasDayToCome = substitutions.contains { $0.lastDay != nil && !$0.isExpired(on: now) }
     }
 
+    /// For what an app refuses the manifest.
+    var errors: [ManifestIssue] { issues.filter { $0.severity == .error } }
+
     /// What ships of it today.
     var inventory: Inventory {
         let now = Date()

@@ -51,6 +51,7 @@ enum AddCommand {
             limit: Option.size(in: arguments)
         )
         let staging = try StagingFolder(in: URL(fileURLWithPath: manifest).deletingLastPathComponent())
+        staging.endToolOnSignals()
         var run = AddRun(options: options, staging: staging, console: console)
         guard await run.add(keys, to: &addition) else {
             console.complain("Nothing was changed.")

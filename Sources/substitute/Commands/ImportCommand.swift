@@ -57,6 +57,7 @@ enum ImportCommand {
         let capture = try HARFile(read(file, console), name: file == "-" ? "<stdin>" : file)
         var addition = try Addition(to: path)
         let staging = try StagingFolder(in: URL(fileURLWithPath: path).deletingLastPathComponent())
+        staging.endToolOnSignals()
         var report = ImportReport()
         for choice in CaptureSelection(capture, filter).choices {
             switch choice.result {

@@ -26,9 +26,8 @@ enum ListCommand {
         guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
         let path = try ManifestLocation.find(arguments.operands.first)
         let check = ManifestCheck(URL(fileURLWithPath: path), name: path)
-        let errors = check.issues.filter { $0.severity == .error }
-        guard errors.isEmpty else {
-            for issue in errors { console.complain("\(issue)") }
+        guard check.errors.isEmpty else {
+            for issue in check.errors { console.complain("\(issue)") }
             return 1
         }
         let shipped = check.substitutions.filter { !$0.isExpired(on: Date()) }

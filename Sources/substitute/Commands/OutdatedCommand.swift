@@ -36,9 +36,8 @@ enum OutdatedCommand {
         let path = try ManifestLocation.find(arguments.operands.first)
         let manifest = URL(fileURLWithPath: path)
         let check = ManifestCheck(manifest, name: path)
-        let errors = check.issues.filter { $0.severity == .error }
-        guard errors.isEmpty else {
-            for issue in errors { console.complain("\(issue)") }
+        guard check.errors.isEmpty else {
+            for issue in check.errors { console.complain("\(issue)") }
             return 1
         }
         let remote = RemoteCheck(check.substitutions, in: manifest.deletingLastPathComponent())

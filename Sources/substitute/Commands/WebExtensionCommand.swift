@@ -46,9 +46,8 @@ enum WebExtensionCommand {
         let path = try ManifestLocation.find(arguments.operands.first)
         let manifest = URL(fileURLWithPath: path)
         let check = ManifestCheck(manifest, name: path)
-        let errors = check.issues.filter { $0.severity == .error }
-        guard errors.isEmpty else {
-            for issue in errors { console.complain("\(issue)") }
+        guard check.errors.isEmpty else {
+            for issue in check.errors { console.complain("\(issue)") }
             return 1
         }
         let target = try OutputFolder(folder, besides: manifest.deletingLastPathComponent())

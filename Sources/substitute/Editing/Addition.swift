@@ -51,10 +51,9 @@ struct Addition {
         let manifest = URL(fileURLWithPath: path)
         let folder = manifest.deletingLastPathComponent()
         check = ManifestCheck(manifest, name: path)
-        let errors = check.issues.filter { $0.severity == .error }
-        guard errors.isEmpty else {
+        guard check.errors.isEmpty else {
             throw ToolError(
-                "the manifest has errors; mend them first\n" + errors.map(\.description).joined(separator: "\n")
+                "the manifest has errors; mend them first\n" + check.errors.map(\.description).joined(separator: "\n")
             )
         }
         do {

@@ -85,9 +85,8 @@ struct FolderChange {
     private func write(_ undo: inout [() throws -> Void]) throws {
         guard let text else { return }
         let check = ManifestCheck(text, name: name, url: manifest, folder: folder)
-        let errors = check.issues.filter { $0.severity == .error }
-        guard errors.isEmpty else {
-            let list = errors.prefix(3).map(\.description).joined(separator: "\n")
+        guard check.errors.isEmpty else {
+            let list = check.errors.prefix(3).map(\.description).joined(separator: "\n")
             throw ToolError("the manifest would have errors, so nothing was changed:\n\(list)")
         }
         let file = manifest.resolvingSymlinksInPath()

@@ -4,7 +4,7 @@ import LocalSubstitutionCache
 /// A folder in the manifest's, in which files are made before they get their places.
 ///
 /// It is called `.substitute`, so no entry ships it, and nothing else is touched until all is ready. One run at a time
-/// has it; what a run left that was killed is removed by the next. Control-C removes it, and ends the tool.
+/// has it; what a run left that was killed is removed by the next.
 // The state is only accessed inside the lock.
 final class StagingFolder: @unchecked Sendable {
     let url: URL
@@ -24,7 +24,6 @@ final class StagingFolder: @unchecked Sendable {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
             try? FileManager.default.removeItem(at: url.appendingPathComponent(name))
         }
-        catchSignals()
     }
 
     /// A descriptor of the folder, which no other run has.
@@ -53,7 +52,10 @@ final class StagingFolder: @unchecked Sendable {
     }
 
     deinit {
-        for source in signals { source.cancel() }
+        for source in signals {
+            source.cancel()
+            signal(Int32(source.handle), SIG_DFL)
+        }
         try? FileManager.default.removeItem(at: url)
         close(descriptor)
     }
@@ -76,8 +78,8 @@ final class StagingFolder: @unchecked Sendable {
     /// Does something that Control-C does not interrupt.
     func uninterrupted<Result>(_ body: () throws -> Result) rethrows -> Result { try lock.withLock(body) }
 
-    /// Ends the tool as a signal would, without leaving the folder behind.
-    private func catchSignals() {
+    /// From now on a signal such as that of Control-C removes the folder before it ends the tool.
+    func endToolOnSignals() {
         let (url, lock) = (url, lock)
         for number in [SIGINT, SIGTERM, SIGHUP] {
             signal(number, SIG_IGN)
