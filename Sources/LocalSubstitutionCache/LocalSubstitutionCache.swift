@@ -155,9 +155,10 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// file and folder is kept open meanwhile, as far as the process may open more.
     ///
     /// - Parameter report: Called after each reload, one call at a time, on a queue of the library's: with the paths
-    ///   that changed, relative to the manifest's folder, or with what is wrong.
+    ///   that changed, relative to the manifest's folder, or with what is wrong. Also called at once when the manifest
+    ///   has errors now.
     /// - Throws: ``ManifestError`` when the cache was not made with ``ReadingMode/copied`` (a mapped file that is
-    ///   written in place ends the process), when the folder cannot be watched, or when the manifest has errors now.
+    ///   written in place ends the process), or when the folder cannot be watched.
     public func reloadWhenChanged(
         _ report: @escaping @Sendable (Result<[String], ManifestError>) -> Void = { _ in }
     ) throws(ManifestError) {
@@ -167,7 +168,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         }
         lock.withLock { self.watcher = watcher }
         // What was saved before the folder was watched.
-        try reload()
+        do { try reload() } catch { report(.failure(error)) }
     }
 
     /// What is substituted, folders expanded.

@@ -94,6 +94,11 @@ package final class LoopbackServer: @unchecked Sendable {
         while true {
             let descriptor = waitForConnection() ? accept(listener, nil, nil) : -1
             if descriptor < 0, errno == EINTR || errno == ECONNABORTED { continue }
+            // Connections that end give back what is missing.
+            if descriptor < 0, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) {
+                Thread.sleep(forTimeInterval: 0.05)
+                continue
+            }
             let isWanted = locked {
                 guard descriptor >= 0, !isStopped else { return false }
                 connections.insert(descriptor)

@@ -4,17 +4,21 @@ import Foundation
 #if canImport(Darwin)
 /// Tells that something happened in directories, and to files in them.
 ///
-/// A file that is written in place is no event of its directory here, so each file is open, too: as many as the process
-/// may have open. Of the others only what makes, moves or removes them is told.
+/// A file that is written in place is no event of its directory here, so each file is open, too: half as many as the
+/// process may have open. Of the others only what makes, moves or removes them is told.
 /// https://developer.apple.com/documentation/dispatch/dispatchsource/2300040-makefilesystemobjectsource
 // Only accessed on the queue, until it is cancelled.
 final class FileEvents {
     private let queue: DispatchQueue
     private let happened: @Sendable () -> Void
     private var sources: [String: (number: ino_t, source: any DispatchSourceFileSystemObject)] = [:]
+    /// How many files are open at most: the process needs others.
+    private let limit: Int
 
     init(on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void) throws {
         (self.queue, self.happened) = (queue, happened)
+        var limits = rlimit()
+        limit = getrlimit(RLIMIT_NOFILE, &limits) == 0 ? Int(clamping: limits.rlim_cur / 2) : 128
     }
 
     /// Watches these, and nothing else any more.
@@ -39,7 +43,7 @@ final class FileEvents {
 
     private func watch(_ path: String) {
         var status = stat()
-        guard stat(path, &status) == 0 else { return }
+        guard sources.count < limit || sources[path] != nil, stat(path, &status) == 0 else { return }
         // The same name may lead to another file now.
         if let watched = sources[path] {
             if watched.number == status.st_ino { return }
@@ -49,7 +53,7 @@ final class FileEvents {
         guard descriptor >= 0 else { return }
         let source = DispatchSource.makeFileSystemObjectSource(
             fileDescriptor: descriptor,
-            eventMask: [.write, .extend, .delete, .rename, .revoke, .link],
+            eventMask: [.write, .extend, .delete, .rename, .revoke, .link, .attrib],
             queue: queue
         )
         source.setEventHandler(handler: happened)
@@ -74,6 +78,7 @@ final class FileEvents {
     /// A file is told when it is closed, not with each part that is written to it.
     private static let mask = UInt32(
         IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
+            | IN_ATTRIB
     )
 
     init(on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void) throws {
@@ -95,6 +100,11 @@ final class FileEvents {
     /// - Throws: `POSIXError` when the system watches no more.
     func watch(_ directories: [String], files: [String], places: [String]) throws {
         var wanted: [Int32: (path: String, names: Set<String>?)] = [:]
+        // Also of those that could be watched before there were too many.
+        defer {
+            for number in self.directories.keys where wanted[number] == nil { inotify_rm_watch(descriptor, number) }
+            self.directories = wanted
+        }
         for path in directories {
             if let number = try add(path) { wanted[number] = (path, nil) }
         }
@@ -104,8 +114,6 @@ final class FileEvents {
             let names = wanted[number].map { $0.names?.union([place.lastPathComponent]) } ?? [place.lastPathComponent]
             wanted[number] = (directory, names)
         }
-        for number in self.directories.keys where wanted[number] == nil { inotify_rm_watch(descriptor, number) }
-        self.directories = wanted
     }
 
     /// Watches a directory.
@@ -114,7 +122,8 @@ final class FileEvents {
     private func add(_ directory: String) throws -> Int32? {
         let number = inotify_add_watch(descriptor, directory, Self.mask)
         guard number < 0 else { return number }
-        if errno == ENOENT || errno == ENOTDIR { return nil }
+        // What nobody may look into tells nothing.
+        if [ENOENT, ENOTDIR, EACCES].contains(errno) { return nil }
         throw Self.lastError()
     }
 

@@ -27,7 +27,7 @@ package final class FolderWatcher: @unchecked Sendable {
     ///   - folder: A folder; it may be removed and made again.
     ///   - manifest: A file in the folder that is watched also where it is a link to elsewhere; nil for none.
     ///   - changed: Called with the paths that changed, on a queue of its own, one call at a time. Paths are relative
-    ///     to the folder; names that begin with "." are not told.
+    ///     to the folder; names that begin with "." are not told, but ".well-known".
     /// - Throws: `POSIXError` when the folder is not there, or the system watches no more.
     package init(
         _ folder: URL,
@@ -57,15 +57,21 @@ package final class FolderWatcher: @unchecked Sendable {
             listing = FolderListing(of: folder.text)
             if known.isSuperset(of: listing.directories) { return }
             known.formUnion(listing.directories)
-            let files = listing.files.map { folder.text + "/" + $0.key }
+            let files = listing.items.map { folder.text + "/" + $0.key }
             try events.watch(listing.directories, files: files, places: places)
         }
     }
 
-    /// The folder itself, in the directory that tells of it, and a manifest that lies elsewhere.
+    /// The folder itself and those around it, in the directories that tell of them, and a manifest that lies elsewhere.
     private var places: [String] {
+        var folders: [String] = []
+        var path = folder.text
+        while path != "/", !path.isEmpty {
+            folders.append(path)
+            path = (path as NSString).deletingLastPathComponent
+        }
         let target = manifest.flatMap { try? OpenedFolder.realPath(of: $0) }
-        return [folder.text] + (target.map { $0.isInside(folder) ? [] : [$0.text] } ?? [])
+        return folders + (target.map { $0.isInside(folder) ? [] : [$0.text] } ?? [])
     }
 
     private func touched() {
@@ -90,8 +96,16 @@ package final class FolderWatcher: @unchecked Sendable {
 
 /// What lies below a folder, and which version of it.
 struct FolderListing {
+    /// What lies at a path.
+    enum Item: Equatable {
+        case file(OpenedFile.Identity, isReadable: Bool)
+        case folder
+        /// A link to nothing.
+        case dangling
+    }
+
     /// By the path below the folder.
-    private(set) var files: [String: OpenedFile.Identity] = [:]
+    private(set) var items: [String: Item] = [:]
     /// Absolute, the folder first.
     private(set) var directories: [String] = []
 
@@ -99,26 +113,27 @@ struct FolderListing {
         directories = [folder]
         let found = FileManager.default.enumerator(atPath: folder)
         while let path = found?.nextObject() as? String {
-            let isHidden = (path as NSString).lastPathComponent.hasPrefix(".")
-            guard !isHidden, let status = Self.status(of: folder + "/" + path) else {
-                if isHidden { found?.skipDescendants() }
+            // What editors keep aside; servers have files in this one folder (RFC 8615).
+            let name = (path as NSString).lastPathComponent
+            if name.hasPrefix("."), name != ".well-known" {
+                found?.skipDescendants()
                 continue
             }
-            if status.st_mode & S_IFMT == S_IFDIR {
-                directories.append(folder + "/" + path)
+            let whole = folder + "/" + path
+            var status = stat()
+            if stat(whole, &status) != 0 {
+                items[path] = .dangling
+            } else if status.st_mode & S_IFMT == S_IFDIR {
+                items[path] = .folder
+                directories.append(whole)
             } else {
-                files[path] = OpenedFile.Identity(status)
+                items[path] = .file(OpenedFile.Identity(status), isReadable: access(whole, R_OK) == 0)
             }
         }
     }
 
-    private static func status(of path: String) -> stat? {
-        var status = stat()
-        return stat(path, &status) == 0 ? status : nil
-    }
-
     /// The paths that came, went, or have another version, in the order of the alphabet.
     func differences(from other: FolderListing) -> [String] {
-        Set(files.keys).union(other.files.keys).filter { files[$0] != other.files[$0] }.sorted()
+        Set(items.keys).union(other.items.keys).filter { items[$0] != other.items[$0] }.sorted()
     }
 }

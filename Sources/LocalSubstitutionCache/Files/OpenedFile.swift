@@ -89,12 +89,17 @@ struct OpenedFile: ~Copyable {
     }
 
     /// The first bytes; fewer when the file has fewer.
-    func head(_ count: Int) throws(FileProblem) -> Data {
-        var data = Data(count: min(count, size))
+    func head(_ count: Int) throws(FileProblem) -> Data { try part(0..<count) }
+
+    /// Some bytes; fewer when the file ends before.
+    func part(_ range: Range<Int>) throws(FileProblem) -> Data {
+        let range = range.clamped(to: 0..<size)
+        var data = Data(count: range.count)
         var filled = 0
         while filled < data.count {
             let result = data.withUnsafeMutableBytes { bytes in
-                pread(descriptor, bytes.baseAddress.map { $0 + filled }, bytes.count - filled, off_t(filled))
+                let offset = off_t(range.lowerBound + filled)
+                return pread(descriptor, bytes.baseAddress.map { $0 + filled }, bytes.count - filled, offset)
             }
             if result < 0, errno == EINTR { continue }
             guard result >= 0 else { throw FileProblem(errno: errno) }

@@ -62,11 +62,11 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The first bytes of the file as it is now; nil when it cannot be read, or is no file any more.
     package func bytes(upTo count: Int) -> Data? { try? OpenedFile(reference.realPath.text).head(count) }
 
-    /// The whole file as it is now, opened without leaving `folder`; nil when it cannot be read, or is no file any
-    /// more.
-    package func data(in folder: URL) -> Data? {
+    /// The file as it is now, or some bytes of it, opened without leaving `folder`; nil when it cannot be read, or is no
+    /// file any more.
+    package func data(in folder: URL, _ range: Range<Int>? = nil) -> Data? {
         guard let opened = try? OpenedFolder(folder.path), let file = try? opened.file(reference) else { return nil }
-        return try? FileContents(of: file, reading: .copied).data
+        return try? file.part(range ?? 0..<file.size)
     }
 
     /// Each URL that it stands in for: scheme, `host:port`, and the path, percent-encoded as it is in normal form.

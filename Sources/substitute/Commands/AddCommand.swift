@@ -45,24 +45,24 @@ enum AddCommand {
         let manifest = try ManifestLocation.find(named)
         var addition = try Addition(to: manifest)
         let options = try AddOptions(
-            path: path,
             replaces: arguments.has(replace),
             hosts: HostSelection(arguments),
             limit: Option.size(in: arguments)
         )
-        let staging = try StagingFolder(in: URL(fileURLWithPath: manifest).deletingLastPathComponent())
+        let staging = try StagingFolder(for: manifest, isDryRun: arguments.has(.dryRun))
         staging.endToolOnSignals()
-        var run = AddRun(options: options, staging: staging, console: console)
-        guard await run.add(keys, to: &addition) else {
+        var run = AddRun(options: options, staging: staging)
+        let isComplete = await run.add(keys, as: path, to: &addition)
+        if isComplete, arguments.has(references) { await run.addReferences(to: &addition) }
+        // What was not done is not told as done.
+        if isComplete, !arguments.has(.dryRun) { try addition.commit(in: staging) }
+        for problem in run.problems { console.complain(problem) }
+        guard isComplete else {
             console.complain("Nothing was changed.")
             return 1
         }
-        if arguments.has(references) { await run.addReferences(to: &addition) }
-        if arguments.has(.dryRun) {
-            console.print("Nothing was written.")
-        } else {
-            try addition.commit(in: staging)
-        }
+        for line in run.lines { console.print(line) }
+        if arguments.has(.dryRun) { console.print("Nothing was written.") }
         return 0
     }
 
@@ -89,7 +89,6 @@ enum AddCommand {
 }
 
 struct AddOptions {
-    let path: String?
     let replaces: Bool
     let hosts: HostSelection
     let limit: Int?
@@ -99,31 +98,30 @@ struct AddOptions {
 private struct AddRun {
     let options: AddOptions
     let staging: StagingFolder
-    let console: Console
+    /// What is to be told when all is done, and what could not be.
+    private(set) var (lines, problems): ([String], [String]) = ([], [])
     /// What came, for its references.
     private var resources: [Resource] = []
     private var seen: Set<String> = []
 
-    init(options: AddOptions, staging: StagingFolder, console: Console) {
-        (self.options, self.staging, self.console) = (options, staging, console)
+    init(options: AddOptions, staging: StagingFolder) {
+        (self.options, self.staging) = (options, staging)
     }
 
     /// Loads URLs, and adds them.
     ///
     /// - Returns: Whether all of them are answered now.
-    mutating func add(_ keys: [URLPattern], to addition: inout Addition) async -> Bool {
+    mutating func add(_ keys: [URLPattern], as path: String?, to addition: inout Addition) async -> Bool {
         var isComplete = true
         var wanted: [Download] = []
         for key in keys where seen.insert(key.identityKey).inserted {
             guard let url = URL(string: key.targetURL) else {
-                console.complain("\(quoted(key.spelling)) is not a URL that can be loaded")
+                problems.append("\(quoted(key.spelling)) is not a URL that can be loaded")
                 isComplete = false
                 continue
             }
-            if let line = addition.line(answering: key), !options.replaces {
-                console.print(
-                    "present  \(visible(key.spelling)), by the entry in line \(line); --replace loads it again"
-                )
+            if !options.replaces, let known = addition.known(key) {
+                if !report(key, known) { isComplete = false }
             } else {
                 wanted.append(Download(key: key, url: url))
             }
@@ -132,7 +130,7 @@ private struct AddRun {
             var outcome: Addition.Outcome
             switch load {
             case .success(let resource):
-                outcome = addition.add(resource, as: options.path, replaces: options.replaces)
+                outcome = addition.add(resource, as: path, replaces: options.replaces)
                 resources.append(resource)
             case .failure(let error):
                 outcome = .refused(error.message)
@@ -142,13 +140,14 @@ private struct AddRun {
         return isComplete
     }
 
-    private func report(_ key: URLPattern, _ outcome: Addition.Outcome) -> Bool {
+    private mutating func report(_ key: URLPattern, _ outcome: Addition.Outcome) -> Bool {
         switch outcome {
-        case .added(let file): console.print("added    \(visible(key.spelling)) → \(visible(file))")
-        case .replaced(let file): console.print("replaced \(visible(key.spelling)) → \(visible(file))")
-        case .present(let line): console.print("present  \(visible(key.spelling)), by the entry in line \(line)")
+        case .added(let file): lines.append("added    \(visible(key.spelling)) → \(visible(file))")
+        case .replaced(let file): lines.append("replaced \(visible(key.spelling)) → \(visible(file))")
+        case .present(let line):
+            lines.append("present  \(visible(key.spelling)), by the entry in line \(line); --replace loads it again")
         case .refused(let reason):
-            console.complain("\(quoted(key.spelling)) was not loaded: \(visible(reason))")
+            problems.append("\(quoted(key.spelling)) was not loaded: \(visible(reason))")
             return false
         }
         return true
@@ -159,20 +158,23 @@ private struct AddRun {
         var keys: [URLPattern] = []
         var others: Set<String> = []
         for resource in resources {
-            let own = HostPattern.host(of: resource.key.address.authority)
+            // Also where it was redirected to, as from example.com to www.example.com.
+            let own = [resource.key.address.authority.lowercased(), resource.source.host ?? ""].map(
+                HostPattern.host(of:)
+            )
             for address in PageReferences.addresses(in: resource) {
                 guard let key = try? URLPattern(requested: address) else { continue }
                 let authority = key.address.authority
-                if HostPattern.host(of: authority) == own || options.hosts.contains(authority) {
+                if own.contains(HostPattern.host(of: authority)) || options.hosts.contains(authority) {
                     keys.append(key)
                 } else {
                     others.insert(authority)
                 }
             }
         }
-        _ = await add(keys, to: &addition)
+        _ = await add(keys, as: nil, to: &addition)
         for host in others.sorted() {
-            console.print(
+            lines.append(
                 "left     what is referred to at \(visible(host)); --host \(visible(HostPattern.host(of: host))) takes it"
             )
         }

@@ -117,7 +117,8 @@ struct ExplainCommand {
             }
             return exchanges.map { Question(url: $0.url, method: $0.method) }.filter { seen.insert($0).inserted }
         }
-        let lines = input.split(separator: UInt8(ascii: "\n")).map { line in
+        let text = input.starts(with: [0xEF, 0xBB, 0xBF]) ? input.dropFirst(3) : input
+        let lines = text.split(separator: UInt8(ascii: "\n")).map { line in
             String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         }
         // An empty line of a list is no URL.

@@ -33,8 +33,15 @@ enum UpdateCommand {
         var updated: [String] = []
         let remote = RemoteCheck(addition.substitutions, in: folder)
         let findings = await remote.findings(of: remote.copies)
-        let outdated = findings.filter { $0.word == "differs" }
+        // Which of two URLs is meant nobody knows.
+        let shared = Dictionary(grouping: findings.filter { $0.word != "exempt" }) { $0.copy.substitution.realPath }
+        func isShared(_ finding: RemoteCheck.Finding) -> Bool {
+            shared[finding.copy.substitution.realPath, default: []].count > 1
+        }
+        let differing = findings.filter { $0.word == "differs" }
+        let outdated = differing.filter { !isShared($0) }
         var failed = findings.filter { ["gone", "unknown"].contains($0.word) }.map { ($0.copy, $0.reason ?? "") }
+        failed += differing.filter(isShared).map { ($0.copy, "several entries name its file; give it one of its own") }
         if arguments.has(.dryRun) {
             for finding in outdated { console.print("would load \(visible(finding.copy.substitution.file))") }
         } else {

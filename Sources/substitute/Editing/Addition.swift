@@ -72,10 +72,16 @@ struct Addition {
 
     private var folder: URL { change.manifest.deletingLastPathComponent() }
 
-    /// The line of the entry that answers a URL already; nil when none does.
-    func line(answering key: URLPattern) -> Int? {
-        if let line = text.line(of: key) { return line }
-        return substitution(for: key)?.line
+    /// What is to be said of a URL that an entry names already; nil when none does.
+    func known(_ key: URLPattern) -> Outcome? {
+        if let old = substitution(for: key) {
+            return old.isExpired(on: Date())
+                ? .refused("its entry in line \(old.line) has ended; remove it, or set a later day")
+                : .present(old.line)
+        }
+        return text.line(of: key).map { line in
+            .refused("the entry in line \(line) is for a folder, in which there is no index.html; put one there")
+        }
     }
 
     /// What answers a URL today.
@@ -92,8 +98,8 @@ struct Addition {
     ///   - replaces: Whether what answers the URL already gets the new bytes.
     /// - Returns: What becomes of it when the changes are made.
     mutating func add(_ resource: Resource, as path: String? = nil, replaces: Bool = false) -> Outcome {
-        if let line = line(answering: resource.key) {
-            guard replaces, let old = substitution(for: resource.key) else { return .present(line) }
+        if let known = known(resource.key) {
+            guard replaces, case .present = known, let old = substitution(for: resource.key) else { return known }
             return replace(old, with: resource, as: path)
         }
         let wanted = path ?? FileNames.path(for: resource.key, resource.type)

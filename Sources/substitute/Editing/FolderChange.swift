@@ -28,7 +28,7 @@ struct FolderChange {
     /// - Throws: ``ToolError`` when something cannot be written, or the manifest would have errors; then all is as it
     ///   was.
     func commit(in staging: StagingFolder) throws {
-        try staging.uninterrupted {
+        try staging.commit {
             var undo: [() throws -> Void] = []
             do {
                 for file in files { try place(file.made, at: file.path, in: staging.url, &undo) }
@@ -47,12 +47,12 @@ struct FolderChange {
 
     private func place(_ made: URL, at path: String, in staging: URL, _ undo: inout [() throws -> Void]) throws {
         let target = try self.target(of: path, &undo)
-        let aside = staging.appendingPathComponent("old-\(undo.count)")
+        let aside = staging.appendingPathComponent("\(StagingFolder.aside)\(undo.count)")
         if FileSystem.kind(of: target.path) != nil {
             let mode = try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions]
             if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: made.path) }
-            // A second name, so that the first one always leads to a whole file.
-            try FileManager.default.linkItem(at: target, to: aside)
+            // A second name, so that the first one always leads to a whole file; a copy where there are none.
+            if link(target.path, aside.path) != 0 { try FileManager.default.copyItem(at: target, to: aside) }
         }
         guard rename(made.path, target.path) == 0 else { throw Self.error(target.path) }
         undo.append {
@@ -97,7 +97,7 @@ struct FolderChange {
         if text == original { return }
         let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
         try text.write(to: file, options: .atomic)
-        if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path) }
+        if let mode { try? FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path) }
     }
 
     private static func error(_ path: String) -> ToolError {

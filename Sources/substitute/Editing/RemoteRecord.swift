@@ -50,9 +50,6 @@ struct RemoteRecord {
         versions[url] = version.etag == nil && version.lastModified == nil ? nil : version
     }
 
-    /// Drops what is said of URLs that no entry names any more.
-    mutating func keep(_ urls: Set<String>) { versions = versions.filter { urls.contains($0.key) } }
-
     /// The text to write; nil when nothing changed.
     func changed() throws -> Data? {
         guard versions != original else { return nil }

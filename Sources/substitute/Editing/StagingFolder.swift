@@ -11,7 +11,18 @@ final class StagingFolder: @unchecked Sendable {
     private let descriptor: Int32
     private let lock = NSLock()
     private var count = 0
+    private var isCommitted = false
+    /// A folder that was made only for this one.
+    private var outer: URL?
     private var signals: [any DispatchSourceSignal] = []
+
+    /// Makes the folder beside a manifest, or, for a run that is to write nothing, where temporary files lie.
+    convenience init(for manifest: String, isDryRun: Bool) throws(ToolError) {
+        let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        if isDryRun { mkdir(temporary.path, 0o700) }
+        try self.init(in: isDryRun ? temporary : URL(fileURLWithPath: manifest).deletingLastPathComponent())
+        if isDryRun { outer = temporary }
+    }
 
     /// Makes the folder in the one that the manifest lies in.
     ///
@@ -21,9 +32,8 @@ final class StagingFolder: @unchecked Sendable {
         let descriptor = try Self.lockedFolder(url, in: folder)
         // Not before it is ours: an initialiser that throws when all is set ends in deinit, which removes the folder.
         (self.url, self.descriptor) = (url, descriptor)
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
-            try? FileManager.default.removeItem(at: url.appendingPathComponent(name))
-        }
+        empty()
+        mkdir(url.path, 0o777)
     }
 
     /// A descriptor of the folder, which no other run has.
@@ -56,9 +66,22 @@ final class StagingFolder: @unchecked Sendable {
             source.cancel()
             signal(Int32(source.handle), SIG_DFL)
         }
-        try? FileManager.default.removeItem(at: url)
+        empty()
         close(descriptor)
     }
+
+    /// Removes what runs leave, and the folder when nothing else is in it.
+    private func empty() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
+            let isOwn = name.hasPrefix(Self.aside) || name.allSatisfy { $0.isASCII && $0.isNumber }
+            if isOwn { try? FileManager.default.removeItem(at: url.appendingPathComponent(name)) }
+        }
+        rmdir(url.path)
+        if let outer { rmdir(outer.path) }
+    }
+
+    /// With what names of files begin that were replaced.
+    static let aside = "old-"
 
     /// A new place for a file.
     func place() -> URL {
@@ -75,22 +98,26 @@ final class StagingFolder: @unchecked Sendable {
         return file
     }
 
-    /// Does something that Control-C does not interrupt.
-    func uninterrupted<Result>(_ body: () throws -> Result) rethrows -> Result { try lock.withLock(body) }
+    /// Makes changes that Control-C does not interrupt; when they are made, the run goes on to its end.
+    func commit(_ changes: () throws -> Void) rethrows {
+        try lock.withLock {
+            try changes()
+            isCommitted = true
+        }
+    }
 
     /// From now on a signal such as that of Control-C removes the folder before it ends the tool.
     func endToolOnSignals() {
-        let (url, lock) = (url, lock)
         for number in [SIGINT, SIGTERM, SIGHUP] {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler {
+            source.setEventHandler { [weak self] in
+                guard let self else { return }
                 // What has begun to get its place gets it, or is put back.
                 lock.lock()
+                if isCommitted { return lock.unlock() }
                 // A download that still runs may write once more.
-                for _ in 0..<3 where FileManager.default.fileExists(atPath: url.path) {
-                    try? FileManager.default.removeItem(at: url)
-                }
+                for _ in 0..<3 where FileSystem.kind(of: url.path) != nil { empty() }
                 FileHandle.standardError.write(Data("\nStopped; nothing was changed.\n".utf8))
                 _exit(128 + number)
             }

@@ -13,7 +13,8 @@ final class PreviewServer: @unchecked Sendable {
     private let condition = NSCondition()
     private var version = 1
     private var check: ManifestCheck
-    private var marks: [String: String] = [:]
+    /// What servers say of files, as long as these are what they were then.
+    private var marks: [String: (words: String, version: String)] = [:]
     /// What is served besides the page, by its path: only what a card shows.
     private var rows: [String: Substitution] = [:]
     private var page = Data()
@@ -28,6 +29,7 @@ final class PreviewServer: @unchecked Sendable {
         self.path = path
         manifest = URL(fileURLWithPath: path)
         check = ManifestCheck(manifest, name: path)
+        if let issue = check.issues.first, issue.code == .unreadableManifest { throw ToolError(issue.message) }
         layOut()
         server = try LoopbackServer(maximumBody: 0, remembersRequests: false) { [weak self] request in
             self?.answer(request) ?? .text("", status: 503)
@@ -55,7 +57,10 @@ final class PreviewServer: @unchecked Sendable {
 
     /// Says of files what their servers say.
     func mark(_ marks: [String: String]) {
-        condition.withLock { self.marks = marks }
+        condition.withLock {
+            let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }
+            self.marks = marks.reduce(into: [:]) { $0[$1.key] = ($1.value, versions[$1.key] ?? "") }
+        }
         changed()
     }
 
@@ -72,10 +77,12 @@ final class PreviewServer: @unchecked Sendable {
     /// Makes the page of what is known.
     private func layOut() {
         var rows: [String: Substitution] = [:]
-        let preview = PreviewPage(check, version: version, marks: marks) { substitution in
+        let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }
+        let valid = marks.filter { $0.value.version == versions[$0.key] }.mapValues(\.words)
+        let preview = PreviewPage(check, version: version, marks: valid) { substitution in
             let address = Self.prefix + PreviewPage.encoded(substitution.file)
             rows[address] = substitution
-            return "\(address)?\(Self.version(of: substitution))"
+            return "\(address)?\(versions[substitution.file] ?? "")"
         }
         self.rows = rows
         page = Data(preview.html.utf8)
@@ -103,12 +110,8 @@ final class PreviewServer: @unchecked Sendable {
         case "/events":
             return events()
         default:
-            guard let row = condition.withLock({ rows[request.path] }),
-                let data = row.data(in: manifest.deletingLastPathComponent())
-            else { return .text("There is no \(visible(request.path))\n", status: 404) }
-            // A page of the manifest is shown like one of a stranger: it reads nothing here.
-            let headers = ["Cache-Control": "max-age=31536000, immutable", "Content-Security-Policy": "sandbox"]
-            return part(of: response(row.mediaType.description, data, headers), request)
+            let row = condition.withLock { rows[request.path] }
+            return row.flatMap { file($0, request) } ?? .text("There is no \(visible(request.path))\n", status: 404)
         }
     }
 
@@ -120,19 +123,24 @@ final class PreviewServer: @unchecked Sendable {
         return LoopbackServer.Response(headers: own.merging(headers) { $1 }, body: body)
     }
 
-    /// The part that a player asks for, to begin in the middle.
-    private func part(
-        of whole: LoopbackServer.Response,
-        _ request: LoopbackServer.Request
-    ) -> LoopbackServer.Response {
-        var response = whole
-        response.headers["Accept-Ranges"] = "bytes"
-        guard let header = request.headers["range"],
-            case .part(let range) = ByteRange(header, length: whole.body.count)
-        else { return response }
-        response.status = 206
-        response.headers["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(whole.body.count)"
-        response.body = whole.body.subdata(in: range)
+    /// A file, or the part of it that a player asks for to begin in the middle; nil when it cannot be read.
+    private func file(_ row: Substitution, _ request: LoopbackServer.Request) -> LoopbackServer.Response? {
+        var range: Range<Int>?
+        if let header = request.headers["range"], case .part(let part) = ByteRange(header, length: row.size) {
+            range = part
+        }
+        guard let data = row.data(in: manifest.deletingLastPathComponent(), range) else { return nil }
+        // A page of the manifest is shown like one of a stranger: it reads nothing here.
+        let headers = [
+            "Cache-Control": "max-age=31536000, immutable", "Content-Security-Policy": "sandbox",
+            "Accept-Ranges": "bytes",
+        ]
+        var response = response(row.mediaType.description, data, headers)
+        if let range, !data.isEmpty {
+            response.status = 206
+            let last = range.lowerBound + data.count - 1
+            response.headers["Content-Range"] = "bytes \(range.lowerBound)-\(last)/\(row.size)"
+        }
         return response
     }
 

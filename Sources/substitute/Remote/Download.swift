@@ -32,7 +32,7 @@ struct Download: Sendable {
 
     private func load(with fetcher: Fetcher, _ staging: StagingFolder, _ limit: Int?) async throws -> Resource {
         let file = staging.place()
-        let answer = try await fetcher.load(url, .write(file), limit: limit)
+        let answer = try await fetcher.load(url, .write(file), limit: limit ?? 1_000_000_000)
         guard answer.status == 200 else {
             let isRedirect = (300..<400).contains(answer.status)
             throw ToolError(
@@ -45,7 +45,11 @@ struct Download: Sendable {
 }
 
 extension Option {
-    static let maxSize = Option("max-size", value: "size", "Take nothing that has more than this, such as 5MB.")
+    static let maxSize = Option(
+        "max-size",
+        value: "size",
+        "Take nothing that has more than this, such as 5MB;\nfrom servers nothing above 1GB without it."
+    )
     static let dryRun = Option("dry-run", short: "n", "Only say what would be done.")
 
     /// The value of `--max-size`, in bytes; nil without it.

@@ -44,6 +44,8 @@ final class Fetcher: NSObject, @unchecked Sendable {
         var response: HTTPURLResponse?
         var received = 0
         var isSame = true
+        /// Whether nothing more of the body is needed.
+        var isDecided: Bool { !isSame || response.map { $0.statusCode != 200 } ?? false }
         var problem: ToolError?
     }
 
@@ -85,6 +87,8 @@ final class Fetcher: NSObject, @unchecked Sendable {
     /// - Throws: ``ToolError`` when there is no whole answer.
     func load(_ url: URL, headers: [String: String] = [:], _ use: Use, limit: Int? = nil) async throws -> Answer {
         var request = URLRequest(url: url)
+        // What is decompressed on the way has no length that could be compared.
+        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         var handle: FileHandle?
         switch use {
@@ -137,7 +141,7 @@ extension Fetcher: URLSessionDataDelegate {
                 load.isSame = false
             }
             loads[dataTask.taskIdentifier] = load
-            return load.problem == nil && load.isSame
+            return load.problem == nil && !load.isDecided
         }
         completionHandler(goesOn ? .allow : .cancel)
     }
@@ -158,7 +162,7 @@ extension Fetcher: URLSessionDataDelegate {
                 if case .compare(let copy) = load.use, !copy.dropFirst(start).starts(with: data) { load.isSame = false }
             }
             loads[dataTask.taskIdentifier] = load
-            return load.problem == nil && load.isSame
+            return load.problem == nil && !load.isDecided
         }
         if !goesOn { dataTask.cancel() }
         whenReceived(lock.withLock { bytes })
@@ -174,7 +178,7 @@ extension Fetcher: URLSessionDataDelegate {
         if let problem = load.problem { throw problem }
         guard let response = load.response else { throw ToolError(Self.reason(error)) }
         var isSame = load.isSame
-        if isSame {
+        if !load.isDecided {
             if let error { throw ToolError(Self.reason(error, after: load.received)) }
             if case .head = load.use {
             } else if response.statusCode == 200, let length = response.bodyLength, length != load.received {

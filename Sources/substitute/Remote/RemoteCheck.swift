@@ -31,7 +31,7 @@ struct RemoteCheck {
         let state: State
     }
 
-    /// One for each file that a manifest names, in its order.
+    /// One for each file that an entry names, in the manifest's order.
     let copies: [Copy]
     private let record: RemoteRecord
 
@@ -39,7 +39,9 @@ struct RemoteCheck {
         var seen: Set<Data> = []
         let now = Date()
         copies = substitutions.filter { !$0.isExpired(on: now) }.compactMap { substitution in
-            guard seen.insert(Data(substitution.realPath.utf8)).inserted,
+            // A folder's index answers for two URLs.
+            let file = Data("\(substitution.line):\(substitution.column):\(substitution.realPath)".utf8)
+            guard seen.insert(file).inserted,
                 let key = try? URLPattern(substitution.url), let url = URL(string: key.targetURL)
             else { return nil }
             let exemption =
@@ -79,8 +81,8 @@ struct RemoteCheck {
             // One request when a version is known: the server sends nothing, or what differs. Otherwise a length that
             // differs spares a large body.
             if known == nil, data.count > largeSize {
-                let answer = try await fetcher.load(copy.url, headers: ["Accept-Encoding": "identity"], .head)
-                if answer.status == 200, let length = answer.length, length != data.count {
+                let answer = try await fetcher.load(copy.url, .head)
+                if answer.status == 200, let length = answer.length, length > 0, length != data.count {
                     return .differs(size: length, lastModified: answer.version.lastModified)
                 }
             }

@@ -131,10 +131,6 @@ struct ReloadWhenChangedTests {
     func nothingNew() async throws {
         let (cache, reports) = try watched()
         try folder.write("draft", to: ".site.css.swp")
-        try FileManager.default.createDirectory(
-            at: folder.url.appendingPathComponent("empty"),
-            withIntermediateDirectories: false
-        )
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         _ = try Data(contentsOf: file)
         #expect(try await reports.settled(0, folder) == [])
@@ -175,6 +171,40 @@ struct ReloadWhenChangedTests {
         while try answer(cache) != "new" { try await Task.sleep(nanoseconds: 10_000_000) }
         try outer.write("newer", to: "Substitutions/site.css")
         while try answer(cache) != "newer" { try await Task.sleep(nanoseconds: 10_000_000) }
+    }
+
+    @Test("What mends an error without a byte that changes is told: a folder that is made, a link that leads somewhere")
+    func mendedWithoutBytes() async throws {
+        let (cache, reports) = try watched()
+        try folder.write(#"{ "https://example.com/d/": "d/" }"#, to: "manifest.json")
+        while reports.all.last?.contains("missing-file") != true { try await Task.sleep(nanoseconds: 10_000_000) }
+        let place = folder.url.appendingPathComponent("d")
+        try FileManager.default.createSymbolicLink(atPath: place.path, withDestinationPath: "none")
+        while reports.all.count < 2 { try await Task.sleep(nanoseconds: 10_000_000) }
+        try FileManager.default.removeItem(at: place)
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+        while reports.all.last?.hasPrefix("d") != true { try await Task.sleep(nanoseconds: 10_000_000) }
+        #expect(try answer(cache) == nil)
+    }
+
+    @Test("Folders around it that are removed, and come back, are followed")
+    func outerFolderComesBack() async throws {
+        let outer = try TemporaryFolder()
+        let manifest = #"{ "https://example.com/site.css": "site.css" }"#
+        try outer.write(manifest, to: "a/b/manifest.json")
+        try outer.write("old", to: "a/b/site.css")
+        let inner = outer.url.appendingPathComponent("a/b/manifest.json")
+        let cache = try LocalSubstitutionCache(manifest: inner, reading: .copied)
+        let reports = Reports()
+        try cache.reloadWhenChanged { reports.append($0) }
+        for text in ["new", "newer"] {
+            let count = reports.all.count
+            try FileManager.default.removeItem(at: outer.url.appendingPathComponent("a"))
+            while reports.all.count == count { try await Task.sleep(nanoseconds: 10_000_000) }
+            try outer.write(manifest, to: "a/b/manifest.json")
+            try outer.write(text, to: "a/b/site.css")
+            while try answer(cache) != text { try await Task.sleep(nanoseconds: 10_000_000) }
+        }
     }
 
     @Test("A manifest that is a link to another folder is watched there, too")

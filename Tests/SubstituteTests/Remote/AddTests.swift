@@ -197,6 +197,50 @@ struct AddTests {
         withExtendedLifetime(other) {}
     }
 
+    @Test("A page may have a place of its own, and its references theirs; an address with an endless error is told")
+    func placeOfPage() async throws {
+        site.set("/", "<link rel=stylesheet href=/css/site.css><img src=/endless.png>", type: "text/html")
+        var endless = LoopbackServer.Response.stream {
+            Thread.sleep(forTimeInterval: 0.01)
+            return Data(count: 1000)
+        }
+        endless.status = 404
+        site.set("/endless.png", endless)
+        let result = try await site.run("add", "--as", "start.html", "--with-references", "\(site.url)/")
+        #expect(result.status == 0, "\(result)")
+        #expect(result.errors == "\"\(site.url)/endless.png\" was not loaded: its server answers 404\n")
+        #expect(site.file("start.html") != nil && site.file("\(site.name)/css/site.css") != nil)
+    }
+
+    @Test(
+        "What is told as done is done: an entry that has ended, a folder without an index, a name that no manifest takes"
+    )
+    func nothingClaimed() async throws {
+        let manifest = """
+            {
+              "\(site.url)/css/site.css": { "file": "a.css", "until": "2020-01-01" },
+              "\(site.url)/d/": "d/"
+            }
+            """
+        try site.folder.write(manifest, to: "manifest.json")
+        try site.folder.write("a", to: "a.css")
+        try site.folder.write("a", to: "d/a.css")
+        site.set("/d/", "<p>", type: "text/html")
+        site.set("/b.css", "b", type: "text/css")
+        let before = site.listing
+        for (arguments, message) in [
+            (["\(site.url)/css/site.css"], "its entry in line 2 has ended"),
+            (["\(site.url)/d/"], "the entry in line 3 is for a folder"),
+            (["--replace", "\(site.url)/d/"], "the entry in line 3 is for a folder"),
+            (["--as", "a.css/b.css", "\(site.url)/b.css"], "a.css"),
+        ] {
+            let result = try await Tool.run(["add"] + arguments, in: site.folder.url)
+            #expect(result.status == 1 && result.output == "", "\(arguments): \(result)")
+            #expect(result.errors.contains(message), "\(arguments): \(result.errors)")
+            #expect(site.listing == before)
+        }
+    }
+
     @Test("Nothing is sent or kept but what the URL says")
     func privacy() async throws {
         site.set(

@@ -152,6 +152,26 @@ struct OutdatedTests {
         #expect(site.file("\(site.name)/a.css.real") == "new")
     }
 
+    @Test("Each URL of a shared file is asked about, and which of them is meant nobody guesses")
+    func shared() async throws {
+        site.set("/a.css", "a", type: "text/css")
+        site.set("/b.css", "b", type: "text/css")
+        try site.folder.write("a", to: "x.css")
+        let manifest = """
+            {
+              "\(site.url)/off.css": { "file": "x.css", "when": "offline" },
+              "\(site.url)/a.css": "x.css",
+              "\(site.url)/b.css": "x.css"
+            }
+            """
+        try site.folder.write(manifest, to: "manifest.json")
+        let outdated = try await site.run("outdated")
+        #expect(outdated.status == 1 && outdated.output.contains("differs  \(site.url)/b.css"), "\(outdated)")
+        let update = try await site.run("update")
+        #expect(update.status == 1 && update.errors.contains("several entries name its file"), "\(update)")
+        #expect(site.file("x.css") == "a")
+    }
+
     @Test("A slow server holds up nobody else")
     func slow() async throws {
         try await add()
