@@ -62,8 +62,9 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The first bytes of the file as it is now; nil when it cannot be read, or is no file any more.
     package func bytes(upTo count: Int) -> Data? { try? OpenedFile(reference.realPath.text).head(count) }
 
-    /// The file as it is now, or some bytes of it, opened without leaving `folder`; nil when it cannot be read, or is no
-    /// file any more.
+    /// The file as it is now, or some bytes of it, opened without leaving `folder`.
+    ///
+    /// Nil when it cannot be read, or is no file any more.
     package func data(in folder: URL, _ range: Range<Int>? = nil) -> Data? {
         guard let opened = try? OpenedFolder(folder.path), let file = try? opened.file(reference) else { return nil }
         return try? file.part(range ?? 0..<file.size)
