@@ -57,7 +57,7 @@ struct Command: Sendable {
     /// The help of the tool.
     static var overview: String {
         """
-        Checks, explains and shows the manifest of LocalSubstitutionCache.
+        Makes, fills, checks, explains and shows the manifest of LocalSubstitutionCache.
 
         Usage: substitute COMMAND …
 

@@ -8,7 +8,7 @@ enum AddCommand {
         summary: "Loads URLs into the manifest's folder, and adds their entries.",
         operands: "[OPTIONS] [MANIFEST] URL…",
         operandKind: .manifest,
-        options: [path, replace, references, HostSelection.option, .maxSize, .dryRun],
+        options: [path, replace, references, host, .maxSize, .dryRun],
         discussion: """
             Each file lies below the manifest's folder as host/path. The entries stand behind all others, written as they
             are; what stands in the manifest is not touched. A URL that an entry answers already is left alone.
@@ -34,6 +34,12 @@ enum AddCommand {
         "with-references",
         short: "r",
         "Also load what the pages and stylesheets among the URLs refer to, from their own\nserver: CSS url() and @import, HTML link, script, img, srcset and source."
+    )
+
+    private static let host = Option(
+        HostSelection.option.name,
+        value: "host",
+        "A server from which references are taken, too; *.example.com stands for all of its\nservers. May be repeated."
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {

@@ -7,7 +7,7 @@ struct HostSelection {
     static let option = Option(
         "host",
         value: "host",
-        "Take what comes from this server, too; *.example.com stands for all of its\nservers. May be repeated."
+        "Take only what comes from this server; *.example.com stands for all of its\nservers. May be repeated."
     )
 
     /// Reads the values of `--host`.
