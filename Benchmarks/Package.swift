@@ -9,18 +9,18 @@ let package = Package(
     platforms: [.macOS(.v13)],
     dependencies: [.package(path: "..")],
     targets: [
-        // A link: the server is no product of the library.
-        .target(name: "LoopbackServer"),
+        // A link: the server is no product of the library, whose target has the other name.
+        .target(name: "BenchmarkServer"),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                .product(name: "LocalSubstitutionCache", package: library), "LoopbackServer",
+                .product(name: "LocalSubstitutionCache", package: library), "BenchmarkServer",
             ]
         ),
         .executableTarget(
             name: "Soak",
             dependencies: [
-                .product(name: "LocalSubstitutionCache", package: library), "LoopbackServer",
+                .product(name: "LocalSubstitutionCache", package: library), "BenchmarkServer",
             ]
         ),
     ]

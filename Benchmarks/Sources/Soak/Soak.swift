@@ -1,6 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
-import LoopbackServer
+import BenchmarkServer
 
 // On Apple's systems URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
