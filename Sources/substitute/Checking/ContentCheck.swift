@@ -151,7 +151,7 @@ struct ContentCheck {
 extension ContentCheck {
     /// Why bytes that somebody else sent are not what their name and their server say, as a clause.
     ///
-    /// A page in the place of a picture is none, whatever its server calls it.
+    /// A web page that a server sends instead of a picture is refused, whatever the server calls it.
     static func refusal(of head: [UInt8], named path: String, _ type: MediaType?) -> String? {
         let meant = MediaType(fileName: path)
         let isTelling = meant.map { FileFormat.expected(of: $0) != nil } ?? false

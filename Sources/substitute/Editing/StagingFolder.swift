@@ -33,7 +33,6 @@ final class StagingFolder: @unchecked Sendable {
         // Not before it is ours: an initialiser that throws when all is set ends in deinit, which removes the folder.
         (self.url, self.descriptor) = (url, descriptor)
         empty()
-        mkdir(url.path, 0o777)
     }
 
     /// A descriptor of the folder, which no other run has.
@@ -66,16 +65,21 @@ final class StagingFolder: @unchecked Sendable {
             source.cancel()
             signal(Int32(source.handle), SIG_DFL)
         }
-        empty()
+        remove()
         close(descriptor)
     }
 
-    /// Removes what runs leave, and the folder when nothing else is in it.
+    /// Removes what runs leave; the folder itself stays, on which the lock is.
     private func empty() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
             let isOwn = name.hasPrefix(Self.aside) || name.allSatisfy { $0.isASCII && $0.isNumber }
             if isOwn { try? FileManager.default.removeItem(at: url.appendingPathComponent(name)) }
         }
+    }
+
+    /// Removes what runs leave, and the folder when nothing else is in it.
+    private func remove() {
+        empty()
         rmdir(url.path)
         if let outer { rmdir(outer.path) }
     }
@@ -117,7 +121,7 @@ final class StagingFolder: @unchecked Sendable {
                 lock.lock()
                 if isCommitted { return lock.unlock() }
                 // A download that still runs may write once more.
-                for _ in 0..<3 where FileSystem.kind(of: url.path) != nil { empty() }
+                for _ in 0..<3 where FileSystem.kind(of: url.path) != nil { remove() }
                 FileHandle.standardError.write(Data("\nStopped; nothing was changed.\n".utf8))
                 _exit(128 + number)
             }

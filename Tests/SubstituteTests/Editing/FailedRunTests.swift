@@ -117,6 +117,18 @@ struct FailedRunTests {
         #expect(try await site.take(Self.recording).status == 0)
     }
 
+    @Test("A run has its folder from its beginning to its end")
+    func lockedByARun() async throws {
+        do {
+            let staging = try StagingFolder(in: site.url)
+            #expect(throws: ToolError.self) { try StagingFolder(in: site.url) }
+            _ = try staging.write(Data("made".utf8))
+            let before = try site.listing
+            try expectNothing(await site.take(Self.recording), before, "another substitute is at work in ")
+        }
+        #expect(try await site.take(Self.recording).status == 0)
+    }
+
     @Test("Something else that is called .substitute")
     func occupied() async throws {
         let outside = try TemporaryFolder()
