@@ -64,17 +64,26 @@ enum ForwardedHead {
 enum ContentPolicy {
     /// The policy with the mirrors of all that it allows, and with what its mirror loads from the site itself.
     static func translated(_ policies: String, for page: WebOrigin) -> String {
-        policies.split(separator: ",", omittingEmptySubsequences: false).map { policy in
-            policy.split(separator: ";", omittingEmptySubsequences: false).map { directive in
-                let words = directive.split(whereSeparator: \.isWhitespace).map(String.init)
-                guard let name = words.first, hasSources(name) else { return String(directive) }
-                var seen: Set<String> = []
-                let sources = words.dropFirst().flatMap { [$0] + additions(to: $0, page) }.filter {
-                    seen.insert($0).inserted
-                }
-                return " " + ([name] + sources).joined(separator: " ")
-            }.joined(separator: ";").trimmingCharacters(in: .whitespaces)
-        }.joined(separator: ", ")
+        var result = Array(policies.utf8)
+        for addition in additions(to: result, for: page).reversed() {
+            result.insert(contentsOf: addition.text.utf8, at: addition.offset)
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// What is to be written into a list of policies, and before which of its bytes, in their order.
+    static func additions(to policies: [UInt8], for page: WebOrigin) -> [(offset: Int, text: String)] {
+        policies.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }.flatMap { directive -> [(Int, String)] in
+            let words = directive.split { $0 <= 0x20 }
+            guard let name = words.first, hasSources(String(decoding: name, as: UTF8.self)) else { return [] }
+            let sources = words.dropFirst().map { (offset: $0.startIndex, text: String(decoding: $0, as: UTF8.self)) }
+            var seen = Set(sources.map(\.text))
+            return sources.map { source in
+                let added = additions(to: source.text, page).filter { seen.insert($0).inserted }
+                return (source.offset, added.map { $0 + " " }.joined())
+            }
+            .filter { !$1.isEmpty }
+        }
     }
 
     private static func hasSources(_ directive: String) -> Bool {

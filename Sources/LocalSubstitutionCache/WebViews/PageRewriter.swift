@@ -3,7 +3,7 @@ import Foundation
 /// Leads the absolute addresses of a mirror page to mirrors, where they name something that the app has.
 ///
 /// Relative addresses lead there by themselves. Nothing is removed: only the beginning of an address is written before
-/// it, so that encoding, quoting and everything else stay as they are.
+/// it, and the mirrors of what a policy allows before that, so that encoding, quoting and everything else stay.
 struct PageRewriter: Sendable {
     /// The origin of the page.
     let page: WebOrigin
@@ -18,7 +18,7 @@ struct PageRewriter: Sendable {
     ///   - body: A whole page or stylesheet.
     ///   - type: Its media type; others than `text/html` and `text/css` are left alone, and encodings whose characters
     ///     have two bytes.
-    /// - Returns: The new body; nil, too, for a page with a policy of its own in a `meta` element.
+    /// - Returns: The new body.
     ///
     /// Cost: a look at each byte, and one look-up for each absolute address.
     func rewritten(_ body: Data, _ type: MediaType) -> Data? {
@@ -33,8 +33,8 @@ struct PageRewriter: Sendable {
             insertions = ReferenceScanner.references(inStylesheet: bytes).compactMap(insertion)
         } else {
             let references = PageScanner.references(in: bytes)
-            guard !references.hasPolicy else { return nil }
             insertions = references.addresses.compactMap(insertion) + references.bases.compactMap(baseInsertion)
+            insertions += references.policies.flatMap(policyInsertions)
             insertions.sort { $0.offset < $1.offset }
         }
         guard !insertions.isEmpty else { return nil }
@@ -67,6 +67,17 @@ struct PageRewriter: Sendable {
             return nil
         }
         return (reference.offset, MirrorURL.prefix)
+    }
+
+    /// What a policy has to say of mirrors, too.
+    private func policyInsertions(for policy: PageScanner.Policy) -> [(offset: Int, text: String)] {
+        ContentPolicy.additions(to: policy.bytes, for: page).map { addition in
+            // As character references, which no kind of quotation ends.
+            let text = addition.text.unicodeScalars.map { scalar in
+                "&\"'<> ".unicodeScalars.contains(scalar) ? "&#\(scalar.value);" : String(scalar)
+            }
+            return (policy.offsets[addition.offset], text.joined())
+        }
     }
 
     private static func isAbsolute(_ text: String) -> Bool {

@@ -13,8 +13,14 @@ package struct PageScanner {
         package fileprivate(set) var bases: [Reference] = []
         /// What is loaded with the page: pictures, styles, scripts, sounds and films, also those with `integrity`.
         package fileprivate(set) var resources: [String] = []
-        /// Whether the page names a content policy of its own, which is not about mirrors.
-        var hasPolicy = false
+        /// The content policies that it names itself.
+        var policies: [Policy] = []
+    }
+
+    /// A content policy, with the offset of each of its bytes in the page.
+    struct Policy {
+        let bytes: [UInt8]
+        let offsets: [Int]
     }
 
     private let bytes: [UInt8]
@@ -128,13 +134,11 @@ package struct PageScanner {
     // MARK: - What names an address
 
     private mutating func add(_ attributes: [Attribute], of element: String) {
-        if element == "meta",
-            attributes.contains(where: { attribute in
-                attribute.name == "http-equiv"
-                    && String(decoding: attribute.value, as: UTF8.self).lowercased().contains("security-policy")
-            })
+        if element == "meta", let kind = attributes.first(where: { $0.name == "http-equiv" }),
+            kind.value.lazy.map(\.asciiLowercased).elementsEqual("content-security-policy".utf8),
+            let policy = attributes.first(where: { $0.name == "content" })
         {
-            references.hasPolicy = true
+            references.policies.append(Policy(bytes: policy.value, offsets: policy.offsets))
         }
         let first = references.addresses.count
         var names: Set<String> = []

@@ -10,6 +10,8 @@ package struct ReferenceScanner {
         package let text: String
         /// Of its first character, in bytes.
         package let offset: Int
+        /// Whether it names a module, which is an address only where it begins with `/`, `./` or `../`.
+        package var isSpecifier = false
     }
 
     private let bytes: [UInt8]
@@ -20,10 +22,10 @@ package struct ReferenceScanner {
         self.bytes = bytes
     }
 
-    /// What `url()` and `@import` of a stylesheet name.
+    /// What `url()`, `image-set()` and `@import` of a stylesheet name.
     package static func references(inStylesheet text: Data) -> [Reference] { references(inStylesheet: Array(text)) }
 
-    /// What `import` and `export … from` of a script name.
+    /// What `import`, `export … from` and `new URL(…, import.meta.url)` of a script name.
     package static func references(inScript text: Data) -> [Reference] {
         var scanner = ReferenceScanner(Array(text))
         scanner.readScript()
@@ -39,26 +41,42 @@ package struct ReferenceScanner {
     // MARK: - Stylesheets
 
     private mutating func readStylesheet() {
+        // How many brackets are open, and how many of them up to that of `image-set()`.
+        var depth = 0
+        var imageSet: Int?
         while index < bytes.count {
             // Most bytes begin nothing.
             switch bytes[index] {
-            case UInt8(ascii: "/"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "@"), UInt8(ascii: "u"),
-                UInt8(ascii: "U"):
-                readPartOfStylesheet()
-            default: index += 1
+            case UInt8(ascii: "("): depth += 1
+            case UInt8(ascii: ")"):
+                if depth == imageSet { imageSet = nil }
+                depth -= 1
+            case UInt8(ascii: ";"), UInt8(ascii: "{"), UInt8(ascii: "}"): (depth, imageSet) = (0, nil)
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                let start = index + 1
+                let text = readString()
+                // A string alone is an address there (CSS Images Level 4 §2.4), and not in its `type()`.
+                if let text, depth == imageSet { add(Self.unescaped(text), at: start) }
+                continue
+            case UInt8(ascii: "i"), UInt8(ascii: "I"), UInt8(ascii: "-"):
+                if isWord("image-set(") || isWord("-webkit-image-set(") { imageSet = depth + 1 }
+            case UInt8(ascii: "/"), UInt8(ascii: "@"), UInt8(ascii: "u"), UInt8(ascii: "U"):
+                if skipComment() || readURL() { continue }
+            default: break
             }
+            index += 1
         }
     }
 
-    private mutating func readPartOfStylesheet() {
-        if skipComment() { return }
-        if bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "'") {
-            _ = readString()
-        } else if isWord("url(") {
+    /// Reads `url(` up to its end, or `@import` up to its string.
+    private mutating func readURL() -> Bool {
+        if isWord("url(") {
             index += 4
             skipSpace()
             let start = index + 1
             if let text = readString() { add(Self.unescaped(text), at: start) } else { readPlainURL() }
+            skipSpace()
+            if index < bytes.count, bytes[index] == UInt8(ascii: ")") { index += 1 }
         } else if isWord("@import") {
             index += 7
             skipSpace()
@@ -66,8 +84,9 @@ package struct ReferenceScanner {
             let start = index + 1
             if let text = readString() { add(Self.unescaped(text), at: start) }
         } else {
-            index += 1
+            return false
         }
+        return true
     }
 
     private mutating func readPlainURL() {
@@ -106,8 +125,10 @@ package struct ReferenceScanner {
     // MARK: - Scripts
 
     private mutating func readScript() {
-        var isSpecifierNext = false
+        // What a string that comes next would be, and whether it is in the brackets of a call.
+        var expected: Expected?
         var isCall = false
+        var isAfterNew = false
         // The last byte that is neither space nor comment: a "/" after it divides, or begins a regular expression.
         var last = UInt8(ascii: ";")
         while index < bytes.count {
@@ -117,13 +138,17 @@ package struct ReferenceScanner {
                 let start = index + 1
                 let text = readString()
                 skipSpace()
+                switch (expected, text) {
                 // What is put together from several strings is not known.
-                let isWhole = !isCall || index < bytes.count && ",)".utf8.contains(bytes[index])
-                if let text, isSpecifierNext, isWhole { add(text, at: start) }
-                (isSpecifierNext, isCall, last) = (false, false, byte)
+                case (.specifier, let text?) where !isCall || index < bytes.count && ",)".utf8.contains(bytes[index]):
+                    add(text, at: start, isSpecifier: true)
+                case (.address, let text?) where isCall && isModuleAddressNext(): add(text, at: start)
+                default: break
+                }
+                (expected, isCall, isAfterNew, last) = (nil, false, false, byte)
             } else if byte == UInt8(ascii: "`") {
                 skipTemplate()
-                (isSpecifierNext, isCall, last) = (false, false, byte)
+                (expected, isCall, isAfterNew, last) = (nil, false, false, byte)
             } else if byte == UInt8(ascii: "/"), "(,=:[!&|?{};".utf8.contains(last) {
                 skipRegularExpression()
             } else if isNameByte(byte) {
@@ -131,19 +156,37 @@ package struct ReferenceScanner {
                 while index < bytes.count, isNameByte(bytes[index]) { index += 1 }
                 let word = bytes[start..<index]
                 let isProperty = start > 0 && bytes[start - 1] == UInt8(ascii: ".")
-                isSpecifierNext = !isProperty && (word.elementsEqual("from".utf8) || word.elementsEqual("import".utf8))
+                expected = isProperty ? nil : Self.expected(after: word, isAfterNew)
+                isAfterNew = word.elementsEqual("new".utf8)
                 // A regular expression may follow this word, and no other that is common.
                 (isCall, last) = (false, word.elementsEqual("return".utf8) ? UInt8(ascii: ";") : byte)
             } else {
                 if byte == UInt8(ascii: "(") {
-                    isCall = isSpecifierNext
+                    isCall = expected != nil
                 } else if byte > 0x20 {
-                    isSpecifierNext = false
+                    expected = nil
                 }
-                if byte > 0x20 { last = byte }
+                if byte > 0x20 { (isAfterNew, last) = (false, byte) }
                 index += 1
             }
         }
+    }
+
+    private enum Expected {
+        case specifier
+        case address
+    }
+
+    private static func expected(after word: ArraySlice<UInt8>, _ isAfterNew: Bool) -> Expected? {
+        if word.elementsEqual("from".utf8) || word.elementsEqual("import".utf8) { return .specifier }
+        return isAfterNew && word.elementsEqual("URL".utf8) ? .address : nil
+    }
+
+    /// Whether the next argument of a call, its last, is the address of the module.
+    private func isModuleAddressNext() -> Bool {
+        guard index < bytes.count else { return false }
+        let rest = bytes[index...].prefix(100).filter { $0 > 0x20 }
+        return [",import.meta.url)", ",import.meta.url,)"].contains { rest.starts(with: $0.utf8) }
     }
 
     private mutating func skipRegularExpression() {
@@ -217,7 +260,7 @@ package struct ReferenceScanner {
             && (index == 0 || !isNameByte(bytes[index - 1]) && bytes[index - 1] != UInt8(ascii: "-"))
     }
 
-    private mutating func add(_ text: String, at offset: Int) {
-        if !text.isEmpty { references.append(Reference(text: text, offset: offset)) }
+    private mutating func add(_ text: String, at offset: Int, isSpecifier: Bool = false) {
+        if !text.isEmpty { references.append(Reference(text: text, offset: offset, isSpecifier: isSpecifier)) }
     }
 }

@@ -42,7 +42,7 @@ struct WebViewCheck {
             ? ReferenceScanner.references(inStylesheet: text) : ReferenceScanner.references(inScript: text)
         var seen: Set<String> = []
         let lost = references.filter {
-            Self.isLost($0.text, from: place, isStylesheet, web) && seen.insert($0.text).inserted
+            Self.isLost($0, from: place, web) && seen.insert($0.text).inserted
         }
         guard let first = lost.first else { return }
         let line = text.prefix(first.offset).reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
@@ -74,14 +74,18 @@ struct WebViewCheck {
     }
 
     /// Whether the extension has nothing where the address leads.
-    private static func isLost(_ text: String, from place: String, _ isStylesheet: Bool, _ web: WebExtension) -> Bool {
-        let path = String(text.prefix { !"?#".contains($0) })
+    private static func isLost(
+        _ reference: ReferenceScanner.Reference,
+        from place: String,
+        _ web: WebExtension
+    ) -> Bool {
+        let path = String(reference.text.prefix { !"?#".contains($0) })
         if path.isEmpty || path.range(of: "^[A-Za-z][A-Za-z0-9+.-]*:", options: .regularExpression) != nil {
             return false
         }
         if path.hasPrefix("/") { return true }
         // Other names of modules are resolved by the page.
-        if !isStylesheet, !path.hasPrefix("./"), !path.hasPrefix("../") { return false }
+        if reference.isSpecifier, !path.hasPrefix("./"), !path.hasPrefix("../") { return false }
         var parts = place.split(separator: "/").dropLast().map(String.init)
         for part in path.split(separator: "/", omittingEmptySubsequences: false) {
             switch part {

@@ -533,21 +533,22 @@ final class ForwardingTests: SchemeSuite {
     @Test(
         "A policy says of the mirror what it says of the site",
         arguments: [
-            ("default-src 'self'", "default-src 'self' https://h"),
-            ("img-src https: data:", "img-src https: substitution-https: data:"),
+            ("default-src 'self'", "default-src https://h 'self'"),
+            ("img-src https: data:", "img-src substitution-https: https: data:"),
             (
                 "script-src https://c.org 'nonce-x'; report-uri /r",
-                "script-src https://c.org substitution-https://c.org 'nonce-x'; report-uri /r"
+                "script-src substitution-https://c.org https://c.org 'nonce-x'; report-uri /r"
             ),
-            ("style-src c.org", "style-src c.org substitution-http://c.org substitution-https://c.org https://c.org"),
+            ("style-src c.org", "style-src substitution-http://c.org substitution-https://c.org https://c.org c.org"),
             (
                 "font-src http://c.org/f/",
-                "font-src http://c.org/f/ substitution-http://c.org/f/ substitution-https://c.org/f/"
+                "font-src substitution-http://c.org/f/ substitution-https://c.org/f/ http://c.org/f/"
             ),
-            ("connect-src 'none', img-src *", "connect-src 'none', img-src * substitution-http: substitution-https:"),
+            ("connect-src 'none', img-src *", "connect-src 'none', img-src substitution-http: substitution-https: *"),
             ("sandbox allow-scripts; upgrade-insecure-requests", "sandbox allow-scripts; upgrade-insecure-requests"),
             ("connect-src wss://c.org blob:", "connect-src wss://c.org blob:"), ("", ""), (";;", ";;"),
-            ("img-src", "img-src"),
+            ("img-src", "img-src"), ("img-src https: substitution-https:", "img-src https: substitution-https:"),
+            ("img-src  https:\tdata: ;", "img-src  substitution-https: https:\tdata: ;"),
         ]
     )
     func policies(policy: String, expected: String) throws {

@@ -52,7 +52,9 @@ struct PageRewriterTests {
         "<!--", "</", "<style>",
         "< img src=https://h/m>", #"<a =href="x" href="§https://h/m">"#, "<plaintext><img src=https://h/m>",
         #"<input value=><script>'<img src="https://h/m">'</script><img src="§https://h/m">"#,
-        #"<meta http-equiv=Content-Security-Policy content="img-src https://h"><img src="https://h/m">"#,
+        // A policy allows mirrors of what it allows.
+        #"<meta http-equiv=Content-Security-Policy content="img-src 'none'"><img src="§https://h/m">"#,
+        #"<meta http-equiv=refresh content="https://h"><meta content="img-src https://h"><img src="/m">"#,
         // The page's own base.
         #"<base href="§https://h/dir/"><img src="x">"#, #"<base href="https://other/dir/">"#, #"<base href="/dir/">"#,
     ]
@@ -77,6 +79,30 @@ struct PageRewriterTests {
     }
 
     @Test(
+        "A page's own policy allows the mirrors of what it allows",
+        arguments: [
+            (
+                #"<META content="img-src https://c; script-src 'self'" HTTP-EQUIV="Content-Security-POLICY">"#,
+                #"<META content="img-src substitution-https://c&#32;https://c; script-src https://h&#32;'self'" "#
+                    + #"HTTP-EQUIV="Content-Security-POLICY">"#
+            ),
+            (
+                "<meta http-equiv=content-security-policy content=img-src&#32;https:><img src=https://h/m>",
+                "<meta http-equiv=content-security-policy content=img-src&#32;substitution-https:&#32;https:>"
+                    + "<img src=substitution-https://h/m>"
+            ),
+            (
+                #"<meta http-equiv='content-security-policy' content='img-src https://c/&#39;&quot;&amp;'>"#,
+                #"<meta http-equiv='content-security-policy' content='img-src substitution-https://c/&#39;&#34;&#38;&#32;"#
+                    + #"https://c/&#39;&quot;&amp;'>"#
+            ),
+        ]
+    )
+    func policies(page: String, expected: String) throws {
+        #expect(try rewritten(page) == expected)
+    }
+
+    @Test(
         "Stylesheets",
         arguments: [
             #"@import url(§https://h/m); @import '§https://h/m' screen; a { b: url("§https://h/m") }"#,
@@ -92,6 +118,12 @@ struct PageRewriterTests {
             try rewritten(plain, "text/css; charset=utf-8")
                 == marked.replacingOccurrences(of: "§", with: "substitution-")
         )
+    }
+
+    @Test("A page in which nothing is to be written is not made again")
+    func unchanged() throws {
+        let page = Data("<meta http-equiv=Content-Security-Policy content=\"img-src 'none'\"><img src=x>".utf8)
+        #expect(rewriter.rewritten(page, try #require(MediaType("text/html"))) == nil)
     }
 
     @Test("Other types and wide encodings are left alone")
@@ -120,7 +152,8 @@ struct PageRewriterTests {
         "No page takes long",
         arguments: [
             "<", "<a ", "<a href=\"", "<!--", "<style>", "<style></style ", "<a b='c' ", "<img srcset=',,, ", "url(",
-            "&", "<a href='&",
+            "&", "<a href='&", "<meta http-equiv=Content-Security-Policy content='a-src https: b'>",
+            "<meta http-equiv=Content-Security-Policy content='a-src https: ",
         ]
     )
     func hostile(part: String) throws {

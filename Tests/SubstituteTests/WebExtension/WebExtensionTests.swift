@@ -325,6 +325,7 @@ struct WebExtensionTests {
             """
             /* url(/comment.png) */ @import url("../css/a.css"); @import '/root.css';
             a { background: url(../img/a.png?v=1#x), url( '../img/gone.png' ); content: "url(/string.png)"; }
+            b { background: image-set("../img/a.png" 1x, "../img/a@2x.png" 2x); }
             b { background: url(data:image/png;base64,AA==), url(https://h/x.png), url(#local), url(//i/y.png) }
             """,
             to: "Substitutions/a.css"
@@ -334,7 +335,8 @@ struct WebExtensionTests {
             to: "Substitutions/a.js"
         )
         try folder.write(
-            "import { a } from \"./a.js\";\nexport * from '../gone.js'; `import '/no'`; await import(\"/root.js\");",
+            "import { a } from \"./a.js\";\nexport * from '../gone.js'; `import '/no'`; await import(\"/root.js\");"
+                + "new URL('gone.wasm', import.meta.url)",
             to: "Substitutions/b.js"
         )
         let result = try await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
@@ -342,11 +344,11 @@ struct WebExtensionTests {
         #expect(
             lines.map { $0.replacingOccurrences(of: "Substitutions/manifest.json:", with: "") } == [
                 "2:3: warning: \"a.css\" names \"/root.css\" in line 1, which a browser with the extension looks for in the extension, where it is not; "
-                    + "write it relative to this file, and map it, or write the whole URL (and 2 more in this file)",
+                    + "write it relative to this file, and map it, or write the whole URL (and 3 more in this file)",
                 "5:3: warning: \"b.js\" names \"../gone.js\" in line 2, which a browser with the extension looks for in the extension, where it is not; "
-                    + "map it, or write the whole URL (and 1 more in this file)",
+                    + "map it, or write the whole URL (and 2 more in this file)",
                 "6:3: warning: \"a.css\" names \"../css/a.css\" in line 1, which a browser with the extension looks for in the extension, where it is not; "
-                    + "it is mapped, but its copy lies elsewhere or is left to the network; write the whole URL (and 4 more in this file)",
+                    + "it is mapped, but its copy lies elsewhere or is left to the network; write the whole URL (and 6 more in this file)",
             ]
         )
         try write(
