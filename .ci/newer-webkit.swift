@@ -1,7 +1,7 @@
 // What WebKit has declared since SDKs that open archives hold, for .ci/typecheck-apple: names, types and availability
 // as Apple's documentation gives them, and nothing that runs. https://developer.apple.com/documentation/webkit
 public import Foundation
-import WebKit
+public import WebKit
 
 @available(iOS 18.4, macOS 15.4, visionOS 2.4, *)
 @MainActor
@@ -21,7 +21,10 @@ class WKWebExtension: NSObject {
 class WKWebExtensionContext: NSObject {
     enum PermissionStatus: Int { case grantedExplicitly = 3 }
     init(for: WKWebExtension) {}
-    var hasAccessToPrivateData: Bool { get { false } set {} }
+    var hasAccessToPrivateData: Bool {
+        get { false }
+        set {}
+    }
     func setPermissionStatus(_ status: PermissionStatus, for permission: WKWebExtension.Permission) {}
     func setPermissionStatus(_ status: PermissionStatus, for pattern: WKWebExtension.MatchPattern) {}
 }
@@ -39,7 +42,10 @@ public class WKWebExtensionController: NSObject {
 
 extension WKWebViewConfiguration {
     @available(iOS 18.4, macOS 15.4, visionOS 2.4, *)
-    var webExtensionController: WKWebExtensionController? { get { nil } set {} }
+    var webExtensionController: WKWebExtensionController? {
+        get { nil }
+        set {}
+    }
 }
 
 @available(iOS 26.0, macOS 26.0, visionOS 26.0, *)
@@ -65,5 +71,6 @@ public final class WebPage {
     @MainActor
     public struct Configuration {
         public var urlSchemeHandlers: [URLScheme: any URLSchemeHandler]
+        public var websiteDataStore: WKWebsiteDataStore
     }
 }

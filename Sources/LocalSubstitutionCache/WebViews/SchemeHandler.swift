@@ -24,20 +24,18 @@ final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
         let (request, load) = (task.request, Load(task))
         loads[ObjectIdentifier(task)] = load
         if request.url?.absoluteString == MirrorURL.prefix + PageExtension.probe.start { hasSeenProbe = true }
-        let reply = server.forwards(request) ? nil : server.reply(to: request)
-        if let (response, data) = reply?.immediate {
+        let reply = server.reply(to: request) { @MainActor [weak webView] in
+            guard let webView else { return nil }
+            return await CookieStore(webView.configuration.websiteDataStore).cookies()
+        }
+        if let (response, data) = reply.immediate {
             tell(.response(response), to: load)
             if !data.isEmpty { tell(.data(data), to: load) }
             return end(load)
         }
-        let store = CookieStore(webView.configuration.websiteDataStore.httpCookieStore)
-        load.reading = Task { [weak self, server] in
+        load.reading = Task { [weak self] in
             do {
-                let cookies = reply == nil ? await store.cookies() : nil
-                try Task.checkCancellation()
-                for try await element in reply ?? server.reply(to: request, cookies: cookies) {
-                    self?.tell(element, to: load)
-                }
+                for try await element in reply { self?.tell(element, to: load) }
                 self?.end(load)
             } catch {
                 self?.end(load, error)
@@ -66,11 +64,12 @@ final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
     }
 }
 
-/// The cookies of one view's store.
+/// The cookies of views that have this store.
 @MainActor
-private final class CookieStore {
-    private let store: WKHTTPCookieStore
-    init(_ store: WKHTTPCookieStore) { self.store = store }
+final class CookieStore {
+    private let data: WKWebsiteDataStore
+    private var store: WKHTTPCookieStore { data.httpCookieStore }
+    init(_ data: WKWebsiteDataStore) { self.data = data }
 
     func cookies() async -> PageCookies? {
         await withCheckedContinuation { done in

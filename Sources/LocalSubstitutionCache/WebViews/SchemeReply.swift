@@ -37,7 +37,7 @@ struct SchemeReply: AsyncSequence, Sendable {
     init(failure: any Error) { self.init(AsyncThrowingStream { $0.finish(throwing: failure) }) }
 
     /// A reply whose making takes a while, and that is made elsewhere.
-    init(later make: @escaping @Sendable () -> SchemeReply) {
+    init(later make: @escaping @Sendable () async -> SchemeReply) {
         self.init(
             AsyncThrowingStream { continuation in
                 let making = Task.detached { await make().tell(continuation) }

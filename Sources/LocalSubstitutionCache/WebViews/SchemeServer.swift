@@ -30,11 +30,14 @@ struct SchemeServer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - request: As the engine hands it over, with the mirror's URL.
-    ///   - cookies: Those of the view, for what is loaded from the network; nil for none.
+    ///   - cookies: Those of the view, asked for only where they go along to the network; nil for none.
     /// - Returns: 200 or 206 with the file, 416 for a range that it does not have, 405 for methods other than GET and
     ///   HEAD, 404 with the reason as text where nothing is mapped. Where the app has named the host, what the network
     ///   answers to what is not mapped, 403 for pages that may not ask, and 502 for redirects that lead astray.
-    func reply(to request: URLRequest, cookies: PageCookies? = nil) -> SchemeReply {
+    func reply(
+        to request: URLRequest,
+        cookies: @escaping @Sendable () async -> PageCookies? = { nil }
+    ) -> SchemeReply {
         guard let url = request.url, let original = MirrorURL.original(of: url) else {
             return refusal(404, "This is no mirror of a URL of http or https.", to: request)
         }
@@ -43,10 +46,14 @@ struct SchemeServer: @unchecked Sendable {
         let reason = cache.explain(asked).description
         if let forwarder, let target = WebOrigin(original), forwarder.guardian.isNamed(target.authority) {
             switch forwarder.guardian.decision(on: request, to: target, isMapped: isMappedHost) {
+            case .allowed(.none): return forwarder.reply(to: request, original, nil, self)
             case .allowed(let allowed):
-                var cookies = allowed == .none ? nil : cookies
-                cookies?.isFromElsewhere = allowed == .fromElsewhere
-                return forwarder.reply(to: request, original, cookies, self)
+                return SchemeReply { [self] in
+                    var cookies = await cookies()
+                    cookies?.isFromElsewhere = allowed == .fromElsewhere
+                    if Task.isCancelled { return SchemeReply(failure: CancellationError()) }
+                    return forwarder.reply(to: request, original, cookies, self)
+                }
             case .refused(let problem):
                 return refusal(
                     403,
@@ -59,12 +66,6 @@ struct SchemeServer: @unchecked Sendable {
             return refusal(405, reason, to: request, ["Allow": "GET, HEAD"])
         }
         return refusal(404, reason, to: request)
-    }
-
-    /// Whether a request is answered by the network, if at all.
-    func forwards(_ request: URLRequest) -> Bool {
-        guard forwarder != nil, let original = request.url.flatMap(MirrorURL.original) else { return false }
-        return match(for: Self.asked(original, by: request)) == nil
     }
 
     // MARK: - Files

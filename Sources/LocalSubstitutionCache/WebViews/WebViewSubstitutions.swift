@@ -88,9 +88,10 @@ extension WKWebViewConfiguration {
 @available(iOS 26.0, macOS 26.0, visionOS 26.0, *)
 @available(macCatalyst, unavailable)
 extension WebPage.Configuration {
-    /// The same for pages of SwiftUI; what is forwarded has no cookies.
+    /// The same for pages of SwiftUI; after `websiteDataStore` was set, whose cookies go along.
     public mutating func useSubstitutions(_ cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
-        let handler = PageSchemeHandler(server: SchemeServer(cache, forwardingTo: hosts))
+        let server = SchemeServer(cache, forwardingTo: hosts)
+        let handler = PageSchemeHandler(server: server, store: CookieStore(websiteDataStore))
         for scheme in MirrorURL.schemes.compactMap({ URLScheme($0) }) where urlSchemeHandlers[scheme] == nil {
             urlSchemeHandlers[scheme] = handler
         }
@@ -101,9 +102,10 @@ extension WebPage.Configuration {
 @available(macCatalyst, unavailable)
 private struct PageSchemeHandler: URLSchemeHandler {
     let server: SchemeServer
+    let store: CookieStore
 
     func reply(for request: URLRequest) -> AsyncMapSequence<SchemeReply, URLSchemeTaskResult> {
-        server.reply(to: request).map { element in
+        server.reply(to: request) { await store.cookies() }.map { element in
             switch element {
             case .response(let response): URLSchemeTaskResult.response(response)
             case .data(let data): .data(data)

@@ -175,7 +175,7 @@ final class ForwardingTests: SchemeSuite {
         body: Data? = nil
     ) async throws -> Answer {
         let request = try request(sites.mirror(path), method, from: page ?? sites.mirror("/page"), fields, body: body)
-        return try await answer(sites.server.reply(to: request, cookies: sites.cookies))
+        return try await answer(sites.server.reply(to: request) { [cookies = sites.cookies] in cookies })
     }
 
     @Test("Without a named host nothing is loaded")
@@ -276,7 +276,7 @@ final class ForwardingTests: SchemeSuite {
         let cookies = PageCookies([]) { told.add($0) }
         for (path, text) in [("/login", "sid=1"), ("/own", "sid=1"), ("/logout", ""), ("/own", "-")] {
             let request = try request(sites.mirror(path), "GET", from: sites.mirror("/page"))
-            #expect(try await answer(sites.server.reply(to: request, cookies: cookies)).text == text, "\(path)")
+            #expect(try await answer(sites.server.reply(to: request) { cookies }).text == text, "\(path)")
         }
         #expect(told.names == ["sid", "-sid"])
     }
@@ -375,7 +375,7 @@ final class ForwardingTests: SchemeSuite {
         let cookies = PageCookies([])
         for _ in 0..<2 {
             let moved = try request(page + "/moved", "GET", from: page + "/")
-            let answer = try await answer(server.reply(to: moved, cookies: cookies))
+            let answer = try await answer(server.reply(to: moved) { cookies })
             #expect(answer.status == 200 && answer.text == "/x -")
         }
         // It would have the origin of the first, and a script would read what is not shared with it.

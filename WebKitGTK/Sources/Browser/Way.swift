@@ -16,7 +16,7 @@ enum Way: String, CaseIterable, Sendable {
         let expressions =
             self == .rules ? Ruleset(cache.substitutions) { _ in nil }.rules.map(\.filter.regularExpression) : []
         let cookies = PageCookies([])
-        return try await Browser(expressions: expressions) { server.reply(to: $0, cookies: cookies) }
+        return try await Browser(expressions: expressions) { server.reply(to: $0) { cookies } }
     }
 
     /// What the view loads for a page.

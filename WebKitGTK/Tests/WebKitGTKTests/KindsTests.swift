@@ -26,7 +26,7 @@ extension WebKitTests {
             let hosts = Set(site.bases.compactMap { WebOrigin($0)?.authority })
             let server = SchemeServer(cache, forwardingTo: prefix.isEmpty ? [] : hosts)
             let cookies = PageCookies([])
-            let browser = try await Browser(expressions: expressions(cache)) { server.reply(to: $0, cookies: cookies) }
+            let browser = try await Browser(expressions: expressions(cache)) { server.reply(to: $0) { cookies } }
             try await browser.begin(site.start(withExtension: false).absoluteString)
             return try await site.reports()
         }

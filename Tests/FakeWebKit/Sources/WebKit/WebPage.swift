@@ -28,6 +28,7 @@ public final class WebPage {
     @MainActor
     public struct Configuration {
         public var urlSchemeHandlers: [URLScheme: any URLSchemeHandler] = [:]
+        public var websiteDataStore = WKWebsiteDataStore.nonPersistent()
         public init() {}
     }
 }

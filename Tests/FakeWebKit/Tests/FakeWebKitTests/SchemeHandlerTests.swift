@@ -51,6 +51,19 @@ struct Views {
     static func end(of task: FakeTask) async throws {
         while !task.hasEnded { try await Task.sleep(nanoseconds: 100_000) }
     }
+
+    /// A cookie of this machine, `a=1`.
+    static func cookie() throws -> HTTPCookie {
+        let properties: [HTTPCookiePropertyKey: String] = [.name: "a", .value: "1", .domain: "127.0.0.1", .path: "/"]
+        return try #require(HTTPCookie(properties: properties))
+    }
+
+    /// The names of a store's cookies.
+    static func names(in store: WKHTTPCookieStore) async -> [String] {
+        await withCheckedContinuation { done in
+            store.getAllCookies { done.resume(returning: $0.map(\.name).sorted()) }
+        }
+    }
 }
 
 @Suite("The handler of schemes, with tasks that end the process at a wrong call", .serialized, .timeLimit(.minutes(5)))
@@ -167,16 +180,12 @@ struct SchemeHandlerTests {
         let authority = String(server.url.absoluteString.dropFirst("http://".count))
         let view = try Views().view(forwardingTo: [authority])
         let store = view.configuration.websiteDataStore.httpCookieStore
-        let properties: [HTTPCookiePropertyKey: String] = [.name: "a", .value: "1", .domain: "127.0.0.1", .path: "/"]
-        store.setCookie(try #require(HTTPCookie(properties: properties)))
+        store.setCookie(try Views.cookie())
         let mirror = "substitution-\(server.url.absoluteString)"
         let task = try #require(view.start(Views.request(mirror + "/x", from: mirror + "/")))
         try await Views.end(of: task)
         #expect(String(decoding: task.body, as: UTF8.self) == "a=1")
-        let names = await withCheckedContinuation { done in
-            store.getAllCookies { done.resume(returning: $0.map(\.name).sorted()) }
-        }
-        #expect(names == ["a", "b"])
+        #expect(await Views.names(in: store) == ["a", "b"])
     }
 
     @Test("A second call, and a configuration with such a handler, are left as they are")

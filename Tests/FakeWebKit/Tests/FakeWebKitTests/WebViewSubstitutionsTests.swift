@@ -1,3 +1,4 @@
+import LoopbackServer
 import TestSupport
 import Testing
 import WebKit
@@ -56,6 +57,25 @@ struct WebViewSubstitutionsTests {
             try await events(of: handler, Views.request("substitution-https://h/huge")) == "200 1048576 1048576 1048576"
         )
         #expect(try await events(of: handler, Views.request("substitution-https://h/missing")).hasPrefix("404 "))
+    }
+
+    @Test("What is forwarded for pages of SwiftUI has the cookies of their store")
+    func cookies() async throws {
+        let server = try LoopbackServer { request in
+            .init(headers: ["Set-Cookie": "b=2; Path=/"], body: Data((request.headers["cookie"] ?? "-").utf8))
+        }
+        defer { server.stop() }
+        var configuration = WebPage.Configuration()
+        configuration.websiteDataStore = .nonPersistent()
+        let store = configuration.websiteDataStore.httpCookieStore
+        store.setCookie(try Views.cookie())
+        let authority = String(server.url.absoluteString.dropFirst("http://".count))
+        configuration.useSubstitutions(try Views().cache, forwardingTo: [authority])
+        let scheme = try #require(URLScheme("substitution-http"))
+        let handler = try #require(configuration.urlSchemeHandlers[scheme])
+        let mirror = "substitution-\(server.url.absoluteString)"
+        #expect(try await events(of: handler, Views.request(mirror + "/x", from: mirror + "/")) == "200 3")
+        #expect(await Views.names(in: store) == ["a", "b"])
     }
 
     private func events(of handler: some URLSchemeHandler, _ request: URLRequest) async throws -> String {
