@@ -64,11 +64,15 @@ final class Forwarder: Sendable {
         _ cookies: PageCookies?,
         _ server: SchemeServer
     ) -> SchemeReply {
-        SchemeReply(
+        guard let forwarded = ForwardedHead.request(request, to: original) else {
+            let most = ForwardedHead.longestBody >> 20
+            return server.refusal(413, "Its body cannot be read, or is longer than \(most) MB.", to: request)
+        }
+        return SchemeReply(
             AsyncThrowingStream { continuation in
-                let load = ForwardedLoad(request, original, cookies, server, self, continuation)
+                let load = ForwardedLoad(request, original, forwarded.httpBody, cookies, server, self, continuation)
                 continuation.onTermination = { _ in load.cancel() }
-                load.begin(ForwardedHead.request(request, to: original))
+                load.begin(forwarded)
             }
         )
     }
@@ -117,7 +121,7 @@ private final class ForwardedLoads: NSObject, URLSessionDataDelegate, @unchecked
             willPerformHTTPRedirection: response,
             newRequest: request
         ) { next in
-            load.goOn { completionHandler(next) }
+            load.goOn(task) { completionHandler(next) }
         }
     }
 
@@ -151,6 +155,8 @@ private final class ForwardedLoad: @unchecked Sendable {
 
     private let request: URLRequest
     private let original: URL
+    /// What was sent, for redirects that want it again.
+    private let body: Data?
     private let server: SchemeServer
     private let forwarder: Forwarder
     private let continuation: Forwarder.Continuation
@@ -168,12 +174,13 @@ private final class ForwardedLoad: @unchecked Sendable {
     init(
         _ request: URLRequest,
         _ original: URL,
+        _ body: Data?,
         _ cookies: PageCookies?,
         _ server: SchemeServer,
         _ forwarder: Forwarder,
         _ continuation: Forwarder.Continuation
     ) {
-        (self.request, self.original, self.cookies) = (request, original, cookies)
+        (self.request, self.original, self.body, self.cookies) = (request, original, body, cookies)
         (self.server, self.forwarder, self.continuation) = (server, forwarder, continuation)
     }
 
@@ -195,10 +202,10 @@ private final class ForwardedLoad: @unchecked Sendable {
         }
     }
 
-    /// Says where a redirect leads, unless the task was cancelled.
-    func goOn(_ completionHandler: @escaping @Sendable () -> Void) {
+    /// Says where a redirect leads, unless this task was cancelled.
+    func goOn(_ task: URLSessionTask, _ completionHandler: @escaping @Sendable () -> Void) {
         forwarder.loads.command { [self] in
-            if !isCancelled { completionHandler() }
+            if !isCancelled || task !== self.task { completionHandler() }
         }
     }
 
@@ -220,7 +227,7 @@ private final class ForwardedLoad: @unchecked Sendable {
         // The address of a document would stay that of the first request, and everything relative in it be wrong, and
         // another site's document have the origin of the first.
         if isReading, request.isForDocument, url.absoluteString != request.url?.absoluteString {
-            let isMirrored = forwarder.guardian.isNamed(target.authority) || server.isMapped(url)
+            let isMirrored = forwarder.guardian.isNamed(target) || server.isMapped(url)
             end(with: server.page(leadingTo: isMirrored ? MirrorURL.mirror(of: url) ?? url : url, for: request))
             return nil
         }
@@ -228,17 +235,23 @@ private final class ForwardedLoad: @unchecked Sendable {
             end(with: reply)
             return nil
         }
-        guard forwarder.guardian.isNamed(target.authority) else {
+        guard forwarder.guardian.isNamed(target) else {
             return refuse("It redirects to \(target.authority), which the app has not named.")
         }
         if target != source {
             guard isReading else { return refuse("It redirects a \(next.httpMethod ?? "") to another site.") }
+            if let field = ForwardingGuard.fieldNeedingConsent(request) {
+                return refuse("It redirects to another site, and the field \(quoted(field)) needs its consent.")
+            }
             cookies = nil
-        } else if cookies == nil {
+        } else if cookies == nil, isReading {
             return next
         }
         // It ends by itself, refused.
         _ = forwarder.loads.forget(task)
+        var next = next
+        // RFC 9110 §15.4.8: what keeps its method keeps its body.
+        next.httpBody = isReading ? nil : body
         begin(next)
         return nil
     }
@@ -257,7 +270,8 @@ private final class ForwardedLoad: @unchecked Sendable {
             return
         }
         hasHead = true
-        let fields = ForwardedHead.fields(of: response, for: page, origin: origin)
+        let site = page?.isMirror == true ? WebOrigin(original) : nil
+        let fields = ForwardedHead.fields(of: response, for: site, origin: origin)
         let head = HTTPURLResponse(
             url: url,
             statusCode: response.statusCode,
@@ -265,7 +279,9 @@ private final class ForwardedLoad: @unchecked Sendable {
             headerFields: fields
         )
         guard let head else { return fail(URLError(.cannotParseResponse)) }
-        if let type, page?.isMirror == true, request.fileMethod == .get, response.statusCode != 206, type.isRewritten {
+        if let type, request.fileMethod == .get, response.statusCode != 206,
+            server.isRewritten(type, at: original, for: request)
+        {
             collected = (head, type, Data())
         } else {
             continuation.yield(.response(head))
@@ -279,19 +295,20 @@ private final class ForwardedLoad: @unchecked Sendable {
             return nil
         }
         if type?.isDocument ?? true { return "It redirects to a document of \(source.authority)." }
-        // Engines say them for scripts, and not for pictures and styles.
-        guard let asker = origin ?? request.value(forHTTPHeaderField: "Referer") else { return nil }
         let shared = response.value(forHTTPHeaderField: "Access-Control-Allow-Origin")
-        if shared == "*" || shared != nil && shared == WebOrigin(asker)?.site { return nil }
+        if shared == "*" { return nil }
+        // Engines say them for scripts, and not for pictures and styles.
+        guard let asker = origin ?? request.value(forHTTPHeaderField: "Referer") else {
+            if type?.isEmbedded == true { return nil }
+            return "It redirects to something of \(source.authority) that is not shared with the page."
+        }
+        if shared != nil && shared == WebOrigin(asker)?.site { return nil }
         return "It redirects to \(source.authority), which does not share this with the page."
     }
 
     func receive(_ data: Data) {
         guard !hasEnded, hasHead else { return }
-        guard collected != nil else {
-            continuation.yield(.data(data))
-            return
-        }
+        guard collected != nil else { return tell(data) }
         collected?.body.append(data)
         if let body = collected?.body, body.count > Self.longestRewritten { tellCollected(as: body) }
     }
@@ -303,8 +320,8 @@ private final class ForwardedLoad: @unchecked Sendable {
             _ = refuse("The site answers with a redirect that leads nowhere.")
             return
         }
-        if let collected, let page = WebOrigin(request.mainDocumentURL) {
-            tellCollected(as: server.rewriter(for: page).rewritten(collected.body, collected.type) ?? collected.body)
+        if let collected {
+            tellCollected(as: server.rewritten(collected.body, collected.type, at: original) ?? collected.body)
         }
         hasEnded = true
         continuation.finish()
@@ -322,7 +339,15 @@ private final class ForwardedLoad: @unchecked Sendable {
             headerFields: fields
         )
         continuation.yield(.response(head ?? response))
-        if !body.isEmpty { continuation.yield(.data(body)) }
+        tell(body)
+    }
+
+    private func tell(_ data: Data) {
+        var rest = data
+        while !rest.isEmpty {
+            continuation.yield(.data(rest.prefix(SchemeReply.longestPart)))
+            rest = rest.dropFirst(SchemeReply.longestPart)
+        }
     }
 
     private func fail(_ error: any Error) {
@@ -345,16 +370,25 @@ private final class ForwardedLoad: @unchecked Sendable {
 }
 
 extension URLRequest {
-    /// Whether it asks for a page, or for one in a frame, and not a script for the text of one.
+    /// Whether it asks for a page, or for one in a frame, and not a script for the text of one: engines name `Referer`
+    /// for scripts only, and only those add fields.
     fileprivate var isForDocument: Bool {
-        if value(forHTTPHeaderField: "Accept")?.hasPrefix("text/html") == true { return true }
-        return isForMainDocument && value(forHTTPHeaderField: "Referer") == nil
+        guard value(forHTTPHeaderField: "Referer") == nil else { return false }
+        return isForMainDocument
+            || value(forHTTPHeaderField: "Accept")?.hasPrefix("text/html") == true
+                && ForwardingGuard.fieldNeedingConsent(self) == nil
     }
 }
 
 extension MediaType {
     /// Whether its addresses are led to mirrors.
     var isRewritten: Bool { essence == "text/html" || essence == "text/css" }
+
+    /// Whether pages show or run it without the consent of its site.
+    fileprivate var isEmbedded: Bool {
+        ["image", "audio", "video", "font"].contains(kind) || essence == "text/css"
+            || essence.hasSuffix("javascript")
+    }
 
     /// Whether an engine runs scripts of it with the origin of its address.
     fileprivate var isDocument: Bool {

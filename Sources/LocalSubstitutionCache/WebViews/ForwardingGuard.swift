@@ -10,13 +10,13 @@ import FoundationNetworking
 /// An engine sends no preflight to a scheme of an app, and lets every page of a view ask it. So a browser's own rules
 /// for other origins (Fetch §3.3) are kept here: who may ask, with which methods and fields, and whether with cookies.
 struct ForwardingGuard: Sendable {
-    /// The `host:port` of each site that the app has named, in normal form.
-    private let hosts: Set<String>
+    /// Each site that the app has named, in normal form.
+    private let sites: Set<String>
 
-    /// - Parameter hosts: `host`, `host:port`, or a URL of it; a port that is a scheme's own may be there or not.
+    /// - Parameter hosts: `host` or `host:port`, which stand for https and http, or a URL.
     init(hosts: Set<String>) {
         let urls = hosts.flatMap { $0.contains("://") ? [$0] : ["https://\($0)", "http://\($0)"] }
-        self.hosts = Set(urls.compactMap { WebOrigin($0)?.authority })
+        sites = Set(urls.compactMap { WebOrigin($0)?.site })
     }
 
     enum Decision: Equatable {
@@ -33,8 +33,8 @@ struct ForwardingGuard: Sendable {
         case all
     }
 
-    /// Whether what a host has is loaded at all.
-    func isNamed(_ authority: String) -> Bool { hosts.contains(authority) }
+    /// Whether what a site has is loaded at all.
+    func isNamed(_ origin: WebOrigin) -> Bool { sites.contains(origin.site) }
 
     /// Decides on a request for something of a named host.
     ///
@@ -50,12 +50,12 @@ struct ForwardingGuard: Sendable {
             return .refused("it does not say which page of the web asks")
         }
         if page.isMirror {
-            guard isNamed(page.authority) || isMapped(page.authority) else {
+            guard isNamed(page) || isMapped(page.authority) else {
                 return .refused("the page is a mirror of \(page.authority), which the app has not named")
             }
             if let text = request.value(forHTTPHeaderField: "Origin") {
                 let origin = WebOrigin(text)
-                guard let origin, origin.isMirror, isNamed(origin.authority) || isMapped(origin.authority) else {
+                guard let origin, origin.isMirror, isNamed(origin) || isMapped(origin.authority) else {
                     return .refused("\(quoted(text)) asks, which is no mirror of the app's")
                 }
             }
@@ -71,7 +71,7 @@ struct ForwardingGuard: Sendable {
         guard isReading else {
             return .refused("its method is \(quoted(method)), and nothing tells that a page of the same site asks")
         }
-        if let field = request.allHTTPHeaderFields?.keys.filter({ !Self.isSimple($0) }).min() {
+        if let field = Self.fieldNeedingConsent(request) {
             return .refused("another site asks with the field \(quoted(field)), which needs consent")
         }
         return .allowed(.none)
@@ -86,16 +86,18 @@ struct ForwardingGuard: Sendable {
         }
     }
 
-    /// Whether a page may send this field to another origin without its consent (Fetch §2.2.2), or only the engine
-    /// sends it.
-    private static func isSimple(_ field: String) -> Bool {
-        let name = field.lowercased()
-        return name.hasPrefix("sec-") || simpleFields.contains(name)
+    /// A field that a page may not send to another origin without its consent (Fetch §2.2.2), and that not the engine
+    /// sends; nil when there is none.
+    static func fieldNeedingConsent(_ request: URLRequest) -> String? {
+        request.allHTTPHeaderFields?.keys.filter {
+            let name = $0.lowercased()
+            return !name.hasPrefix("sec-") && !simpleFields.contains(name)
+        }.min()
     }
 
     private static let simpleFields: Set<String> = [
         "accept", "accept-encoding", "accept-language", "cache-control", "content-language", "content-type", "dnt",
-        "if-modified-since", "if-none-match", "origin", "pragma", "priority", "range", "referer",
+        "if-modified-since", "if-none-match", "if-range", "origin", "pragma", "priority", "range", "referer",
         "upgrade-insecure-requests", "user-agent",
     ]
 }

@@ -37,10 +37,15 @@ struct PageCookies: @unchecked Sendable {
         return request
     }
 
-    /// Keeps what an answer sets.
+    /// Keeps what an answer sets, as far as its site may.
     func keep(from response: HTTPURLResponse) {
         guard let url = response.url, let fields = response.allHeaderFields as? [String: String] else { return }
-        let cookies = HTTPCookie.cookies(withResponseHeaderFields: fields, for: url)
+        let secure = (jar.cookies ?? []).filter(\.isSecure)
+        let cookies = HTTPCookie.cookies(withResponseHeaderFields: fields, for: url).filter { cookie in
+            cookie.isSettable(by: url)
+                // Who has no secure connection changes nothing that was set by one (RFC 6265bis §5.7).
+                && (url.scheme == "https" || !secure.contains { $0.name == cookie.name && $0.isShared(with: cookie) })
+        }
         guard !cookies.isEmpty else { return }
         for cookie in cookies { if cookie.hasExpired { jar.deleteCookie(cookie) } else { jar.setCookie(cookie) } }
         didSet(cookies)
@@ -50,6 +55,29 @@ struct PageCookies: @unchecked Sendable {
 extension HTTPCookie {
     /// Foundation on Linux has no name for the property, and drops it.
     fileprivate var isForSameSite: Bool { properties?[HTTPCookiePropertyKey(rawValue: "SameSite")] != nil }
+
+    /// Whether an answer from this URL may set it, which Foundation takes for granted: for its own host, or for a domain
+    /// that it is part of (RFC 6265 §5.3); and as the cookie's name and `Secure` promise (RFC 6265bis §5.7).
+    ///
+    /// Nothing given knows in which domains everybody can have names, but for those of one part.
+    fileprivate func isSettable(by url: URL) -> Bool {
+        guard let host = url.host?.lowercased() else { return false }
+        let isAddress = host.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") } || host.contains(":")
+        let isPart = !isAddress && name(of: domain).contains(".") && host.hasSuffix("." + name(of: domain))
+        guard host == name(of: domain) || isPart, !isSecure || url.scheme == "https" else { return false }
+        let prefixed = self.name.lowercased()
+        if prefixed.hasPrefix("__host-") { return isSecure && path == "/" && host == domain.lowercased() }
+        return isSecure || !prefixed.hasPrefix("__secure-")
+    }
+
+    /// Whether there is a host that has both.
+    fileprivate func isShared(with other: HTTPCookie) -> Bool {
+        let (first, second) = ("." + name(of: domain), "." + name(of: other.domain))
+        return first.hasSuffix(second) || second.hasSuffix(first)
+    }
+
+    /// Foundation writes a dot before the domains that more than one host has.
+    private func name(of domain: String) -> String { String(domain.lowercased().drop { $0 == "." }) }
 
     /// Whether setting it deletes it.
     var hasExpired: Bool { expiresDate.map { $0 <= Date() } ?? false }

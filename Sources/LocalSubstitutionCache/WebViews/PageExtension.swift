@@ -64,10 +64,18 @@ struct PageExtension {
 
         """
 
+    /// Writes the extension into the app's folder of caches, as ``write(below:)`` does.
+    func write() throws -> URL {
+        let folders = FileManager.default
+        return try write(
+            below: folders.url(for: .cachesDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
+        )
+    }
+
     /// Writes the extension into a folder of its own below `parent`, unless it lies there already.
     ///
-    /// The folder's name tells the rules, so an app that starts again with the same manifest writes nothing, and WebKit
-    /// has nothing new to compile. What others wrote is left alone; the system empties a folder of caches by itself.
+    /// The folder's name tells the rules, so an app that starts again with the same manifest writes nothing. What others
+    /// wrote is left alone; the system empties a folder of caches by itself.
     ///
     /// - Parameter parent: A folder of caches, a file URL.
     /// - Returns: The extension's folder.

@@ -9,6 +9,8 @@ package struct PageScanner {
     package struct References {
         /// Of pictures, styles, scripts, links and forms.
         var addresses: [Reference] = []
+        /// Of elements with `integrity`, which promises their bytes beforehand.
+        fileprivate(set) var promised: [Reference] = []
         /// Of the elements that say what relative addresses are relative to.
         package fileprivate(set) var bases: [Reference] = []
         /// What is loaded with the page: pictures, styles, scripts, sounds and films, also those with `integrity`.
@@ -47,7 +49,7 @@ package struct PageScanner {
         while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
             index = start + 1
             if isNext("!--") {
-                skip(past: "-->")
+                skipComment()
             } else if index < bytes.count, bytes[index].isASCIILetter {
                 readTag()
             }
@@ -66,7 +68,8 @@ package struct PageScanner {
             let start = index
             skip(toEndOf: name)
             addStylesheet(Array(bytes[start..<index]), Array(start..<index))
-        case "script", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript": skip(toEndOf: name)
+        case "script": skipScript()
+        case "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript": skip(toEndOf: name)
         case "plaintext": index = bytes.count
         default: break
         }
@@ -155,8 +158,10 @@ package struct PageScanner {
             }
         }
         if Self.isLoaded(element, attributes) { references.resources += references.addresses[first...].map(\.text) }
-        // The bytes were promised beforehand; the network keeps that promise.
-        if attributes.contains(where: { $0.name == "integrity" }) { references.addresses.removeSubrange(first...) }
+        if attributes.contains(where: { $0.name == "integrity" }) {
+            references.promised += references.addresses[first...]
+            references.addresses.removeSubrange(first...)
+        }
     }
 
     /// Whether what an element names is loaded with the page.
@@ -220,23 +225,46 @@ package struct PageScanner {
 
     private func isNext(_ text: String) -> Bool { bytes[index...].starts(with: text.utf8) }
 
-    private mutating func skip(past text: String) {
-        let first = text.utf8.first
-        while index < bytes.count, bytes[index] != first || !isNext(text) { index += 1 }
-        index = min(index + text.utf8.count, bytes.count)
+    /// Past "-->", whose hyphens may be those of the beginning, or "--!>", whose hyphens may not.
+    private mutating func skipComment() {
+        let start = index + 3
+        index += 1
+        while index < bytes.count,
+            bytes[index] != UInt8(ascii: "-") || !isNext("-->") && (index < start || !isNext("--!>"))
+        {
+            index += 1
+        }
+        index = (bytes[index...].firstIndex(of: UInt8(ascii: ">")) ?? bytes.count - 1) + 1
     }
 
     /// To the "<" of the end tag.
     private mutating func skip(toEndOf element: String) {
-        let end = "</\(element)"
+        while index < bytes.count, !isTagNext("</" + element) { index += 1 }
+    }
+
+    /// To the "<" of the end tag; what is in a comment may have scripts of its own (HTML §13.2.5.20 to §13.2.5.31).
+    private mutating func skipScript() {
+        var (isComment, isNested) = (false, false)
         while index < bytes.count {
-            if bytes[index] == UInt8(ascii: "<"), bytes[index...].count >= end.utf8.count,
-                zip(bytes[index...], end.utf8).allSatisfy({ $0.asciiLowercased == $1 })
-            {
-                return
+            switch bytes[index] {
+            case UInt8(ascii: "<") where isTagNext("</script"):
+                if !isNested { return }
+                isNested = false
+            case UInt8(ascii: "<") where isNext("<!--"): isComment = true
+            case UInt8(ascii: "<") where isComment && isTagNext("<script"): isNested = true
+            case UInt8(ascii: "-") where isNext("-->"): (isComment, isNested) = (false, false)
+            default: break
             }
             index += 1
         }
+    }
+
+    /// Whether this tag begins here, in letters of any case, and its name ends there.
+    private func isTagNext(_ start: String) -> Bool {
+        guard bytes[index] == UInt8(ascii: "<"), index + start.utf8.count < bytes.count,
+            zip(bytes[index...], start.utf8).allSatisfy({ $0.asciiLowercased == $1 })
+        else { return false }
+        return bytes[index + start.utf8.count].isHTMLSpace || "/>".utf8.contains(bytes[index + start.utf8.count])
     }
 }
 

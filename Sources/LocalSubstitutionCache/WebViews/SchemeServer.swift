@@ -14,6 +14,7 @@ struct SchemeServer: @unchecked Sendable {
     let cache: LocalSubstitutionCache
     /// Loads what is not mapped; nil where the app has not switched that on.
     let forwarder: Forwarder?
+    private let promises = PromisedResources()
 
     /// - Parameters:
     ///   - cache: What is mapped.
@@ -44,7 +45,11 @@ struct SchemeServer: @unchecked Sendable {
         if let reply = file(at: original, for: request) { return reply }
         let asked = Self.asked(original, by: request)
         let reason = cache.explain(asked).description
-        if let forwarder, let target = WebOrigin(original), forwarder.guardian.isNamed(target.authority) {
+        var isMethodAllowed = true
+        if case .leftAlone(let match, because: .method) = cache.verdict(on: asked), !match.row.isConditional {
+            isMethodAllowed = false
+        }
+        if let forwarder, let target = WebOrigin(original), forwarder.guardian.isNamed(target) {
             switch forwarder.guardian.decision(on: request, to: target, isMapped: isMappedHost) {
             case .allowed(.none): return forwarder.reply(to: request, original, nil, self)
             case .allowed(let allowed):
@@ -54,18 +59,17 @@ struct SchemeServer: @unchecked Sendable {
                     if Task.isCancelled { return SchemeReply(failure: CancellationError()) }
                     return forwarder.reply(to: request, original, cookies, self)
                 }
-            case .refused(let problem):
+            case .refused(let problem) where isMethodAllowed:
                 return refusal(
                     403,
                     "\(reason) It is not loaded from the network for this page, because \(problem).",
                     to: request
                 )
+            case .refused: break
             }
         }
-        if case .leftAlone(let match, because: .method) = cache.verdict(on: asked), !match.row.isConditional {
-            return refusal(405, reason, to: request, ["Allow": "GET, HEAD"])
-        }
-        return refusal(404, reason, to: request)
+        if isMethodAllowed { return refusal(404, reason, to: request) }
+        return refusal(405, reason, to: request, ["Allow": "GET, HEAD"])
     }
 
     // MARK: - Files
@@ -91,12 +95,22 @@ struct SchemeServer: @unchecked Sendable {
         cache.substitutions.contains { $0.addresses.contains { $0.authority == authority } }
     }
 
-    func rewriter(for page: WebOrigin) -> PageRewriter {
-        PageRewriter(
-            page: page,
+    /// The page or stylesheet at this URL with mirrors written into it; nil where none is.
+    func rewritten(_ body: Data, _ type: MediaType, at original: URL) -> Data? {
+        let rewriter = PageRewriter(
+            url: original,
             isMapped: { URL(string: $0).map(isMapped) ?? false },
             isForwarded: { forwarder?.guardian.isNamed($0) ?? false }
         )
+        let result = rewriter.rewritten(body, type)
+        promises.add(result.promised)
+        return result.body
+    }
+
+    /// Whether mirrors are written into this answer: into pages and stylesheets of mirror pages, but not where an element
+    /// has promised its bytes.
+    func isRewritten(_ type: MediaType, at original: URL, for request: URLRequest) -> Bool {
+        type.isRewritten && WebOrigin(request.mainDocumentURL)?.isMirror == true && !promises.contains(original)
     }
 
     /// The request for the original, without its policy: a page that is loaded again still means the app's files.
@@ -111,14 +125,14 @@ struct SchemeServer: @unchecked Sendable {
         let representation = match.row.representation
         let substitution = match.row.substitution
         let type = substitution.mediaType
-        if let page = WebOrigin(request.mainDocumentURL), page.isMirror, type.isRewritten {
+        if let url = asked.url, isRewritten(type, at: url, for: request) {
             var whole = asked
             whole.setValue(nil, forHTTPHeaderField: "Range")
             whole.httpMethod = "GET"
             let answer = representation.exactly(for: whole)
             let make: @Sendable () -> SchemeReply = { [self] in
                 var answer = answer
-                if let rewritten = rewriter(for: page).rewritten(answer.data, type) {
+                if let rewritten = rewritten(answer.data, type, at: url) {
                     answer.data = asked.fileMethod == .head ? Data() : rewritten
                     answer.fields["Content-Length"] = String(rewritten.count)
                     answer.fields["ETag"] = nil
@@ -140,9 +154,11 @@ struct SchemeServer: @unchecked Sendable {
         fields["Cache-Control"] = "no-cache"
         let added = Set(file.addedHeaders.keys.map { $0.lowercased() })
         if !added.contains("cross-origin-resource-policy") { fields["Cross-Origin-Resource-Policy"] = "cross-origin" }
-        if let page = WebOrigin(request.mainDocumentURL), page.isMirror {
+        if WebOrigin(request.mainDocumentURL)?.isMirror == true,
+            let origin = request.url.flatMap(MirrorURL.original).flatMap({ WebOrigin($0) })
+        {
             for name in fields.keys where name.lowercased().hasPrefix("content-security-policy") {
-                fields[name] = fields[name].map { ContentPolicy.translated($0, for: page) }
+                fields[name] = fields[name].map { ContentPolicy.translated($0, for: origin) }
             }
         }
         // What the manifest says of sharing stands. Else "*" is refused to requests with credentials (Fetch §3.3.4),
@@ -211,5 +227,24 @@ struct SchemeServer: @unchecked Sendable {
         let url = request.url ?? URL(fileURLWithPath: "/")
         let isMirrorPage = WebOrigin(request.mainDocumentURL)?.isMirror ?? true
         return isMirrorPage ? url : MirrorURL.original(of: url) ?? url
+    }
+}
+
+/// What pages have named with `integrity`: its bytes stay as they are.
+private final class PromisedResources: @unchecked Sendable {
+    /// How many are remembered; after that, none more.
+    private static let most = 10_000
+
+    private let lock = NSLock()
+    private var identities: Set<URLIdentity> = []
+
+    func add(_ urls: [URL]) {
+        let added = urls.compactMap { try? URLIdentity($0.absoluteString) }
+        if !added.isEmpty { lock.withLock { if identities.count < Self.most { identities.formUnion(added) } } }
+    }
+
+    func contains(_ url: URL) -> Bool {
+        guard let identity = try? URLIdentity(url.absoluteString) else { return false }
+        return lock.withLock { identities.contains(identity) }
     }
 }

@@ -22,24 +22,31 @@ public final class WebViewSubstitutions {
     public private(set) var isActive = false
     private let cache: LocalSubstitutionCache
 
-    /// Compiles what is mapped to rules, and tries them; takes up to two seconds where they are not applied.
+    /// Compiles what is mapped to rules, and tries them; takes up to two seconds where they are not applied, and up to
+    /// four where they are applied to some views only.
     ///
-    /// - Throws: ``ManifestError`` for more rules than WebKit takes, and the system's error when the folder of caches
-    ///   cannot be written or WebKit refuses the rules.
+    /// - Throws: ``ManifestError`` for more rules than WebKit takes, the system's error when the folder of caches cannot
+    ///   be written or WebKit refuses the rules, and `CancellationError` when the task is cancelled meanwhile.
     public init(_ cache: LocalSubstitutionCache) async throws {
         self.cache = cache
-        let caches = try FileManager.default.url(
-            for: .cachesDirectory,
-            in: .userDomainMask,
-            appropriateFor: nil,
-            create: true
-        )
-        let folder = try PageExtension(cache.substitutions, name: cache.manifestName).write(below: caches)
+        let folder = try PageExtension(cache.substitutions, name: cache.manifestName).write()
         let context = WKWebExtensionContext(for: try await WKWebExtension(resourceBaseURL: folder))
         context.setPermissionStatus(.grantedExplicitly, for: .declarativeNetRequestWithHostAccess)
         context.setPermissionStatus(.grantedExplicitly, for: .allURLs())
         context.hasAccessToPrivateData = true
         try controller.load(context)
+        // WebKit 305585: it ends the process when rules are let go while they load.
+        Task { [controller] in
+            try? await Task.sleep(nanoseconds: 3_000_000_000)
+            withExtendedLifetime(controller) {}
+        }
+        // WebKit 301720: it may attach rules only to views that are there when they were compiled. An app's come later,
+        // and so does the second one here.
+        if try await isLed() { isActive = try await isLed() }
+    }
+
+    /// Whether what a page of a new view asks for is led to its handler.
+    private func isLed() async throws -> Bool {
         let handler = SchemeHandler(SchemeServer(cache))
         let configuration = WKWebViewConfiguration()
         configuration.websiteDataStore = .nonPersistent()
@@ -52,12 +59,13 @@ public final class WebViewSubstitutions {
             view.loadHTMLString("<script src=\"\(probe)\"></script>", baseURL: URL(string: probe))
             try await Task.sleep(nanoseconds: 100_000_000)
         }
-        isActive = handler.hasSeenProbe
+        return handler.hasSeenProbe
     }
 
     /// Lets the pages of a configuration's views have the files.
     ///
-    /// Before a view is made of it, which copies it.
+    /// Before a view is made of it, which copies it. Where mirrors are to be forwarded, too, call
+    /// `useSubstitutions(_:forwardingTo:)` on it first.
     public func attach(to configuration: WKWebViewConfiguration) {
         configuration.useSubstitutions(cache)
         if isActive { configuration.webExtensionController = controller }

@@ -115,15 +115,18 @@ final class ForwardingTests: SchemeSuite {
     @Test(
         "A host is named with or without its port, or by a URL",
         arguments: [
-            ("a.org", "https://a.org"), ("a.org:80", "http://a.org"), ("A.org:443", "https://a.org"),
-            ("https://a.org/x", "https://a.org"), ("http://a.org:8080", "http://a.org:8080"),
-            ("[::1]:8080", "http://[::1]:8080"),
+            ("a.org", "https://a.org http://a.org"), ("a.org:80", "http://a.org https://a.org:80"),
+            ("A.org:443", "https://a.org http://a.org:443"), ("https://a.org/x", "https://a.org"),
+            ("http://a.org:8080", "http://a.org:8080"), ("[::1]:8080", "http://[::1]:8080 https://[::1]:8080"),
         ]
     )
-    func names(host: String, origin: String) throws {
+    func names(host: String, origins: String) throws {
         let guardian = ForwardingGuard(hosts: [host])
-        #expect(guardian.isNamed(try #require(WebOrigin(origin)).authority))
-        #expect(!guardian.isNamed("b.org") && !guardian.isNamed("a.org:8081"))
+        let named = [
+            "https://a.org", "http://a.org", "https://a.org:80", "http://a.org:443", "http://a.org:8080",
+            "https://a.org:8080", "https://b.org", "http://[::1]:8080", "https://[::1]:8080",
+        ].filter { WebOrigin($0).map(guardian.isNamed) == true }
+        #expect(Set(named) == Set(origins.split(separator: " ").map(String.init)))
     }
 
     // MARK: - With servers
@@ -281,6 +284,43 @@ final class ForwardingTests: SchemeSuite {
         #expect(told.names == ["sid", "-sid"])
     }
 
+    @Test(
+        "A site sets cookies for itself only",
+        arguments: [
+            ("https://www.a.org/", "a=1", true), ("https://www.a.org/", "a=1; Domain=www.a.org", true),
+            ("https://www.a.org/", "a=1; Domain=a.org", true), ("https://www.a.org/", "a=1; Domain=.A.org", true),
+            ("https://www.a.org/", "a=1; Domain=b.a.org", false), ("https://www.a.org/", "a=1; Domain=org", false),
+            ("https://www.a.org/", "a=1; Domain=bank.example", false),
+            ("https://www.a.org/", "a=; Domain=bank.example; Expires=Thu, 01 Jan 1970 00:00:00 GMT", false),
+            ("https://evila.org/", "a=1; Domain=a.org", false), ("https://a.org/", "a=1; Domain=www.a.org", false),
+            ("https://127.0.0.1/", "a=1; Domain=0.0.1", false), ("https://127.0.0.1/", "a=1", true),
+            ("https://a.org/", "a=1; Secure", true), ("http://a.org/", "a=1; Secure", false),
+            ("https://a.org/", "__Secure-a=1; Secure", true), ("https://a.org/", "__Secure-a=1", false),
+            ("https://a.org/", "__Host-a=1; Secure; Path=/", true),
+            ("https://www.a.org/", "__Host-a=1; Secure; Path=/; Domain=a.org", false),
+            ("https://a.org/", "__Host-a=1; Secure; Path=/x", false),
+            // What https has set.
+            ("http://a.org/", "safe=2", false), ("http://b.org/", "safe=2", true), ("https://a.org/", "safe=2", true),
+        ]
+    )
+    func settable(url: String, field: String, isKept: Bool) throws {
+        let told = Told()
+        let properties: [HTTPCookiePropertyKey: String] = [
+            .name: "safe", .value: "1", .domain: ".a.org", .path: "/", .secure: "TRUE",
+        ]
+        let safe = try #require(HTTPCookie(properties: properties))
+        let cookies = try #require(PageCookies([safe]) { told.add($0) })
+        let address = try #require(URL(string: url))
+        let response = HTTPURLResponse(
+            url: address,
+            statusCode: 200,
+            httpVersion: nil,
+            headerFields: ["Set-Cookie": field]
+        )
+        cookies.keep(from: try #require(response))
+        #expect(told.names.isEmpty != isKept, "\(told.names)")
+    }
+
     /// What a view's store is told.
     private final class Told: @unchecked Sendable {
         private let lock = NSLock()
@@ -355,7 +395,7 @@ final class ForwardingTests: SchemeSuite {
         let other = try LoopbackServer { request in
             .init(
                 headers: [
-                    "Content-Type": request.path == "/x.html" ? "text/html" : "text/plain",
+                    "Content-Type": ["/x.html": "text/html", "/private": "image/png"][request.path] ?? "text/plain",
                     "Access-Control-Allow-Origin": request.path == "/private" ? "https://c.org" : "*",
                 ],
                 body: Data("\(request.path) \(request.headers["cookie"] ?? "-")".utf8)
@@ -392,6 +432,159 @@ final class ForwardingTests: SchemeSuite {
         let posted = try request(page + "/kept", "POST", from: page + "/", ["Origin": page], body: Data("x".utf8))
         #expect(try await answer(server, posted).status == 502)
         #expect(other.requests.count == 5)
+    }
+
+    /// Two named sites; the first redirects what is asked for below `/other/` to the second.
+    private func twoSites(
+        _ respond: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
+    ) throws -> (first: LoopbackServer, second: LoopbackServer, server: SchemeServer) {
+        let second = try LoopbackServer { respond($0) }
+        let first = try LoopbackServer { request in
+            guard request.path.hasPrefix("/other/") else { return respond(request) }
+            let target = second.url.absoluteString + request.path.dropFirst("/other".count)
+            return .init(status: 302, headers: ["Location": target])
+        }
+        let names = [first, second].map { String($0.url.absoluteString.dropFirst("http://".count)) }
+        return (first, second, SchemeServer(try cache(), forwardingTo: Set(names)))
+    }
+
+    @Test("A redirect takes no fields of a script to another site, and nothing from there that pages cannot show")
+    func redirectedFields() async throws {
+        let (first, second, server) = try twoSites { request in
+            var headers = ["Content-Type": request.path == "/x.js" ? "text/javascript" : "application/json"]
+            if request.path == "/shared" { headers["Access-Control-Allow-Origin"] = "*" }
+            return .init(headers: headers, body: Data("second".utf8))
+        }
+        defer { [first, second].forEach { $0.stop() } }
+        let page = "substitution-\(first.url.absoluteString)"
+        for (fields, status) in [
+            (["Referer": page + "/", "X-Own": "secret"], 502), (["Authorization": "Bearer x"], 502),
+            (["Referer": page + "/", "Range": "bytes=0-", "If-Range": "\"x\""], 200),
+        ] {
+            let request = try request(page + "/other/shared", "GET", from: page + "/", fields)
+            let answer = try await answer(server, request)
+            #expect(answer.status == status, "\(fields) \(answer.text)")
+        }
+        #expect(second.requests.count == 1 && second.requests.first?.headers["if-range"] == "\"x\"")
+        for (path, status) in [("/other/x.json", 502), ("/other/x.js", 200), ("/x.json", 200)] {
+            #expect(try await answer(server, request(page + path, "GET", from: page + "/")).status == status, "\(path)")
+        }
+    }
+
+    @Test("A script that asks for the text of a page gets it, and no page that leads there")
+    func scriptedPages() async throws {
+        let sites = try Sites(folder) { request, _ in
+            request.path == "/moved"
+                ? .init(status: 302, headers: ["Location": "/new"])
+                : .init(headers: ["Content-Type": "text/html"], body: Data("new".utf8))
+        }
+        let accept = "text/html, application/xhtml+xml"
+        for fields in [
+            ["Accept": accept, "Referer": sites.mirror("/page")], ["Accept": accept, "X-Requested-With": "x"],
+        ] {
+            #expect(try await answer(sites, "/moved", "GET", fields).text == "new")
+        }
+        #expect(try await answer(sites, "/moved", "GET", ["Accept": accept]).text.contains("location.replace"))
+    }
+
+    @Test(
+        "A body reaches the server, also behind a redirect that keeps it",
+        arguments: ["/plain", "/307", "/308", "/303"],
+        [true, false]
+    )
+    func bodies(path: String, isStream: Bool) async throws {
+        let sites = try Sites(folder) { request, _ in
+            if let status = Int(request.path.dropFirst()) {
+                return .init(status: status, headers: ["Location": "/plain"])
+            }
+            let length = request.headers["content-length"] ?? "-"
+            return .text("\(request.method) \(length) \(String(decoding: request.body, as: UTF8.self))")
+        }
+        let sent = Data(String(repeating: "x", count: 100_000).utf8)
+        for cookies in [PageCookies([]), nil] {
+            var request = try request(
+                sites.mirror(path),
+                "POST",
+                from: sites.mirror("/page"),
+                ["Origin": sites.mirror("")],
+                body: isStream ? nil : sent
+            )
+            if isStream { request.httpBodyStream = InputStream(data: sent) }
+            let answer = try await answer(sites.server.reply(to: request) { cookies })
+            let expected = path == "/303" ? "GET - " : "POST 100000 \(String(decoding: sent, as: UTF8.self))"
+            #expect(answer.text == expected, "\(answer.text.prefix(40))")
+        }
+    }
+
+    @Test("A body that is too long is refused")
+    func longBody() async throws {
+        let sites = try Sites(folder) { _, _ in .text("network") }
+        var request = try request(sites.mirror("/x"), "POST", from: sites.mirror("/page"), ["Origin": sites.mirror("")])
+        request.httpBodyStream = InputStream(data: Data(count: ForwardedHead.longestBody + 1))
+        let refused = try await answer(sites.server, request)
+        #expect(refused.status == 413 && refused.text.contains("longer than 64 MB") && sites.site.requests.isEmpty)
+    }
+
+    @Test("A policy is translated for the document that has it, also in a frame")
+    func framedPolicy() async throws {
+        let (first, second, server) = try twoSites { _ in
+            .init(
+                headers: ["Content-Security-Policy": "script-src 'self'", "Content-Type": "text/html"],
+                body: Data("<meta http-equiv=Content-Security-Policy content=\"img-src 'self'\">".utf8)
+            )
+        }
+        defer { [first, second].forEach { $0.stop() } }
+        let (page, framed) = ("substitution-\(first.url.absoluteString)/", second.url.absoluteString)
+        let answer = try await answer(server, request("substitution-\(framed)/x", "GET", from: page))
+        #expect(answer["Content-Security-Policy"] == "script-src \(framed) 'self'")
+        #expect(answer.text.contains("img-src \(framed)&#32;'self'"))
+    }
+
+    @Test("A long page comes in parts")
+    func longPage() async throws {
+        let page = Data(repeating: UInt8(ascii: "x"), count: 3 << 20)
+        let sites = try Sites(folder) { _, _ in .init(headers: ["Content-Type": "text/html"], body: page) }
+        // Each part is measured where the answer is read.
+        let answer = try await answer(sites, "/long.html")
+        #expect(answer.body == page && answer.parts == 3)
+    }
+
+    @Test("What has no body, a part and a compressed body come as they are")
+    func shapes() async throws {
+        // `printf hello | gzip -n`
+        let gzip: [UInt8] = [
+            0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 0x86, 0xA6, 0x10, 0x36, 5, 0, 0, 0,
+        ]
+        let sites = try Sites(folder) { request, _ in
+            switch request.path {
+            case "/204": .init(status: 204)
+            case "/206":
+                .init(status: 206, headers: ["Content-Range": "bytes 1-2/5"], body: Data("el".utf8))
+            case "/gzip": .init(headers: ["Content-Encoding": "gzip"], body: Data(gzip))
+            default: .text("hello")
+            }
+        }
+        let empty = try await answer(sites, "/204")
+        #expect(empty.status == 204 && empty.body.isEmpty)
+        let part = try await answer(sites, "/206", "GET", ["Range": "bytes=1-2"])
+        #expect(part.status == 206 && part.text == "el" && part["Content-Range"] == "bytes 1-2/5")
+        let compressed = try await answer(sites, "/gzip")
+        #expect(
+            compressed.text == "hello" && compressed["Content-Encoding"] == nil && compressed["Content-Length"] == nil
+        )
+        let head = try await answer(sites, "/head", "HEAD")
+        #expect(head.status == 200 && head.body.isEmpty && head["Content-Length"] == "5")
+    }
+
+    @Test("Other methods to what is mapped are refused as such, whoever asks")
+    func methods() async throws {
+        let sites = try Sites(folder) { _, _ in .text("network") }
+        for page in ["https://a.org/", sites.mirror("/page")] {
+            let answer = try await answer(sites, "/mapped.css", "POST", [:], from: page)
+            #expect(answer.status == 405 && answer["Allow"] == "GET, HEAD")
+        }
+        let own = try await answer(sites, "/mapped.css", "POST", ["Origin": sites.mirror("")])
+        #expect(own.status == 200 && own.text == "network")
     }
 
     @Test("A page that is redirected is led to its new address")
@@ -552,7 +745,7 @@ final class ForwardingTests: SchemeSuite {
         ]
     )
     func policies(policy: String, expected: String) throws {
-        let page = try #require(WebOrigin("substitution-https://h/"))
-        #expect(ContentPolicy.translated(policy, for: page) == expected)
+        let site = try #require(WebOrigin("https://h/"))
+        #expect(ContentPolicy.translated(policy, for: site) == expected)
     }
 }

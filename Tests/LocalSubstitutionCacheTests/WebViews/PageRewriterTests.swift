@@ -9,15 +9,15 @@ struct PageRewriterTests {
 
     init() throws {
         rewriter = PageRewriter(
-            page: try #require(WebOrigin("substitution-https://h/")),
+            url: try #require(URL(string: "https://h/page/")),
             isMapped: { (try? URLIdentity($0))?.base.hasSuffix("/m") == true },
-            isForwarded: { $0 == "api.h" }
+            isForwarded: { $0.authority == "api.h" }
         )
     }
 
     private func rewritten(_ text: String, _ type: String = "text/html") throws -> String {
         let type = try #require(MediaType(type))
-        return rewriter.rewritten(Data(text.utf8), type).map { String(decoding: $0, as: UTF8.self) } ?? text
+        return rewriter.rewritten(Data(text.utf8), type).body.map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
     /// `§` marks where the mirror's prefix is expected; without one nothing changes.
@@ -57,6 +57,12 @@ struct PageRewriterTests {
         #"<meta http-equiv=refresh content="https://h"><meta content="img-src https://h"><img src="/m">"#,
         // The page's own base.
         #"<base href="§https://h/dir/"><img src="x">"#, #"<base href="https://other/dir/">"#, #"<base href="/dir/">"#,
+        #"<base href="//h/dir/">"#, #"<base href="//api.h/dir/">"#,
+        // Comments, and scripts in scripts.
+        #"<!--> <img src="§https://h/m"> <!---> <img src="§https://h/m"> --><img src="§https://h/m">"#,
+        #"<!-- <img src="https://h/m"> --!> <img src="§https://h/m"> <!--!> <img src="https://h/m"> -->"#,
+        #"<script><!-- "<script></script><img src='https://h/m'>" --></script><img src='§https://h/m'>"#,
+        #"<script><!-- </script><img src='§https://h/m'>"#, "<style>a{b:url(§https://h/m)}</styles>c{}</style ><p>",
     ]
 
     @Test("Only mapped absolute addresses are led to the mirror", arguments: marked)
@@ -72,6 +78,10 @@ struct PageRewriterTests {
             ("<img src=//cdn/x>", "<img src=https://cdn/x>"),
             ("<style>a{b:url(//cdn/x)}</style>", "<style>a{b:url(https://cdn/x)}</style>"),
             ("<img src=//>", "<img src=//>"), ("<img src='//bad host/'>", "<img src='//bad host/'>"),
+            ("<script integrity=x src=//cdn/x>", "<script integrity=x src=https://cdn/x>"),
+            ("<script integrity=x src=//h/m>", "<script integrity=x src=https://h/m>"),
+            ("<script integrity=x src=//api.h/x>", "<script integrity=x src=//api.h/x>"),
+            ("<base href=//cdn/>", "<base href=https://cdn/>"),
         ]
     )
     func schemeRelative(page: String, expected: String) throws {
@@ -123,7 +133,17 @@ struct PageRewriterTests {
     @Test("A page in which nothing is to be written is not made again")
     func unchanged() throws {
         let page = Data("<meta http-equiv=Content-Security-Policy content=\"img-src 'none'\"><img src=x>".utf8)
-        #expect(rewriter.rewritten(page, try #require(MediaType("text/html"))) == nil)
+        #expect(rewriter.rewritten(page, try #require(MediaType("text/html"))).body == nil)
+    }
+
+    @Test("What has integrity is told, as the page resolves it")
+    func promised() throws {
+        let page = """
+            <base href=/dir/><link integrity=x href=a.css><script integrity=x src=//cdn/b.js></script>
+            <link integrity=x href=https://c/d.css><link href=e.css>
+            """
+        let promised = rewriter.rewritten(Data(page.utf8), try #require(MediaType("text/html"))).promised
+        #expect(promised.map(\.absoluteString) == ["https://h/dir/a.css", "https://cdn/b.js", "https://c/d.css"])
     }
 
     @Test("Other types and wide encodings are left alone")
@@ -133,9 +153,9 @@ struct PageRewriterTests {
             "text/plain", "text/javascript", "application/xhtml+xml", "text/html; charset=utf-16le",
             #"text/html; charset="UTF-16""#,
         ] {
-            #expect(rewriter.rewritten(page, try #require(MediaType(type))) == nil)
+            #expect(rewriter.rewritten(page, try #require(MediaType(type))).body == nil)
         }
-        #expect(rewriter.rewritten([0xFF, 0xFE] + page, try #require(MediaType("text/html"))) == nil)
+        #expect(rewriter.rewritten([0xFF, 0xFE] + page, try #require(MediaType("text/html"))).body == nil)
     }
 
     @Test("Bytes that are no UTF-8 stay as they are")
@@ -145,14 +165,15 @@ struct PageRewriterTests {
         let expected =
             Data([0xE4, 0xFC]) + Data("<img alt=\"".utf8) + [0xF6] + Data("\" src=\"substitution-https://h/m\">".utf8)
             + [0xDF]
-        #expect(rewriter.rewritten(page, try #require(MediaType("text/html; charset=iso-8859-1"))) == expected)
+        #expect(rewriter.rewritten(page, try #require(MediaType("text/html; charset=iso-8859-1"))).body == expected)
     }
 
     @Test(
         "No page takes long",
         arguments: [
             "<", "<a ", "<a href=\"", "<!--", "<style>", "<style></style ", "<a b='c' ", "<img srcset=',,, ", "url(",
-            "&", "<a href='&", "<meta http-equiv=Content-Security-Policy content='a-src https: b'>",
+            "&", "<a href='&", "<script><!--", "<script", "</script", "--!", "<!-",
+            "<meta http-equiv=Content-Security-Policy content='a-src https: b'>",
             "<meta http-equiv=Content-Security-Policy content='a-src https: ",
         ]
     )

@@ -43,6 +43,23 @@ final class SchemeServerTests: SchemeSuite {
         #expect(WebOrigin(url)?.site == "https://a.org")
     }
 
+    @Test("A stylesheet whose bytes a page has promised stays as it is")
+    func promisedStylesheet() async throws {
+        let css = "a{b:url(https://example.com/site.css)}"
+        for name in ["promised.css", "own.css"] { try folder.write(css, to: name) }
+        try folder.write("<link integrity=x href=promised.css><link href=own.css>", to: "page.html")
+        let cache = try cache(
+            #"{ "https://example.com/": "./", "https://example.com/p": "page.html" }"#
+        )
+        let server = SchemeServer(cache)
+        let text = { (path: String) in
+            try await self.answer(server, self.request(Self.page + path, "GET", from: Self.page + "p")).text
+        }
+        _ = try await text("p")
+        #expect(try await text("promised.css") == css)
+        #expect(try await text("own.css") == "a{b:url(substitution-https://example.com/site.css)}")
+    }
+
     @Test("HEAD of a page that is rewritten has the head of GET")
     func rewrittenHead() async throws {
         try folder.write("<img src=https://example.com/site.css>", to: "page.html")

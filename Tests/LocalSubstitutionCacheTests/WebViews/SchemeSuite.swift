@@ -23,6 +23,18 @@ class SchemeSuite: CacheSuite {
         subscript(field: String) -> String? { head.value(forHTTPHeaderField: field) }
     }
 
+    /// A request of a page, also where none is named.
+    override func request(
+        _ url: String = SchemeSuite.page,
+        _ method: String = "GET",
+        _ fields: [String: String] = [:],
+        policy: URLRequest.CachePolicy = .useProtocolCachePolicy
+    ) throws -> URLRequest {
+        var request = try super.request(url, method, fields, policy: policy)
+        request.mainDocumentURL = URL(string: Self.page)
+        return request
+    }
+
     func request(
         _ url: String,
         _ method: String = "GET",
@@ -30,7 +42,7 @@ class SchemeSuite: CacheSuite {
         _ fields: [String: String] = [:],
         body: Data? = nil
     ) throws -> URLRequest {
-        var request = try request(url, method, fields)
+        var request = try super.request(url, method, fields)
         request.mainDocumentURL = page.flatMap { URL(string: $0) }
         request.httpBody = body
         // A busy machine may take its time.

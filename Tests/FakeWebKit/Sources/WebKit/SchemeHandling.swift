@@ -79,7 +79,7 @@ public final class FakeTask: NSObject, WKURLSchemeTask, @unchecked Sendable {
     }
 
     private func check(_ isAllowed: Bool, _ problem: String) {
-        precondition(Thread.isMainThread || true)
+        MainActor.preconditionIsolated("A call from another thread")
         if isStopped { fatalError("This task has already been stopped") }
         if hasEnded { fatalError("This task has already completed") }
         if !isAllowed { fatalError(problem) }

@@ -63,18 +63,37 @@ public final class WKWebExtensionController: NSObject {
 
     /// How many pages are loaded before rules are applied; nil for never.
     public static var pagesBeforeRules: Int? = 0
+    /// Whether rules are applied in views that are made when there are rules already; not so in WebKit 301720.
+    public static var reachesLaterViews = true
 
     private var contexts: [WKWebExtensionContext] = []
     private var pages = 0
+    /// Held, so that no later view takes the place of one.
+    private var early: [WKWebView] = []
+    private var loaded: ContinuousClock.Instant?
 
     public init(configuration: Configuration) { super.init() }
 
-    public func load(_ context: WKWebExtensionContext) throws { contexts.append(context) }
+    /// As WebKit 305585 does.
+    deinit {
+        if let loaded, loaded.duration(to: .now) < .seconds(2) { fatalError("Rules were let go while they load") }
+    }
 
-    /// Where rules lead a request of a page; nil where they do not.
-    func target(of url: String) -> String? {
+    public func load(_ context: WKWebExtensionContext) throws {
+        contexts.append(context)
+        loaded = .now
+    }
+
+    private var hasRules: Bool { Self.pagesBeforeRules.map { pages > $0 } ?? false }
+
+    func add(_ view: WKWebView) {
+        if !hasRules { early.append(view) }
+    }
+
+    /// Where rules lead a request of a view's page; nil where they do not.
+    func target(of url: String, in view: WKWebView) -> String? {
         pages += 1
-        guard let wait = Self.pagesBeforeRules, pages > wait else { return nil }
+        guard hasRules, Self.reachesLaterViews || early.contains(view) else { return nil }
         let rules = contexts.filter { $0.patterns > 0 && $0.hasAccessToPrivateData && !$0.permissions.isEmpty }
             .flatMap(\.webExtension.rules)
         let range = NSRange(url.startIndex..., in: url)

@@ -38,6 +38,7 @@ public final class WKWebView: NSObject {
         // WebKit copies it.
         self.configuration = configuration.copied()
         super.init()
+        configuration.webExtensionController?.add(self)
     }
 
     public nonisolated static func handlesURLScheme(_ scheme: String) -> Bool {
@@ -67,7 +68,7 @@ public final class WKWebView: NSObject {
     public func loadHTMLString(_ string: String, baseURL: URL?) {
         let parts = string.components(separatedBy: "src=\"")
         guard parts.count > 1, let address = parts[1].components(separatedBy: "\"").first else { return }
-        let target = configuration.webExtensionController?.target(of: address) ?? address
+        let target = configuration.webExtensionController?.target(of: address, in: self) ?? address
         guard let url = URL(string: target) else { return }
         var request = URLRequest(url: url)
         request.mainDocumentURL = baseURL

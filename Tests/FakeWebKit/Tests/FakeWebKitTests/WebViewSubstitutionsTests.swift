@@ -8,7 +8,10 @@ import WebKit
 @Suite("Real pages in web views", .serialized, .timeLimit(.minutes(5)))
 @MainActor
 struct WebViewSubstitutionsTests {
-    init() { WKWebExtensionController.pagesBeforeRules = 0 }
+    init() {
+        WKWebExtensionController.pagesBeforeRules = 0
+        WKWebExtensionController.reachesLaterViews = true
+    }
 
     @Test("Requests of real pages are led to the bundle, and have the original's URL", arguments: [0, 5])
     func active(pages: Int) async throws {
@@ -23,6 +26,23 @@ struct WebViewSubstitutionsTests {
         let task = try #require(view.start(Views.request("substitution-https://h/small", from: "https://h/page")))
         #expect(task.body.count == 10 && task.head?.url?.absoluteString == "https://h/small")
         #expect(task.head?.value(forHTTPHeaderField: "Access-Control-Allow-Origin") == "https://h")
+    }
+
+    @Test("Rules that reach only the first view do not count as active")
+    func firstOnly() async throws {
+        WKWebExtensionController.pagesBeforeRules = 1
+        WKWebExtensionController.reachesLaterViews = false
+        #expect(!(try await WebViewSubstitutions(try Views().cache).isActive))
+    }
+
+    @Test("Whoever is cancelled meanwhile lets no rules go while they load")
+    func cancelled() async throws {
+        WKWebExtensionController.pagesBeforeRules = nil
+        let cache = try Views().cache
+        let making = Task { try await WebViewSubstitutions(cache) }
+        try await Task.sleep(nanoseconds: 50_000_000)
+        making.cancel()
+        await #expect(throws: CancellationError.self) { try await making.value }
     }
 
     @Test("Where rules are not applied, everything stays on the network")
