@@ -56,8 +56,10 @@ extension HTTPCookie {
     /// Foundation on Linux has no name for the property, and drops it.
     fileprivate var isForSameSite: Bool { properties?[HTTPCookiePropertyKey(rawValue: "SameSite")] != nil }
 
-    /// Whether an answer from this URL may set it, which Foundation takes for granted: for its own host, or for a domain
-    /// that it is part of (RFC 6265 §5.3); and as the cookie's name and `Secure` promise (RFC 6265bis §5.7).
+    /// Whether an answer from this URL may set it, which Foundation takes for granted.
+    ///
+    /// For its own host, or for a domain that it is part of (RFC 6265 §5.3), and as the cookie's name and `Secure`
+    /// promise (RFC 6265bis §5.7).
     ///
     /// Nothing given knows in which domains everybody can have names, but for those of one part.
     fileprivate func isSettable(by url: URL) -> Bool {

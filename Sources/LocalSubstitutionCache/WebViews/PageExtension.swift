@@ -74,8 +74,8 @@ struct PageExtension {
 
     /// Writes the extension into a folder of its own below `parent`, unless it lies there already.
     ///
-    /// The folder's name tells the rules, so an app that starts again with the same manifest writes nothing. What others
-    /// wrote is left alone; the system empties a folder of caches by itself.
+    /// The folder's name tells the rules, so an app that starts again with the same manifest writes nothing. What
+    /// others wrote is left alone; the system empties a folder of caches by itself.
     ///
     /// - Parameter parent: A folder of caches, a file URL.
     /// - Returns: The extension's folder.

@@ -107,8 +107,8 @@ struct SchemeServer: @unchecked Sendable {
         return result.body
     }
 
-    /// Whether mirrors are written into this answer: into pages and stylesheets of mirror pages, but not where an element
-    /// has promised its bytes.
+    /// Whether mirrors are written into this answer: into pages and stylesheets of mirror pages, but not where an
+    /// element has promised its bytes.
     func isRewritten(_ type: MediaType, at original: URL, for request: URLRequest) -> Bool {
         type.isRewritten && WebOrigin(request.mainDocumentURL)?.isMirror == true && !promises.contains(original)
     }

@@ -25,8 +25,8 @@ public final class WebViewSubstitutions {
     /// Compiles what is mapped to rules, and tries them; takes up to two seconds where they are not applied, and up to
     /// four where they are applied to some views only.
     ///
-    /// - Throws: ``ManifestError`` for more rules than WebKit takes, the system's error when the folder of caches cannot
-    ///   be written or WebKit refuses the rules, and `CancellationError` when the task is cancelled meanwhile.
+    /// - Throws: ``ManifestError`` for more rules than WebKit takes, the system's error when the folder of caches
+    ///   cannot be written or WebKit refuses the rules, and `CancellationError` when the task is cancelled meanwhile.
     public init(_ cache: LocalSubstitutionCache) async throws {
         self.cache = cache
         let folder = try PageExtension(cache.substitutions, name: cache.manifestName).write()
