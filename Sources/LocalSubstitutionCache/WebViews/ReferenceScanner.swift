@@ -25,7 +25,7 @@ package struct ReferenceScanner {
     /// What `url()`, `image-set()` and `@import` of a stylesheet name.
     package static func references(inStylesheet text: Data) -> [Reference] { references(inStylesheet: Array(text)) }
 
-    /// What `import`, `export … from` and `new URL(…, import.meta.url)` of a script name.
+    /// What `import`, `export … from`, `new URL(…, import.meta.url)` and `import.meta.resolve()` of a script name.
     package static func references(inScript text: Data) -> [Reference] {
         var scanner = ReferenceScanner(Array(text))
         scanner.readScript()
@@ -84,8 +84,15 @@ package struct ReferenceScanner {
             let start = index + 1
             if let text = readString() { add(Self.unescaped(text), at: start) }
         } else {
-            return false
+            return skipNamespace()
         }
+        return true
+    }
+
+    /// `@namespace` names what is never loaded.
+    private mutating func skipNamespace() -> Bool {
+        guard isWord("@namespace") else { return false }
+        while index < bytes.count, bytes[index] != UInt8(ascii: ";") { index += 1 }
         return true
     }
 
@@ -111,7 +118,8 @@ package struct ReferenceScanner {
             }
             let digits = rest.prefix(6).prefix { $0.properties.isASCIIHexDigit }
             if digits.isEmpty {
-                if let next = rest.popFirst() { result.unicodeScalars.append(next) }
+                // Before the end of a line it stands for nothing.
+                if let next = rest.popFirst(), next != "\n" { result.unicodeScalars.append(next) }
             } else {
                 rest = rest.dropFirst(digits.count)
                 if rest.first == " " { rest.removeFirst() }
@@ -147,7 +155,10 @@ package struct ReferenceScanner {
                 }
                 (expected, isCall, isAfterNew, last) = (nil, false, false, byte)
             } else if byte == UInt8(ascii: "`") {
+                let start = index + 1
                 skipTemplate()
+                let text = String(decoding: bytes[start..<max(start, min(index, bytes.count) - 1)], as: UTF8.self)
+                if expected == .specifier, isCall, !text.contains("${") { add(text, at: start, isSpecifier: true) }
                 (expected, isCall, isAfterNew, last) = (nil, false, false, byte)
             } else if byte == UInt8(ascii: "/"), "(,=:[!&|?{};".utf8.contains(last) {
                 skipRegularExpression()
@@ -156,7 +167,7 @@ package struct ReferenceScanner {
                 while index < bytes.count, isNameByte(bytes[index]) { index += 1 }
                 let word = bytes[start..<index]
                 let isProperty = start > 0 && bytes[start - 1] == UInt8(ascii: ".")
-                expected = isProperty ? nil : Self.expected(after: word, isAfterNew)
+                expected = isProperty ? expectedOfProperty(word, at: start) : Self.expected(after: word, isAfterNew)
                 isAfterNew = word.elementsEqual("new".utf8)
                 // A regular expression may follow this word, and no other that is common.
                 (isCall, last) = (false, word.elementsEqual("return".utf8) ? UInt8(ascii: ";") : byte)
@@ -180,6 +191,11 @@ package struct ReferenceScanner {
     private static func expected(after word: ArraySlice<UInt8>, _ isAfterNew: Bool) -> Expected? {
         if word.elementsEqual("from".utf8) || word.elementsEqual("import".utf8) { return .specifier }
         return isAfterNew && word.elementsEqual("URL".utf8) ? .address : nil
+    }
+
+    private func expectedOfProperty(_ word: ArraySlice<UInt8>, at start: Int) -> Expected? {
+        word.elementsEqual("resolve".utf8) && bytes[..<start].suffix(12).elementsEqual("import.meta.".utf8)
+            ? .specifier : nil
     }
 
     /// Whether the next argument of a call, its last, is the address of the module.

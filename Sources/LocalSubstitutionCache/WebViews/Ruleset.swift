@@ -42,6 +42,11 @@ package struct Ruleset: Sendable {
             }
     }
 
+    /// What has rules and a last day, which rules know nothing of: they answer after it, too, until they are made again.
+    package var dated: [Substitution] {
+        Set(rules.map(\.substitution)).sorted().map { substitutions[$0] }.filter { $0.lastDay != nil }
+    }
+
     /// The entries that need most of these rules, the costliest first.
     package func costliest(_ rules: [Rule]) -> [(line: Int, url: String, count: Int)] {
         var counts: [Int: (url: String, count: Int)] = [:]
@@ -79,9 +84,6 @@ package struct Ruleset: Sendable {
                 leave(substitution, reason)
             } else {
                 addRules(of: index, substitution)
-                if let day = substitution.lastDay {
-                    leave(substitution, "after \(day); rules know no dates, so write them again then")
-                }
                 if substitution.mediaType.isPage {
                     leave(substitution, "as a page or in a frame, where it would lose its address")
                 }
@@ -101,10 +103,11 @@ package struct Ruleset: Sendable {
 
     private mutating func addRules(of index: Int, _ substitution: Substitution) {
         let candidate = order.candidates[index]
-        for base in Spelling.bases(of: candidate.target.identity, inFolder: substitution.folderLength) {
+        let written = Spelling.written(candidate.target)
+        for base in Spelling.bases(of: candidate.target.identity, written.base, inFolder: substitution.folderLength) {
             switch candidate.rule {
             case .exact:
-                for query in Spelling.queries(candidate.target.identity.query) {
+                for query in Spelling.queries(candidate.target.identity.query, written.query) {
                     addRule(for: query.map { "\(base)?\($0)" } ?? base, index, substitution)
                 }
             case .any:
@@ -146,7 +149,9 @@ package struct Ruleset: Sendable {
             addRule(for: query.map { "\(base)?\($0)" } ?? base, index, substitution)
         }
         let better = competitor(of: index, at: base) { other in
-            other.rule != .exact
+            // Two with the same list never meet, unless they leave the same.
+            if other.rule == rule { return rule.remainder(of: other.target.identity.query) == remainder }
+            return other.rule != .exact
                 || other.target.identity.query.map { rule.remainder(of: $0) == remainder } ?? false
         }
         if let better {
@@ -211,11 +216,26 @@ extension MediaType {
 
 /// How pages and browsers spell a URL: a rule compares text, and cannot tell that two spellings are the same.
 private enum Spelling {
-    /// The URL without its query: normal; with the brackets that browsers send as they are; and in a folder, where it
-    /// makes no difference, as `encodeURIComponent` and as others encode its file's name.
-    static func bases(of identity: URLIdentity, inFolder folderLength: Int?) -> [String] {
+    /// A URL as the manifest writes it, whose author has it from a page, with the origin that browsers send.
+    ///
+    /// Browsers keep what a page has encoded without need, and send no dot segments (URL Standard §4.4).
+    static func written(_ target: URLPattern.Target) -> (base: String, query: String?) {
+        let identity = target.identity
+        let text = target.spelling.prefix { $0 != "#" }
+        let start = text.range(of: "://")?.upperBound ?? text.startIndex
+        let rest = text[start...].drop { !"/?".contains($0) }
+        let path = rest.prefix { $0 != "?" }
+        let query = rest.count > path.count ? String(rest.dropFirst(path.count + 1)) : nil
+        let hasDots = path.split(separator: "/").contains { [".", ".."].contains($0.removingPercentEncoding) }
+        if path.isEmpty || hasDots { return (identity.base, query) }
+        return ("\(identity.base.dropLast(identity.path.count))\(path)", query)
+    }
+
+    /// The URL without its query: normal; as the manifest writes it; with the brackets that browsers send as they are;
+    /// and in a folder, where it makes no difference, as `encodeURIComponent` and as others encode its file's name.
+    static func bases(of identity: URLIdentity, _ written: String, inFolder folderLength: Int?) -> [String] {
         let base = identity.base
-        var spellings = [base, raw(base, "[]|")]
+        var spellings = [base, raw(base, "[]|"), written, raw(written, "[]|")]
         if let folderLength {
             let start = base.utf8.count - identity.path.utf8.count + folderLength
             let folder = String(decoding: base.utf8.prefix(start), as: UTF8.self)
@@ -234,9 +254,12 @@ private enum Spelling {
         return unique(spellings)
     }
 
-    /// A query: normal, and with what browsers send as it is.
-    static func queries(_ query: String?) -> [String?] {
-        query.map { unique([$0, raw($0, "[]^`{|}")]) } ?? [nil]
+    /// A query: normal, as the manifest writes it, and with what browsers send as it is.
+    static func queries(_ query: String?, _ written: String? = nil) -> [String?] {
+        query.map { query in
+            let written = written ?? query
+            return unique([query, raw(query, "[]^`{|}"), written, raw(written, "[]^`{|}")])
+        } ?? [nil]
     }
 
     /// What stands before and after the value of a parameter, each as in ``queries(_:)``.

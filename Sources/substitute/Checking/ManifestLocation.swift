@@ -109,6 +109,8 @@ enum ManifestLocation {
     /// The current folder and those above it, up to that of the package or project, above which nothing belongs to the
     /// app; only the current one outside of any.
     private static func foldersUpToTop() -> [URL] {
+        // There is none when somebody has removed it.
+        guard FileManager.default.currentDirectoryPath.hasPrefix("/") else { return [] }
         let current = URL(fileURLWithPath: FileManager.default.currentDirectoryPath).standardizedFileURL
         var folders = [current]
         while let folder = folders.last, folder.path != "/" {

@@ -136,11 +136,7 @@ struct ExplainCommand {
     ///
     /// Nil when the text is no URL at all.
     private func answer(_ question: Question) -> Answer? {
-        // Foundation encodes each "%" anew when it has to encode anything.
-        let text = question.url.unicodeScalars.map { scalar in
-            scalar.isASCII ? String(scalar) : String(scalar).utf8.map { String(format: "%%%02X", $0) }.joined()
-        }.joined()
-        guard let url = URL(string: text) else { return nil }
+        guard let url = URL(string: Self.encoded(question.url)) else { return nil }
         var request = URLRequest(url: url)
         request.httpMethod = question.method ?? method
         for header in headers { request.setValue(header.value, forHTTPHeaderField: header.name) }
@@ -149,6 +145,28 @@ struct ExplainCommand {
         case .cacheAndProtocol, .protocolOnly: return (explanation, table.response(to: request))
         case .networkUnless, .network: return (explanation, nil)
         }
+    }
+
+    /// What stands for itself in a path and a query (RFC 3986 §3.3, §3.4), and what begins them.
+    private static let kept = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?#".utf8
+    )
+
+    /// A URL with all encoded that Foundation would encode, and each `%` with it.
+    private static func encoded(_ url: String) -> String {
+        let scheme = url.range(of: "://")?.upperBound ?? url.startIndex
+        let path = url[scheme...].firstIndex { "/?#".contains($0) } ?? url.endIndex
+        let bytes = Array(url[path...].utf8)
+        let rest = bytes.indices.map { index in
+            let byte = bytes[index]
+            let next = bytes[index...].dropFirst().prefix(2)
+            let isEscape = next.count == 2 && next.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+            if Self.kept.contains(byte) || byte == UInt8(ascii: "%") && isEscape { return String(UnicodeScalar(byte)) }
+            return String(format: "%%%02X", byte)
+        }
+        return url[..<path].unicodeScalars.map { scalar in
+            scalar.isASCII ? String(scalar) : String(scalar).utf8.map { String(format: "%%%02X", $0) }.joined()
+        }.joined() + rest.joined()
     }
 
     private func printText(_ text: String, _ answer: Answer?) {

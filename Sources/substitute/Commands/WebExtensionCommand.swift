@@ -65,6 +65,18 @@ enum WebExtensionCommand {
         let urls = Set(web.ruleset.rules.map(\.substitution)).map { web.ruleset.substitutions[$0] }
         console.print("\(visible(target.path)) shows \(Inventory(urls).description)")
         if let archive { console.print("\(visible(archive.path)) holds the same") }
+        let lost = WebViewCheck.lostReferences(in: web)
+        if lost > 0 {
+            console.print(
+                "\(counted(lost, "address")) in its stylesheets and scripts \(lost == 1 ? "leads" : "lead") nowhere in a browser; "
+                    + "see: substitute check --web-views"
+            )
+        }
+        let dated = web.ruleset.dated
+        if !dated.isEmpty { console.print("\nShown also after its last day, until this is run again:") }
+        for substitution in dated {
+            console.print("  line \(substitution.line) \(quoted(substitution.namedURL)): \(substitution.lastDay ?? "")")
+        }
         let omissions = web.ruleset.omissions
         if !omissions.isEmpty { console.print("\nLeft to the network:") }
         for omission in omissions {

@@ -4,9 +4,9 @@ import LocalSubstitutionCache
 /// Where the copies of files lie in a web extension.
 ///
 /// A copy lies at its URL's host and path, so that what a stylesheet or a script names relative to itself is found
-/// there, too. Where a file lies there already, as for two queries of one path, for `A` and `a` on a disk to which
-/// they are the same, or for a path that is also a folder's, the copy goes to the same place in the next of several
-/// trees.
+/// there, too. Where a file lies there already, as for two queries of one path, or for `A` and `a` on a disk to which
+/// they are the same, it lies in the same folder under another name. Where a file lies at the place of the folder, the
+/// copy goes to the same place in the next of several trees.
 struct ExtensionLayout {
     /// The folder of all copies.
     static let root = "files"
@@ -16,7 +16,8 @@ struct ExtensionLayout {
     /// Path in small letters → the real path of the file there, "" for a folder.
     private var taken: [String: String] = [:]
     private var places: [Address: String] = [:]
-    private var odd = 0
+    /// Path in small letters → the number of the next file that is to lie there.
+    private var numbers: [String: Int] = [:]
 
     private struct Address: Hashable {
         let authority: String
@@ -41,61 +42,89 @@ struct ExtensionLayout {
     }
 
     private mutating func newPlace(_ substitution: Substitution, _ authority: String, _ path: String) -> String {
-        let suffix = Self.suffix(for: substitution, in: path)
-        guard let parts = Self.parts(authority, path) else {
-            odd += 1
-            let own = substitution.mediaType.fileExtension.map { ".\($0)" } ?? ""
-            return "\(Self.root)/~other/\(odd)\(suffix.isEmpty ? own : suffix)"
+        let file = path.hasSuffix("/") ? path + "index.html" : path
+        var folders = file.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(Self.name)
+        folders.insert(authority.replacingOccurrences(of: ":", with: "_"), at: 0)
+        var name = folders.removeLast()
+        let suffix = Self.suffix(for: substitution, in: name)
+        if folders.joined().utf8.count + name.utf8.count > 600 {
+            (folders, name) = (["~long"], Self.replacement(for: path))
         }
         for tree in 1... {
-            let place = ([Self.root] + (tree == 1 ? [] : ["~\(tree)"]) + parts).joined(separator: "/") + suffix
-            if take(place, for: substitution) { return place }
+            let folder = ([Self.root] + (tree == 1 ? [] : ["~\(tree)"]) + folders).joined(separator: "/")
+            guard isFree(folder) else { continue }
+            let key = Self.key("\(folder)/\(name)\(suffix)")
+            while true {
+                let number = numbers[key, default: 1]
+                let place = "\(folder)/\(Self.numbered(name, number))\(suffix)"
+                if take(place, for: substitution) { return place }
+                numbers[key] = number + 1
+            }
         }
         return ""
     }
 
-    /// Takes a place and the folders on the way to it, if all of them are free.
-    private mutating func take(_ place: String, for substitution: Substitution) -> Bool {
-        // More letters are the same to this than to any disk.
-        let key = place.uppercased().lowercased()
-        if let other = taken[key] { return other == substitution.realPath && copies[place] != nil }
-        var folders: [String] = []
-        var folder = key[...]
-        while let slash = folder.lastIndex(of: "/") {
-            folder = folder[..<slash]
-            folders.append(String(folder))
+    /// `name.css` → `name~2.css`.
+    private static func numbered(_ name: String, _ number: Int) -> String {
+        guard number > 1 else { return name }
+        let dot = name.lastIndex(of: ".") ?? name.endIndex
+        return "\(name[..<dot])~\(number)\(name[dot...])"
+    }
+
+    /// More letters are the same to this than to any disk.
+    private static func key(_ place: String) -> String { place.uppercased().lowercased() }
+
+    /// Whether no file lies where this folder, or one around it, is to be.
+    private func isFree(_ folder: String) -> Bool {
+        Self.foldersUpToTop(Self.key(folder)[...]).allSatisfy { taken[$0, default: ""].isEmpty }
+    }
+
+    private static func foldersUpToTop(_ folder: Substring) -> [String] {
+        var folders = [String(folder)]
+        var rest = folder
+        while let slash = rest.lastIndex(of: "/") {
+            rest = rest[..<slash]
+            folders.append(String(rest))
         }
-        guard folders.allSatisfy({ taken[$0, default: ""].isEmpty }) else { return false }
-        for folder in folders { taken[folder] = "" }
+        return folders
+    }
+
+    /// Takes a place and the folders on the way to it, if nothing else lies there.
+    private mutating func take(_ place: String, for substitution: Substitution) -> Bool {
+        let key = Self.key(place)
+        if let other = taken[key] { return other == substitution.realPath && copies[place] != nil }
+        for folder in Self.foldersUpToTop(key[...]).dropFirst() { taken[folder] = "" }
         taken[key] = substitution.realPath
         return true
     }
 
     /// What must follow the name, so that a browser finds the media type, which it reads off the extension.
-    private static func suffix(for substitution: Substitution, in path: String) -> String {
+    private static func suffix(for substitution: Substitution, in name: String) -> String {
         let type = substitution.mediaType
-        let name = path.hasSuffix("/") ? "index.html" : path
         let read = MediaType(fileName: name)
         if read?.essence == type.essence || read == nil && type.fileExtension == nil { return "" }
         return ".\(type.fileExtension ?? "bin")"
     }
 
-    /// The parts of the path of a copy; nil when a disk might not take them.
-    private static func parts(_ authority: String, _ path: String) -> [String]? {
-        let path = path.hasSuffix("/") ? path + "index.html" : path
-        var parts = [authority.replacingOccurrences(of: ":", with: "_")]
-        for part in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            guard let name = part.removingPercentEncoding else { return nil }
-            parts.append(name)
-        }
-        return parts.allSatisfy(isPortable) && parts.joined().utf8.count < 600 ? parts : nil
+    /// What a part of a path is called on disks: the same, or where some take no such name another that is always the
+    /// same, so that what lies in one folder stays in one.
+    private static func name(of part: Substring) -> String {
+        if part.isEmpty { return replacement(for: part) }
+        guard let name = part.removingPercentEncoding, isPortable(name) else { return replacement(for: part) }
+        return name
+    }
+
+    private static func replacement(for text: some StringProtocol) -> String {
+        var hash = FNV1a()
+        hash.combine(Data(text.utf8))
+        return "~\(hash)"
     }
 
     /// Whether disks of every system take a name, and keep it as it is.
     private static func isPortable(_ name: String) -> Bool {
         let stem = name.prefix { $0 != "." }.lowercased()
         let devices = ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }
-        return !name.isEmpty && name.utf8.count <= 200 && !name.hasPrefix(".") && !name.hasPrefix("~")
+        return !name.isEmpty && name.utf8.count <= 200 && !name.hasPrefix(".")
             && !name.hasSuffix(".") && !name.hasSuffix(" ") && !devices.contains(stem)
             && name.unicodeScalars.allSatisfy {
                 $0.value >= 0x20 && $0.value != 0x7F && !"/\\:*?\"<>|".unicodeScalars.contains($0)

@@ -39,6 +39,10 @@ struct OutputFolder {
                 "\(quoted(path)) lies in the manifest's folder, and would ship with the app; name another folder"
             )
         }
+        let current = URL(fileURLWithPath: FileManager.default.currentDirectoryPath).resolvingSymlinksInPath()
+        if (current.path + "/").hasPrefix(folder) {
+            throw UsageError("\(quoted(path)) is the folder you are in, or one around it; name another folder")
+        }
         guard FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path) else {
             throw UsageError("the folder that \(quoted(path)) is to lie in does not exist; make it, or name another")
         }
@@ -72,8 +76,13 @@ struct OutputFolder {
 
     /// Writes the files to a new folder, and then gives that folder the name of the old one.
     func write(_ files: [String: WebExtension.Content]) throws {
-        let parent = url.deletingLastPathComponent()
-        let new = parent.appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+        // What a run leaves that is killed: the folder that it made, or the one that it had moved aside.
+        try? FileManager.default.removeItem(at: new)
+        if FileManager.default.fileExists(atPath: url.path) {
+            try? FileManager.default.removeItem(at: aside)
+        } else {
+            try? FileManager.default.moveItem(at: aside, to: url)
+        }
         do {
             try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
             defer { try? FileManager.default.removeItem(at: new) }
@@ -87,7 +96,7 @@ struct OutputFolder {
             let list = ([Self.listHead, ""] + paths).joined(separator: "\n") + "\n"
             try Data(list.utf8).write(to: new.appendingPathComponent(Self.listName))
             if FileManager.default.fileExists(atPath: url.path) {
-                try Self.replace(url.path, with: new.path)
+                try replace()
             } else {
                 try FileManager.default.moveItem(at: new, to: url)
             }
@@ -98,19 +107,25 @@ struct OutputFolder {
         }
     }
 
-    /// Gives the folder `new` the name of the folder `old`, and removes `old`; when that fails, `old` keeps its name.
+    /// Gives the new folder the name of the old one, and removes that; when that fails, it keeps its name.
     ///
     /// Foundation's `replaceItemAt` refuses on Linux to replace a folder that holds something.
-    private static func replace(_ old: String, with new: String) throws {
-        let aside = new + "-old"
-        try FileManager.default.moveItem(atPath: old, toPath: aside)
+    private func replace() throws {
+        try FileManager.default.moveItem(at: url, to: aside)
         do {
-            try FileManager.default.moveItem(atPath: new, toPath: old)
+            try FileManager.default.moveItem(at: new, to: url)
         } catch {
-            try FileManager.default.moveItem(atPath: aside, toPath: old)
+            try FileManager.default.moveItem(at: aside, to: url)
             throw error
         }
-        try? FileManager.default.removeItem(atPath: aside)
+        try? FileManager.default.removeItem(at: aside)
+    }
+
+    private var new: URL { beside("new") }
+    private var aside: URL { beside("old") }
+
+    private func beside(_ suffix: String) -> URL {
+        url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).substitute-\(suffix)")
     }
 }
 

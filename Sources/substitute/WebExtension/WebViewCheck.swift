@@ -22,6 +22,11 @@ struct WebViewCheck {
                 let message = "in a browser this is left to the network: \(omission.reason)"
                 add(.leftToNetwork, message, omission.line, omission.column)
             }
+            for substitution in web.ruleset.dated {
+                let day = substitution.lastDay ?? ""
+                let message = "a browser shows its file also after \(day), until the extension is written again"
+                add(.leftToNetwork, message, substitution.line, substitution.column)
+            }
             for (place, substitution) in web.copies.sorted(by: { $0.key < $1.key }) {
                 warnOfReferences(in: substitution, at: place, web)
             }
@@ -31,26 +36,37 @@ struct WebViewCheck {
         issues.sort { ($0.line, $0.column) < ($1.line, $1.column) }
     }
 
-    /// Warns of what a copy names, and its browser looks for in vain: in the extension, where it is not.
-    private mutating func warnOfReferences(in substitution: Substitution, at place: String, _ web: WebExtension) {
+    /// How many addresses of stylesheets and scripts a browser looks for in vain.
+    static func lostReferences(in web: WebExtension) -> Int {
+        web.copies.reduce(0) { $0 + lostReferences(in: $1.value, at: $1.key, web).references.count }
+    }
+
+    /// What a copy names, and its browser looks for in vain: in the extension, where it is not. Each once.
+    private static func lostReferences(
+        in substitution: Substitution,
+        at place: String,
+        _ web: WebExtension
+    ) -> (text: Data, references: [ReferenceScanner.Reference]) {
         let isStylesheet = substitution.mediaType.essence == "text/css"
         guard isStylesheet || substitution.mediaType.essence == "text/javascript",
             let text = substitution.bytes(upTo: substitution.size)
-        else { return }
+        else { return (Data(), []) }
         let references =
             isStylesheet
             ? ReferenceScanner.references(inStylesheet: text) : ReferenceScanner.references(inScript: text)
         var seen: Set<String> = []
-        let lost = references.filter {
-            Self.isLost($0, from: place, web) && seen.insert($0.text).inserted
-        }
+        return (text, references.filter { isLost($0, from: place, web) && seen.insert($0.text).inserted })
+    }
+
+    private mutating func warnOfReferences(in substitution: Substitution, at place: String, _ web: WebExtension) {
+        let (text, lost) = Self.lostReferences(in: substitution, at: place, web)
         guard let first = lost.first else { return }
         let line = text.prefix(first.offset).reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
         let others = lost.count == 1 ? "" : " (and \(lost.count - 1) more in this file)"
         let remedy =
             isMapped(first.text, from: substitution)
             ? "it is mapped, but its copy lies elsewhere or is left to the network; write the whole URL"
-            : first.text.hasPrefix("/")
+            : first.text.hasPrefix("/") && !first.text.hasPrefix("//")
                 ? "write it relative to this file, and map it, or write the whole URL"
                 : "map it, or write the whole URL"
         add(

@@ -33,7 +33,8 @@ struct ReferenceScannerTests {
             "a { b: IMAGE-SET('§a.avif' type('image/avif') calc(1x * (1 + 1)), '§b' type(\"image/png\")) 'c' }",
             "a { b: image-set('§a' 1x; c: 'd' } e { f: 'g' }", "a { b: my-image-set('c') }",
             "a { b: url(§c", "a { b: image-set('§c", "a { b: url('§c", "a { b: image-set(", "@import", "@import '§a",
-            "a { b: ) url(§c) ) 'd' }", "a { b: url() url('') }", "a { b: url(§c\\)d) }", "a { b: url(§c\\",
+            "a { b: ) url(§c) ) 'd' }", "a { b: url() url('') }",
+            "@namespace url(no); @namespace svg 'no'; a { b: url(§c) }", "a { b: url(§c\\)d) }", "a { b: url(§c\\",
         ]
     )
     func stylesheets(marked: String) {
@@ -46,13 +47,15 @@ struct ReferenceScannerTests {
         arguments: [
             "import '¶./a.js'", "import a, { b } from \"¶a\"",
             "export*from'¶./a.js';import('¶./b.js');import('¶./c', { with: { type: 'json' } })",
-            "import('./no' + a), import(a), import(`./no`), a.import('no'), a.from('no')",
+            "import('./no' + a), import(a), import(`¶./a`), a.import('no'), a.from('no')",
             "const a = new URL('§a.png', import.meta.url), b = new\nURL( \"§../b\" ,\n import.meta.url )",
             "new URL(/* vite */ '§a.wasm',import.meta.url,).href",
             "new URL('no', document.baseURI), new URL('https://h/')",
             "new URL('no' + a, import.meta.url), URL('no', import.meta.url), new a.URL('no', import.meta.url)",
             "new Foo, URL('no', import.meta.url); new URL(a, 'no')", "new URL('no", "new URL('no'", "new URL('no',",
-            "new URL(", "new", "import", "import(", "from '¶a", "/import 'no'/.test(a), b / import('¶c') / d",
+            "import(`¶./a.js`)", "import(`./${no}.js`)", "import(`¶./a", "a = `import './no'`; b(`./no`)",
+            "import.meta.resolve('¶./a.js'); resolve('no'); a.resolve('no')", "new URL(", "new", "import", "import(",
+            "from '¶a", "/import 'no'/.test(a), b / import('¶c') / d",
         ]
     )
     func scripts(marked: String) {

@@ -64,7 +64,7 @@ struct WebExtensionTests {
         }
     }
 
-    @Test("Copies lie at their URLs, so that relative addresses lead to them; what collides goes to another tree")
+    @Test("Copies lie at their URLs, so that relative addresses lead to them, also beside odd names and others")
     func layout() async throws {
         try write(
             """
@@ -78,14 +78,99 @@ struct WebExtensionTests {
         #expect(try await make().status == 0)
         #expect(
             try rules().map { $0.replacingOccurrences(of: String(repeating: "n", count: 300), with: "nnn") } == [
-                "|http://h/css/a.css| → /files/~2/h/css/a.css", "|http://h:81/| → /files/h_81/index.html.css",
+                "|http://h/css/a.css| → /files/h/css/a~2.css", "|http://h:81/| → /files/h_81/index.html.css",
                 "|https://h/api/x| → /files/h/api/x.png", "|https://h/api| → /files/h/api.json",
-                "|https://h/con.txt| → /files/~other/1.txt", "|https://h/css/A.css| → /files/~3/h/css/A.css",
-                "|https://h/css/a.css| → /files/h/css/a.css", "|https://h/nnn.txt| → /files/~other/3.txt",
-                "|https://h/p?1| → /files/h/p.css", "|https://h/p?2| → /files/~2/h/p.css",
-                "|https://h/x/%2Fy.txt| → /files/~other/2.txt", "|https://h:81/| → /files/h_81/index.html.css",
+                "|https://h/con.txt| → /files/h/~810fe1c68d6cfe4d.txt", "|https://h/css/A.css| → /files/h/css/A~3.css",
+                "|https://h/css/a.css| → /files/h/css/a.css", "|https://h/nnn.txt| → /files/h/~d40e5b8ce2a2aef3.txt",
+                "|https://h/p?1| → /files/h/p.css", "|https://h/p?2| → /files/h/p~2.css",
+                "|https://h/x/%2Fy.txt| → /files/h/x/~77ada7837d1d100d.txt",
+                "|https://h:81/| → /files/h_81/index.html.css",
             ]
         )
+    }
+
+    @Test(
+        "What lies in one folder stays in one, so that nothing is lost",
+        arguments: ["~anna", ".well", "a:b", "con", "A*", "x//y", "%2F", String(repeating: "n", count: 300)]
+    )
+    func oddFolders(folder: String) async throws {
+        try write(
+            #"{ "https://h/\#(folder)/css/a.css?1": "a.css", "https://h/\#(folder)/css/a.css?2": "b.css", "https://h/\#(folder)/i/": "i/" }"#,
+            files: ["i/p.png"]
+        )
+        for name in ["a.css", "b.css"] {
+            try self.folder.write("\(name) { b: url(../i/p.png) }", to: "Substitutions/\(name)")
+        }
+        let result = try await make()
+        #expect(result.status == 0 && !result.output.contains("nowhere"), "\(result.output)")
+        let places = try rules().compactMap { $0.components(separatedBy: " → ").last }
+        #expect(Set(places.map { $0.components(separatedBy: "/css/").first }).count == 2, "\(places)")
+    }
+
+    @Test("A URL that is written in another spelling than the normal one has rules for both")
+    func spellings() async throws {
+        try write(#"{ "https://h/%7ea/%c3%bc.txt?%7e": "a.txt", "https://H:443/./b": "a.txt" }"#, files: ["a.txt"])
+        #expect(try await make().status == 0)
+        #expect(
+            try rules().map { $0.components(separatedBy: " → ")[0] } == [
+                "|https://h/%7ea/%c3%bc.txt?%7e|", "|https://h/%7ea/%c3%bc.txt?~|", "|https://h/b|",
+                "|https://h/~a/%C3%BC.txt?%7e|", "|https://h/~a/%C3%BC.txt?~|",
+            ]
+        )
+    }
+
+    @Test("What leads nowhere, and what has a last day, is said")
+    func remarks() async throws {
+        try write(#"{ "https://h/a.css": { "file": "a.css", "until": "2099-01-01" } }"#)
+        try folder.write("a { b: url(gone.png) }", to: "Substitutions/a.css")
+        let result = try await make()
+        #expect(result.output.contains("1 address in its stylesheets and scripts leads nowhere in a browser"))
+        #expect(result.output.contains("until this is run again:\n  line 1 \"https://h/a.css\": 2099-01-01\n"))
+        #expect(!result.output.contains("Left to the network"))
+        let check = try await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
+        #expect(
+            check.output.contains(
+                "a browser shows its file also after 2099-01-01, until the extension is written again"
+            )
+        )
+    }
+
+    @Test("The folder that somebody is in, and those around it, are refused")
+    func current() async throws {
+        try write(#"{ "https://h/a": "a.txt" }"#, files: ["a.txt"])
+        let inner = folder.url.appendingPathComponent("Out/inner")
+        try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
+        for (name, place) in [
+            (".", inner), ("..", inner), ("../../Out", inner), ("inner", inner.deletingLastPathComponent()),
+        ] {
+            let manifest = folder.url.appendingPathComponent("Substitutions").path
+            let result = try await Tool.run(["webextension", manifest, "-o", name], in: place)
+            let isRefused = name != "inner"
+            #expect((result.status == 2) == isRefused, "\(name)")
+            #expect(
+                result.errors.contains("is the folder you are in, or one around it") == isRefused,
+                "\(result.errors)"
+            )
+        }
+    }
+
+    @Test("What a run left that was killed is mended by the next")
+    func killed() async throws {
+        try write(#"{ "https://h/a": "a.txt" }"#, files: ["a.txt"])
+        #expect(try await make().status == 0)
+        let names = { try FileManager.default.contentsOfDirectory(atPath: self.folder.url.path).sorted() }
+        let before = try names()
+        let output = try #require(before.first { $0 != "Substitutions" })
+        try FileManager.default.moveItem(
+            at: folder.url.appendingPathComponent(output),
+            to: folder.url.appendingPathComponent(".\(output).substitute-old")
+        )
+        try folder.write("half", to: ".\(output).substitute-new/files/a")
+        try write("{", files: [])
+        #expect(try await make().status == 1)
+        try write(#"{ "https://h/a": "a.txt" }"#, files: ["a.txt"])
+        #expect(try await make().status == 0)
+        #expect(try names() == before)
     }
 
     @Test("One file of several types has a copy for each, and one of hosts that browsers refuse none")
@@ -174,7 +259,7 @@ struct WebExtensionTests {
         )
         for (output, sentence) in [
             ("Mine", "\"Mine\" holds files that this tool did not write"), ("File", "\"File\" is a file"),
-            (".", "holds files"),
+            (".", "is the folder you are in"),
             ("Substitutions/Out", "lies in the manifest's folder"), ("Substitutions", "lies in the manifest's folder"),
             ("none/Out", "does not exist"), ("", "name the folder to write"),
         ] {
