@@ -41,7 +41,7 @@ struct WebViewCheck {
         web.copies.reduce(0) { $0 + lostReferences(in: $1.value, at: $1.key, web).references.count }
     }
 
-    /// What a copy names, and its browser looks for in vain: in the extension, where it is not. Each once.
+    /// What a copy names and a browser looks for in vain, in the extension, where it is not; each once.
     private static func lostReferences(
         in substitution: Substitution,
         at place: String,
