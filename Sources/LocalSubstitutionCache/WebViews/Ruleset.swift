@@ -42,7 +42,7 @@ package struct Ruleset: Sendable {
             }
     }
 
-    /// What has rules and a last day, of which rules know nothing: they answer after it, too, until they are made again.
+    /// What has rules and a last day, of which rules know nothing: they answer after it, too, until made again.
     package var dated: [Substitution] {
         Set(rules.map(\.substitution)).sorted().map { substitutions[$0] }.filter { $0.lastDay != nil }
     }

@@ -15,11 +15,13 @@ final class DevTools: @unchecked Sendable {
     private var buffer = Data()
     private var number = 0
     private var session: String?
+    /// Of the extension that was loaded, if one was.
+    private(set) var extensionID = ""
     /// What the browser told without being asked, as JSON.
     private(set) var events: [Data] = []
 
-    /// Starts a browser with one empty page.
-    init() async throws {
+    /// Starts a browser with one empty page, and an extension, if one is named.
+    init(extensionFolder: URL? = nil) async throws {
         folder = try TemporaryFolder()
         let pipes = ["in", "out"].map { folder.url.appendingPathComponent($0).path }
         for pipe in pipes where mkfifo(pipe, 0o600) != 0 { throw POSIXError(.EIO) }
@@ -27,6 +29,7 @@ final class DevTools: @unchecked Sendable {
             "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
             "--disable-background-networking", "--disable-component-update", "--hide-scrollbars",
             "--user-data-dir=\(folder.url.appendingPathComponent("profile").path)", "--remote-debugging-pipe",
+            "--enable-unsafe-extension-debugging",
         ]
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments =
@@ -38,6 +41,11 @@ final class DevTools: @unchecked Sendable {
         try await onThread { [self] in
             input = FileHandle(forWritingAtPath: pipes[0])
             output = FileHandle(forReadingAtPath: pipes[1])
+        }
+        struct Extension: Decodable { let id: String }
+        if let extensionFolder {
+            let loaded: Extension = try await command("Extensions.loadUnpacked", ["path": extensionFolder.path])
+            extensionID = loaded.id
         }
         struct Target: Decodable { let targetId: String }
         struct Session: Decodable { let sessionId: String }

@@ -141,20 +141,20 @@ struct BrowserTests {
         )
     }
 
-    @Test("The toolbar's page shows thumbnails, and its switch turns the rules off and on", needsFirefox)
-    func toolbar() async throws {
-        let folder = try TemporaryFolder()
+    /// The extension of the Demo's manifest.
+    private func demoExtension(in folder: TemporaryFolder) async throws -> URL {
         let resources = Tool.package.appendingPathComponent("Resources/Substitutions")
         let result = try await Tool.run(["webextension", resources.path, "-o", "Extension"], in: folder.url)
         try #require(result.status == 0, "\(result.errors)")
-        let blank = try #require(URL(string: "about:blank"))
-        let firefox = try await Firefox(extensionFolder: folder.url.appendingPathComponent("Extension"), address: blank)
-        defer { firefox.stop() }
-        try await firefox.openToolbar(of: "substitutions@localhost")
+        return folder.url.appendingPathComponent("Extension")
+    }
+
+    /// - Parameter evaluate: Runs the body of a function in the toolbar's page, which is the page in front.
+    private func checkToolbar(_ evaluate: (String) async throws -> String?) async throws {
         let state = """
             const box = document.getElementById("switch");
             const shown = [...document.images].filter(image => image.naturalWidth).length;
-            return box.disabled ? "" : `${box.checked} ${document.querySelectorAll("#rows li").length} ${shown}`;
+            return box.disabled || document.body.dataset.clicked ? "" : `${box.checked} ${document.querySelectorAll("#rows li").length} ${shown}`;
             """
         let search = """
             const field = document.getElementById("search");
@@ -162,13 +162,33 @@ struct BrowserTests {
             field.dispatchEvent(new Event("input"));
             return [...document.querySelectorAll("#rows li")].filter(row => !row.hidden).length + "";
             """
-        #expect(try await eventually("true 8 5") { try await firefox.evaluate(state) })
-        #expect(try await firefox.evaluate(search) == "1")
+        let click = "document.body.dataset.clicked = 1; document.getElementById('switch').click(); return ''"
+        #expect(try await eventually("true 8 5") { try await evaluate(state) })
+        #expect(try await evaluate(search) == "1")
         // The page in front is this one, and is loaded again.
         for isOn in [false, true] {
-            _ = try await firefox.evaluate("document.getElementById('switch').click(); return ''")
-            #expect(try await eventually("\(isOn) 8 5") { try? await firefox.evaluate(state) })
+            _ = try await evaluate(click)
+            #expect(try await eventually("\(isOn) 8 5") { try? await evaluate(state) })
         }
+    }
+
+    @Test("The toolbar's page shows thumbnails, and its switch turns the rules off and on, in Chromium", needsChromium)
+    func toolbarInChromium() async throws {
+        let folder = try TemporaryFolder()
+        let chromium = try await DevTools(extensionFolder: demoExtension(in: folder))
+        defer { chromium.stop() }
+        try await chromium.open("chrome-extension://\(chromium.extensionID)/toolbar.html")
+        try await checkToolbar { try await chromium.text("(() => { \($0) })()") }
+    }
+
+    @Test("The toolbar's page shows thumbnails, and its switch turns the rules off and on, in Firefox", needsFirefox)
+    func toolbarInFirefox() async throws {
+        let folder = try TemporaryFolder()
+        let blank = try #require(URL(string: "about:blank"))
+        let firefox = try await Firefox(extensionFolder: demoExtension(in: folder), address: blank)
+        defer { firefox.stop() }
+        try await firefox.openToolbar(of: "substitutions@localhost")
+        try await checkToolbar { try await firefox.evaluate($0) }
     }
 
     /// Whether an answer comes at last.

@@ -262,7 +262,8 @@ final class KindsSite: @unchecked Sendable {
     private static let pictures = [
         "parsed", "srcset", "lazy", "preloaded", "cross", "cors", "fragment", "http", "canvas", "canvas-cors",
         "redirected",
-        "with space", "ünï", "twice@2x", "[1]*", "a'b\"c|d^e%f", "inline", "poster", "css-relative", "css-root",
+        "with space", "ünï", "twice@2x", "[1]*", "a'b\"c|d^e%f", "inline", "poster", "image-set", "source",
+        "css-relative", "css-root",
         "object", "embed",
         "controlled",
     ]
@@ -277,7 +278,7 @@ final class KindsSite: @unchecked Sendable {
     private static let documents = [
         "fetch", "cross", "credentials", "header", "integrity", "no-store", "same-origin", "redirect", "head", "post",
         "tilde",
-        "when", "xhr", "synchronous", "controlled", "worker",
+        "when", "xhr", "synchronous", "controlled", "worker", "address",
     ]
 
     private static func files(who: String) async throws -> [String: Data] {
@@ -304,6 +305,8 @@ final class KindsSite: @unchecked Sendable {
         for name in scripts { files["/js/\(name).js"] = script("/js/\(name).js", who) }
         let moduleEnd = Data("export const who = \"\(who)\";\n".utf8)
         files["/js/dynamic.js"] = script("/js/dynamic.js", who) + moduleEnd
+        files["/js/throwing.js"] = Data("throw new Error(\"from the \(who)\");\n".utf8)
+        files["/js/address.js"] = Data("export const url = import.meta.url;\n".utf8)
         files["/js/module.js"] = Data("import \"./dependency.js\";\n".utf8) + script("/js/module.js", who)
         files["/js/module-root.js"] =
             Data("import \"/js/root-dependency.js\";\n".utf8) + script("/js/module-root.js", who)

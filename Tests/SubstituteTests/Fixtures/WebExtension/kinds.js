@@ -60,6 +60,7 @@ const worker = (src, options) => new Promise((done, failed) => {
 const kinds = {
   "picture": () => until(() => size(document.getElementById("parsed").naturalWidth)),
   "picture with srcset": () => image("", { srcset: "/img/srcset.svg 1x" }),
+  "picture of a picture element": () => until(() => size(document.getElementById("picture").naturalWidth)),
   "picture, lazy": () => image("/img/lazy.svg", { loading: "lazy" }),
   "picture, preloaded": async () => { await element("link", { rel: "preload", as: "image", href: "/img/preloaded.svg" }, document.head); return image("/img/preloaded.svg"); },
   "picture of another host": () => image(`${cross}/img/cross.svg`),
@@ -78,6 +79,7 @@ const kinds = {
   "name with quotes, bars and a percent sign": () => image(`/img/${encodeURIComponent("a'b\"c|d^e%f.svg")}`),
   "name of 300 characters": () => image(`/img/${"n".repeat(300)}.svg`),
   "picture in inline CSS": () => until(() => width("inline")),
+  "picture in an image-set()": () => until(() => width("image-set")),
   "symbol of an SVG": () => until(() => size(document.getElementById("use").getBBox().width)),
   "poster of a video": () => image("/img/poster.svg"),
   "stylesheet": () => style("site"),
@@ -112,6 +114,14 @@ const kinds = {
   "module, imported relatively": () => until(() => got("/js/dependency.js")),
   "module, imported from the root": () => until(() => got("/js/module-root.js") && got("/js/root-dependency.js")),
   "module, imported by a script": async () => (await import("/js/dynamic.js")).who,
+  "error of a script, in words": async () => {
+    const words = new Promise(done => addEventListener("error", event => { if (event.message) done(event.message); }));
+    await element("script", { src: "/js/throwing.js" });
+    const text = await words;
+    return ["bundle", "network"].find(who => text.includes(who)) || "hidden";
+  },
+  "URL of a module, as it sees it": async () => (await import("/js/address.js")).url === new URL("/js/address.js", location).href ? "unchanged" : "changed",
+  "URL of an answer, as scripts see it": async () => (await fetch("/data/address.json")).url === new URL("/data/address.json", location).href ? "unchanged" : "changed",
   "worker": () => worker("/js/worker.js"),
   "worker, module": () => worker("/js/module-worker.js", { type: "module" }),
   "importScripts of a worker": () => worker("/remote-worker.js"),
