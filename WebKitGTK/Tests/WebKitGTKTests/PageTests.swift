@@ -112,18 +112,80 @@ extension WebKitTests {
             }
         }
 
-        @Test("A page that is left in the middle of a large file leaves nothing behind")
+        /// Counts what has begun and ended.
+        private final class Loads: @unchecked Sendable {
+            private let lock = NSLock()
+            private var (begun, ended) = (0, 0)
+
+            func begin() { lock.withLock { begun += 1 } }
+            func end() { lock.withLock { ended += 1 } }
+            var open: Int { lock.withLock { begun - ended } }
+            var all: Int { lock.withLock { begun } }
+        }
+
+        @Test("A page that is left in the middle of a large file leaves no load behind")
         func left() async throws {
             let scene = try Scene { _ in Scene.html("<script>fetch('/huge.bin').then(a => a.arrayBuffer())</script>") }
             defer { scene.site.stop() }
-            let browser = try await Way.mirror.browser(scene.cache, forwardingTo: [scene.authority])
+            let server = SchemeServer(scene.cache, forwardingTo: [scene.authority])
+            let loads = Loads()
+            let browser = try await Browser { request in
+                loads.begin()
+                let reply = server.reply(to: request)
+                return SchemeReply(
+                    AsyncThrowingStream { continuation in
+                        let telling = Task { await reply.tell(continuation) }
+                        continuation.onTermination = { _ in
+                            telling.cancel()
+                            loads.end()
+                        }
+                    }
+                )
+            }
             let page = Way.mirror.address(of: scene.site.url.absoluteString)
             for number in 0..<20 {
                 try await browser.load("\(page)/\(number)")
                 try await Task.sleep(nanoseconds: UInt64(number) * 3_000_000)
             }
-            try await browser.load("\(page)/last")
-            #expect(try await browser.evaluate("return location.pathname") == "/last")
+            try await browser.load("about:blank")
+            for _ in 0..<600 where loads.open > 0 { try await Task.sleep(nanoseconds: 100_000_000) }
+            #expect(loads.open == 0 && loads.all > 30, "\(loads.open) of \(loads.all)")
+        }
+
+        @Test("A mirror page has what its policy allows, and not what the documentation says that it lacks")
+        func limits() async throws {
+            let scene = try Scene { request in
+                guard request.path == "/page" else { return .text(request.headers["referer"] ?? "-") }
+                var page = Scene.html(
+                    "<meta http-equiv=Content-Security-Policy content=\"style-src http:\"><link rel=stylesheet href=/site.css>"
+                )
+                page.headers["Content-Security-Policy"] = "default-src http: 'unsafe-inline'"
+                page.headers["Cross-Origin-Opener-Policy"] = "same-origin"
+                page.headers["Cross-Origin-Embedder-Policy"] = "require-corp"
+                return page
+            }
+            defer { scene.site.stop() }
+            let browser = try await Way.mirror.browser(scene.cache, forwardingTo: [scene.authority])
+            try await browser.load(Way.mirror.address(of: scene.site.url.absoluteString) + "/page")
+            #expect(try await browser.evaluate(Self.who) == "first")
+            let lacks = """
+                const attempt = async body => { try { return String(await body()); } catch (error) { return error.name; } };
+                document.cookie = "a=1";
+                return [
+                  await attempt(() => navigator.serviceWorker.register("/worker.js")), crossOriginIsolated,
+                  typeof SharedArrayBuffer, document.cookie, document.referrer,
+                  await attempt(() => navigator.sendBeacon("/beacon", "x")),
+                ].join("|");
+                """
+            #expect(try await browser.evaluate(lacks) == "TypeError|false|undefined|||TypeError")
+            let synchronous = """
+                const request = new XMLHttpRequest();
+                request.open("GET", "/forwarded", false);
+                request.send();
+                return request.responseText;
+                """
+            #expect(try await browser.evaluate(synchronous) == "-")
+            #expect(!scene.site.requests.contains { $0.path == "/beacon" || $0.path == "/worker.js" })
         }
 
         /// What a page of another host tries.
