@@ -149,7 +149,7 @@ struct BrowserTests {
         return folder.url.appendingPathComponent("Extension")
     }
 
-    /// - Parameter evaluate: Runs the body of a function in the toolbar's page, which is the page in front.
+    /// Checks the toolbar's page, in which `evaluate` runs the body of a function, and which is the page in front.
     private func checkToolbar(_ evaluate: (String) async throws -> String?) async throws {
         let state = """
             const box = document.getElementById("switch");
