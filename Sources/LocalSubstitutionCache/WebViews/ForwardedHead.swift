@@ -12,17 +12,9 @@ enum ForwardedHead {
 
     /// The request as the site gets it: in the words of the original, and without what would bring a 304.
     ///
-    /// A body that is a stream, as that of every script's request is, becomes data: a redirect may want it again, and
-    /// servers want to know its length. Waits for it.
-    ///
-    /// - Returns: The request; nil when its body is too long, or cannot be read.
-    static func request(_ request: URLRequest, to original: URL) -> URLRequest? {
+    /// A body that is data stays.
+    static func request(_ request: URLRequest, to original: URL) -> URLRequest {
         var result = request
-        if let stream = request.httpBodyStream {
-            guard let body = data(from: stream) else { return nil }
-            result.httpBodyStream = nil
-            result.httpBody = body
-        }
         result.url = original
         result.mainDocumentURL = request.mainDocumentURL.map { MirrorURL.original(of: $0) ?? $0 }
         // Nothing is kept that a policy could be about, and one of them switches the library off.
@@ -36,6 +28,28 @@ enum ForwardedHead {
         if let page = request.value(forHTTPHeaderField: "Referer").flatMap({ URL(string: $0) }) {
             result.setValue((MirrorURL.original(of: page) ?? page).absoluteString, forHTTPHeaderField: "Referer")
         }
+        return result
+    }
+
+    /// The request with its body as data, also when that was a stream, as it is of every script's request.
+    ///
+    /// A redirect may want it again, and servers want to know its length.
+    ///
+    /// - Returns: The request; nil when its body is too long, or cannot be read.
+    static func withBody(_ request: URLRequest) async -> URLRequest? {
+        guard let stream = request.httpBodyStream else {
+            return request.httpBody?.count ?? 0 > longestBody ? nil : request
+        }
+        // Nobody else reads it.
+        nonisolated(unsafe) let source = stream
+        let body = await withCheckedContinuation { done in
+            // Reading may wait, which no thread may that tasks share.
+            DispatchQueue.global().async { done.resume(returning: data(from: source)) }
+        }
+        guard let body else { return nil }
+        var result = request
+        result.httpBodyStream = nil
+        result.httpBody = body
         return result
     }
 

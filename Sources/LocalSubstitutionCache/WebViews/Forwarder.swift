@@ -64,12 +64,9 @@ final class Forwarder: Sendable {
         _ cookies: PageCookies?,
         _ server: SchemeServer
     ) -> SchemeReply {
-        guard let forwarded = ForwardedHead.request(request, to: original) else {
-            let most = ForwardedHead.longestBody >> 20
-            return server.refusal(413, "Its body cannot be read, or is longer than \(most) MB.", to: request)
-        }
-        return SchemeReply(
+        SchemeReply(
             AsyncThrowingStream { continuation in
+                let forwarded = ForwardedHead.request(request, to: original)
                 let load = ForwardedLoad(request, original, forwarded.httpBody, cookies, server, self, continuation)
                 continuation.onTermination = { _ in load.cancel() }
                 load.begin(forwarded)
@@ -280,7 +277,7 @@ private final class ForwardedLoad: @unchecked Sendable {
         )
         guard let head else { return fail(URLError(.cannotParseResponse)) }
         if let type, request.fileMethod == .get, response.statusCode != 206,
-            server.isRewritten(type, at: original, for: request)
+            server.isRewritten(type, for: request)
         {
             collected = (head, type, Data())
         } else {
@@ -321,7 +318,9 @@ private final class ForwardedLoad: @unchecked Sendable {
             return
         }
         if let collected {
-            tellCollected(as: server.rewritten(collected.body, collected.type, at: original) ?? collected.body)
+            let policy = collected.response.value(forHTTPHeaderField: "Content-Security-Policy")
+            let body = server.rewritten(collected.body, collected.type, at: original, policy: policy)
+            tellCollected(as: body ?? collected.body)
         }
         hasEnded = true
         continuation.finish()

@@ -63,12 +63,12 @@ extension HTTPCookie {
     ///
     /// Nothing given knows in which domains everybody can have names, but for those of one part.
     fileprivate func isSettable(by url: URL) -> Bool {
-        guard let host = url.host?.lowercased() else { return false }
+        guard let host = url.host.map(name) else { return false }
         let isAddress = host.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") } || host.contains(":")
         let isPart = !isAddress && name(of: domain).contains(".") && host.hasSuffix("." + name(of: domain))
         guard host == name(of: domain) || isPart, !isSecure || url.scheme == "https" else { return false }
         let prefixed = self.name.lowercased()
-        if prefixed.hasPrefix("__host-") { return isSecure && path == "/" && host == domain.lowercased() }
+        if prefixed.hasPrefix("__host-") { return isSecure && path == "/" && !domain.hasPrefix(".") }
         return isSecure || !prefixed.hasPrefix("__secure-")
     }
 
@@ -78,8 +78,8 @@ extension HTTPCookie {
         return first.hasSuffix(second) || second.hasSuffix(first)
     }
 
-    /// Foundation writes a dot before the domains that more than one host has.
-    private func name(of domain: String) -> String { String(domain.lowercased().drop { $0 == "." }) }
+    /// Foundation writes a dot before the domains that more than one host has; one behind it changes nothing.
+    private func name(of domain: String) -> String { domain.lowercased().trimmingCharacters(in: ["."]) }
 
     /// Whether setting it deletes it.
     var hasExpired: Bool { expiresDate.map { $0 <= Date() } ?? false }

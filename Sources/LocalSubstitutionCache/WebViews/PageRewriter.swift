@@ -16,7 +16,7 @@ struct PageRewriter: Sendable {
     struct Result {
         /// The body, with what is needed written into it; nil where nothing is.
         var body: Data?
-        /// What a page names with `integrity`, which promises the bytes of a file or of the network.
+        /// What links of a page name with `integrity`, which promises the bytes of a file or of the network.
         var promised: [URL] = []
     }
 
@@ -26,10 +26,11 @@ struct PageRewriter: Sendable {
     ///   - body: A whole page or stylesheet.
     ///   - type: Its media type; others than `text/html` and `text/css` are left alone, and encodings whose characters
     ///     have two bytes.
+    ///   - policy: The content policy that the answer names in its head.
     /// - Returns: The new body, and what else the page says.
     ///
     /// Cost: a look at each byte, and one look-up for each absolute address.
-    func rewritten(_ body: Data, _ type: MediaType) -> Result {
+    func rewritten(_ body: Data, _ type: MediaType, policy: String? = nil) -> Result {
         var result = Result()
         guard type.isRewritten,
             type.description.range(of: "charset=\"?utf-(16|32)", options: [.regularExpression, .caseInsensitive])
@@ -44,11 +45,18 @@ struct PageRewriter: Sendable {
         } else {
             let references = PageScanner.references(in: bytes)
             insertions = references.addresses.compactMap(insertion) + references.promised.compactMap(schemeInsertion)
+            let policies = [policy ?? ""] + references.policies.map { String(decoding: $0.bytes, as: UTF8.self) }
+            // Where a policy names styles by their fingerprints, another style would be refused.
+            if !policies.contains(where: { $0.lowercased().contains("'sha") }) {
+                insertions += references.styles.compactMap(insertion)
+            }
             insertions += references.bases.compactMap { baseInsertion(for: $0, origin) }
             insertions += references.policies.flatMap { policyInsertions(for: $0, origin) }
             insertions.sort { $0.offset < $1.offset }
             let base = references.bases.first.flatMap { URL(string: $0.text, relativeTo: url) } ?? url
-            result.promised = references.promised.compactMap { URL(string: $0.text, relativeTo: base)?.absoluteURL }
+            result.promised = references.promisedLinks.compactMap {
+                URL(string: $0.text, relativeTo: base)?.absoluteURL
+            }
         }
         if !insertions.isEmpty { result.body = Self.body(bytes, with: insertions) }
         return result

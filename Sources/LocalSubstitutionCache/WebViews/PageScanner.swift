@@ -9,8 +9,10 @@ package struct PageScanner {
     package struct References {
         /// Of pictures, styles, scripts, links and forms.
         var addresses: [Reference] = []
-        /// Of elements with `integrity`, which promises their bytes beforehand.
-        fileprivate(set) var promised: [Reference] = []
+        /// Of the styles in the page itself.
+        fileprivate(set) var styles: [Reference] = []
+        /// Of elements with `integrity`, which promises their bytes beforehand; and those of them that are links.
+        fileprivate(set) var promised: [Reference] = [], promisedLinks: [Reference] = []
         /// Of the elements that say what relative addresses are relative to.
         package fileprivate(set) var bases: [Reference] = []
         /// What is loaded with the page: pictures, styles, scripts, sounds and films, also those with `integrity`.
@@ -160,6 +162,7 @@ package struct PageScanner {
         if Self.isLoaded(element, attributes) { references.resources += references.addresses[first...].map(\.text) }
         if attributes.contains(where: { $0.name == "integrity" }) {
             references.promised += references.addresses[first...]
+            if element == "link" { references.promisedLinks += references.addresses[first...] }
             references.addresses.removeSubrange(first...)
         }
     }
@@ -207,7 +210,7 @@ package struct PageScanner {
 
     private mutating func addStylesheet(_ text: [UInt8], _ offsets: [Int]) {
         let found = ReferenceScanner.references(inStylesheet: text).filter { $0.offset < offsets.count }
-        references.addresses += found.map { Reference(text: $0.text, offset: offsets[$0.offset]) }
+        references.styles += found.map { Reference(text: $0.text, offset: offsets[$0.offset]) }
         references.resources += found.map(\.text)
     }
 

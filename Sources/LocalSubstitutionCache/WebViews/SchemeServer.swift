@@ -56,8 +56,12 @@ struct SchemeServer: @unchecked Sendable {
                 return SchemeReply { [self] in
                     var cookies = await cookies()
                     cookies?.isFromElsewhere = allowed == .fromElsewhere
+                    guard let whole = await ForwardedHead.withBody(request) else {
+                        let most = ForwardedHead.longestBody >> 20
+                        return refusal(413, "Its body cannot be read, or is longer than \(most) MB.", to: request)
+                    }
                     if Task.isCancelled { return SchemeReply(failure: CancellationError()) }
-                    return forwarder.reply(to: request, original, cookies, self)
+                    return forwarder.reply(to: whole, original, cookies, self)
                 }
             case .refused(let problem) where isMethodAllowed:
                 return refusal(
@@ -96,21 +100,25 @@ struct SchemeServer: @unchecked Sendable {
     }
 
     /// The page or stylesheet at this URL with mirrors written into it; nil where none is.
-    func rewritten(_ body: Data, _ type: MediaType, at original: URL) -> Data? {
+    func rewritten(_ body: Data, _ type: MediaType, at original: URL, policy: String?) -> Data? {
         let rewriter = PageRewriter(
             url: original,
             isMapped: { URL(string: $0).map(isMapped) ?? false },
             isForwarded: { forwarder?.guardian.isNamed($0) ?? false }
         )
-        let result = rewriter.rewritten(body, type)
+        let result = rewriter.rewritten(body, type, policy: policy)
         promises.add(result.promised)
         return result.body
     }
 
-    /// Whether mirrors are written into this answer: into pages and stylesheets of mirror pages, but not where an
-    /// element has promised its bytes.
-    func isRewritten(_ type: MediaType, at original: URL, for request: URLRequest) -> Bool {
-        type.isRewritten && WebOrigin(request.mainDocumentURL)?.isMirror == true && !promises.contains(original)
+    /// Whether mirrors are written into this answer: into pages and stylesheets of mirror pages, but not where a link
+    /// has promised its bytes.
+    func isRewritten(_ type: MediaType, for request: URLRequest) -> Bool {
+        guard type.isRewritten, WebOrigin(request.mainDocumentURL)?.isMirror == true else { return false }
+        // What answers may lie elsewhere, behind a redirect.
+        let isPromised =
+            type.essence == "text/css" && request.url.flatMap(MirrorURL.original).map(promises.contains) == true
+        return !isPromised
     }
 
     /// The request for the original, without its policy: a page that is loaded again still means the app's files.
@@ -125,14 +133,15 @@ struct SchemeServer: @unchecked Sendable {
         let representation = match.row.representation
         let substitution = match.row.substitution
         let type = substitution.mediaType
-        if let url = asked.url, isRewritten(type, at: url, for: request) {
+        if let url = asked.url, isRewritten(type, for: request) {
             var whole = asked
             whole.setValue(nil, forHTTPHeaderField: "Range")
             whole.httpMethod = "GET"
             let answer = representation.exactly(for: whole)
+            let policy = answer.fields.first { $0.key.lowercased() == "content-security-policy" }?.value
             let make: @Sendable () -> SchemeReply = { [self] in
                 var answer = answer
-                if let rewritten = rewritten(answer.data, type, at: url) {
+                if let rewritten = rewritten(answer.data, type, at: url, policy: policy) {
                     answer.data = asked.fileMethod == .head ? Data() : rewritten
                     answer.fields["Content-Length"] = String(rewritten.count)
                     answer.fields["ETag"] = nil
@@ -239,8 +248,11 @@ private final class PromisedResources: @unchecked Sendable {
     private var identities: Set<URLIdentity> = []
 
     func add(_ urls: [URL]) {
-        let added = urls.compactMap { try? URLIdentity($0.absoluteString) }
-        if !added.isEmpty { lock.withLock { if identities.count < Self.most { identities.formUnion(added) } } }
+        let added = urls.prefix(Self.most).compactMap { try? URLIdentity($0.absoluteString) }
+        if added.isEmpty { return }
+        lock.withLock {
+            for identity in added where identities.count < Self.most { identities.insert(identity) }
+        }
     }
 
     func contains(_ url: URL) -> Bool {

@@ -18,7 +18,7 @@ public import WebKit
 public final class WebViewSubstitutions {
     /// For `WebPage.Configuration`, whose `useSubstitutions(_:)` is needed, too.
     public let controller = WKWebExtensionController(configuration: .nonPersistent())
-    /// Whether a page that was loaded for a test got what it should; if not, everything stays on the network.
+    /// Whether pages that were loaded for a test got what they should; if not, everything stays on the network.
     public private(set) var isActive = false
     private let cache: LocalSubstitutionCache
 

@@ -68,7 +68,7 @@ enum WebExtensionCommand {
         let lost = WebViewCheck.lostReferences(in: web)
         if lost > 0 {
             console.print(
-                "\(counted(lost, "address")) in its stylesheets and scripts \(lost == 1 ? "leads" : "lead") nowhere in a browser; "
+                "\(counted(lost, "reference")) in its stylesheets and scripts \(lost == 1 ? "leads" : "lead") nowhere in a browser; "
                     + "see: substitute check --web-views"
             )
         }

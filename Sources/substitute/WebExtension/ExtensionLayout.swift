@@ -46,10 +46,10 @@ struct ExtensionLayout {
         var folders = file.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(Self.name)
         folders.insert(authority.replacingOccurrences(of: ":", with: "_"), at: 0)
         var name = folders.removeLast()
-        let suffix = Self.suffix(for: substitution, in: name)
         if folders.joined().utf8.count + name.utf8.count > 600 {
             (folders, name) = (["~long"], Self.replacement(for: path))
         }
+        let suffix = Self.suffix(for: substitution, in: name)
         for tree in 1... {
             let folder = ([Self.root] + (tree == 1 ? [] : ["~\(tree)"]) + folders).joined(separator: "/")
             guard isFree(folder) else { continue }
@@ -129,6 +129,7 @@ struct ExtensionLayout {
             && name.unicodeScalars.allSatisfy {
                 $0.value >= 0x20 && $0.value != 0x7F && !"/\\:*?\"<>|".unicodeScalars.contains($0)
             }
-            && name == name.precomposedStringWithCanonicalMapping
+            // As characters, other spellings would be equal.
+            && name.unicodeScalars.elementsEqual(name.precomposedStringWithCanonicalMapping.unicodeScalars)
     }
 }

@@ -54,8 +54,7 @@ struct OutputFolder {
         guard kind == .typeDirectory else { throw UsageError("\(quoted(path)) is a file; name a folder") }
         let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
         if names.allSatisfy({ $0 == ".DS_Store" }) { return }
-        let list = try? String(contentsOf: url.appendingPathComponent(Self.listName), encoding: .utf8)
-        guard let list, list.hasPrefix(Self.listHead) else {
+        guard let list = Self.list(in: url) else {
             throw UsageError("\(quoted(path)) holds files that this tool did not write; name a new folder")
         }
         let written = Set(list.split(separator: "\n").dropFirst().map(String.init) + [Self.listName])
@@ -74,18 +73,25 @@ struct OutputFolder {
         }
     }
 
+    /// The list in a folder that this tool wrote; nil in any other.
+    private static func list(in folder: URL) -> String? {
+        let list = try? String(contentsOf: folder.appendingPathComponent(listName), encoding: .utf8)
+        return list.flatMap { $0.hasPrefix(listHead) ? $0 : nil }
+    }
+
     /// Writes the files to a new folder, and then gives that folder the name of the old one.
     func write(_ files: [String: WebExtension.Content]) throws {
-        // What a run leaves that is killed: the folder that it made, or the one that it had moved aside.
-        try? FileManager.default.removeItem(at: new)
-        if FileManager.default.fileExists(atPath: url.path) {
-            try? FileManager.default.removeItem(at: aside)
-        } else {
-            try? FileManager.default.moveItem(at: aside, to: url)
-        }
+        tidyUp()
+        let new = url.deletingLastPathComponent().appendingPathComponent(stagingPrefix + UUID().uuidString)
         do {
             try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
             defer { try? FileManager.default.removeItem(at: new) }
+            // It is this run's as long as the run has the lock.
+            let descriptor = open(new.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { close(descriptor) }
+            flock(descriptor, LOCK_EX | LOCK_NB)
+            let list = ([Self.listHead, ""] + files.keys.sorted()).joined(separator: "\n") + "\n"
+            try Data(list.utf8).write(to: new.appendingPathComponent(Self.listName))
             let paths = files.keys.sorted()
             let folders = Set(paths.map { ($0 as NSString).deletingLastPathComponent })
             for folder in folders where !folder.isEmpty {
@@ -93,10 +99,8 @@ struct OutputFolder {
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             }
             for path in paths { try files[path]?.data.write(to: new.appendingPathComponent(path)) }
-            let list = ([Self.listHead, ""] + paths).joined(separator: "\n") + "\n"
-            try Data(list.utf8).write(to: new.appendingPathComponent(Self.listName))
             if FileManager.default.fileExists(atPath: url.path) {
-                try replace()
+                try replace(with: new)
             } else {
                 try FileManager.default.moveItem(at: new, to: url)
             }
@@ -110,7 +114,8 @@ struct OutputFolder {
     /// Gives the new folder the name of the old one, and removes that; when that fails, it keeps its name.
     ///
     /// Foundation's `replaceItemAt` refuses on Linux to replace a folder that holds something.
-    private func replace() throws {
+    private func replace(with new: URL) throws {
+        let aside = url.deletingLastPathComponent().appendingPathComponent(new.lastPathComponent + Self.asideSuffix)
         try FileManager.default.moveItem(at: url, to: aside)
         do {
             try FileManager.default.moveItem(at: new, to: url)
@@ -121,11 +126,26 @@ struct OutputFolder {
         try? FileManager.default.removeItem(at: aside)
     }
 
-    private var new: URL { beside("new") }
-    private var aside: URL { beside("old") }
+    /// How the name begins of what is written beside the folder, before it has its name.
+    private var stagingPrefix: String { ".\(url.lastPathComponent).substitute-" }
+    private static let asideSuffix = "-old"
 
-    private func beside(_ suffix: String) -> URL {
-        url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).substitute-\(suffix)")
+    /// Removes what a run has left that was killed, and puts back the folder that it had moved aside.
+    private func tidyUp() {
+        let parent = url.deletingLastPathComponent()
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+        for name in names.sorted() where name.hasPrefix(stagingPrefix) {
+            let left = parent.appendingPathComponent(name)
+            let descriptor = open(left.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else { continue }
+            defer { close(descriptor) }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, Self.list(in: left) != nil else { continue }
+            if name.hasSuffix(Self.asideSuffix), FileSystem.kind(of: url.path) == nil {
+                try? FileManager.default.moveItem(at: left, to: url)
+            } else {
+                try? FileManager.default.removeItem(at: left)
+            }
+        }
     }
 }
 

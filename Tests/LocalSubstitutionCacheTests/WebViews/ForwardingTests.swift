@@ -294,6 +294,7 @@ final class ForwardingTests: SchemeSuite {
             ("https://www.a.org/", "a=; Domain=bank.example; Expires=Thu, 01 Jan 1970 00:00:00 GMT", false),
             ("https://evila.org/", "a=1; Domain=a.org", false), ("https://a.org/", "a=1; Domain=www.a.org", false),
             ("https://127.0.0.1/", "a=1; Domain=0.0.1", false), ("https://127.0.0.1/", "a=1", true),
+            ("https://evil.org./", "a=1; Domain=org.", false), ("https://a.org./", "a=1; Domain=a.org", true),
             ("https://a.org/", "a=1; Secure", true), ("http://a.org/", "a=1; Secure", false),
             ("https://a.org/", "__Secure-a=1; Secure", true), ("https://a.org/", "__Secure-a=1", false),
             ("https://a.org/", "__Host-a=1; Secure; Path=/", true),
@@ -522,7 +523,11 @@ final class ForwardingTests: SchemeSuite {
         var request = try request(sites.mirror("/x"), "POST", from: sites.mirror("/page"), ["Origin": sites.mirror("")])
         request.httpBodyStream = InputStream(data: Data(count: ForwardedHead.longestBody + 1))
         let refused = try await answer(sites.server, request)
-        #expect(refused.status == 413 && refused.text.contains("longer than 64 MB") && sites.site.requests.isEmpty)
+        #expect(refused.status == 413 && refused.text.contains("longer than 64 MB"))
+        request.httpBodyStream = nil
+        request.httpBody = Data(count: ForwardedHead.longestBody + 1)
+        #expect(try await answer(sites.server, request).status == 413)
+        #expect(sites.site.requests.isEmpty)
     }
 
     @Test("A policy is translated for the document that has it, also in a frame")
@@ -585,6 +590,30 @@ final class ForwardingTests: SchemeSuite {
         }
         let own = try await answer(sites, "/mapped.css", "POST", ["Origin": sites.mirror("")])
         #expect(own.status == 200 && own.text == "network")
+    }
+
+    @Test("A stylesheet that a link promises stays as it is, also behind a redirect to a file")
+    func promisedRedirect() async throws {
+        try folder.write("a{b:url(https://h/x)}", to: "own.css")
+        let site = try LoopbackServer { request in
+            request.path == "/page"
+                ? .init(
+                    headers: ["Content-Type": "text/html"],
+                    body: Data("<link integrity=x href=/promised.css>".utf8)
+                ) : .init(status: 302, headers: ["Location": "/real.css"])
+        }
+        defer { site.stop() }
+        let url = site.url.absoluteString
+        let cache = try cache(#"{ "\#(url)/real.css": "own.css", "https://h/x": "site.css" }"#)
+        let server = SchemeServer(cache, forwardingTo: [url])
+        let page = "substitution-\(url)/page"
+        for (path, text) in [
+            ("/other.css", "a{b:url(substitution-https://h/x)}"), ("/page", "<link integrity=x href=/promised.css>"),
+            ("/promised.css", "a{b:url(https://h/x)}"),
+        ] {
+            let request = try request("substitution-\(url)\(path)", "GET", from: page)
+            #expect(try await answer(server, request).text == text)
+        }
     }
 
     @Test("A page that is redirected is led to its new address")

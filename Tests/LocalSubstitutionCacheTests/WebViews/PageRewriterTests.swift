@@ -140,10 +140,22 @@ struct PageRewriterTests {
     func promised() throws {
         let page = """
             <base href=/dir/><link integrity=x href=a.css><script integrity=x src=//cdn/b.js></script>
-            <link integrity=x href=https://c/d.css><link href=e.css>
+            <link integrity=x href=https://c/d.css><link href=e.css><a integrity=x href=f.css>
             """
         let promised = rewriter.rewritten(Data(page.utf8), try #require(MediaType("text/html"))).promised
-        #expect(promised.map(\.absoluteString) == ["https://h/dir/a.css", "https://cdn/b.js", "https://c/d.css"])
+        #expect(promised.map(\.absoluteString) == ["https://h/dir/a.css", "https://c/d.css"])
+    }
+
+    @Test("Styles that a policy names by their fingerprints stay", arguments: [true, false])
+    func fingerprints(isInHead: Bool) throws {
+        let policy = "style-src 'SHA256-abc'; img-src 'none'"
+        let meta = isInHead ? "" : "<meta http-equiv=content-security-policy content=\"\(policy)\">"
+        let page = "<style>a{b:url(https://h/m)}</style><p style='b:url(https://h/m)'>"
+        let type = try #require(MediaType("text/html"))
+        let body = Data("\(meta)\(page)<img src=https://h/m>".utf8)
+        let result = rewriter.rewritten(body, type, policy: isInHead ? policy : nil)
+        let expected = "\(meta)\(page)<img src=substitution-https://h/m>"
+        #expect(result.body.map { String(decoding: $0, as: UTF8.self) } == expected)
     }
 
     @Test("Other types and wide encodings are left alone")

@@ -60,6 +60,24 @@ final class SchemeServerTests: SchemeSuite {
         #expect(try await text("own.css") == "a{b:url(substitution-https://example.com/site.css)}")
     }
 
+    @Test("How many promised stylesheets are remembered has a limit, and pages are none")
+    func manyPromises() async throws {
+        let links = (0..<10_001).map { "<link integrity=x href=\($0).css>" }.joined()
+        try folder.write("\(links)<link integrity=x href=promised.css>", to: "many.html")
+        let css = "a{b:url(https://example.com/site.css)}"
+        for name in ["0.css", "promised.css"] { try folder.write(css, to: name) }
+        try folder.write("<a integrity=x href=two.html><link integrity=x href=two.html>", to: "one.html")
+        try folder.write("<img src=https://example.com/site.css>", to: "two.html")
+        let server = SchemeServer(try cache(#"{ "https://example.com/": "./" }"#))
+        let text = { (path: String) in
+            try await self.answer(server, self.request(Self.page + path, "GET", from: Self.page + "p")).text
+        }
+        for page in ["one.html", "many.html"] { _ = try await text(page) }
+        #expect(try await text("0.css") == css)
+        #expect(try await text("promised.css") != css)
+        #expect(try await text("two.html") == "<img src=substitution-https://example.com/site.css>")
+    }
+
     @Test("HEAD of a page that is rewritten has the head of GET")
     func rewrittenHead() async throws {
         try folder.write("<img src=https://example.com/site.css>", to: "page.html")

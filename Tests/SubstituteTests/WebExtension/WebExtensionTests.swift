@@ -122,9 +122,11 @@ struct WebExtensionTests {
     @Test("What leads nowhere, and what has a last day, is said")
     func remarks() async throws {
         try write(#"{ "https://h/a.css": { "file": "a.css", "until": "2099-01-01" } }"#)
+        try folder.write("a { b: url(gone.png), url(lost.png) }", to: "Substitutions/a.css")
+        #expect(try await make().output.contains("2 references in its stylesheets and scripts lead nowhere"))
         try folder.write("a { b: url(gone.png) }", to: "Substitutions/a.css")
         let result = try await make()
-        #expect(result.output.contains("1 address in its stylesheets and scripts leads nowhere in a browser"))
+        #expect(result.output.contains("1 reference in its stylesheets and scripts leads nowhere in a browser"))
         #expect(result.output.contains("until this is run again:\n  line 1 \"https://h/a.css\": 2099-01-01\n"))
         #expect(!result.output.contains("Left to the network"))
         let check = try await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
@@ -163,14 +165,54 @@ struct WebExtensionTests {
         let output = try #require(before.first { $0 != "Substitutions" })
         try FileManager.default.moveItem(
             at: folder.url.appendingPathComponent(output),
-            to: folder.url.appendingPathComponent(".\(output).substitute-old")
+            to: folder.url.appendingPathComponent(".\(output).substitute-1-old")
         )
-        try folder.write("half", to: ".\(output).substitute-new/files/a")
+        try folder.write(
+            String(
+                contentsOf: folder.url.appendingPathComponent(".\(output).substitute-1-old/written-by-substitute.txt"),
+                encoding: .utf8
+            ),
+            to: ".\(output).substitute-2/written-by-substitute.txt"
+        )
+        // Somebody else's.
+        try folder.write("mine", to: ".\(output).substitute-3/file")
         try write("{", files: [])
         #expect(try await make().status == 1)
         try write(#"{ "https://h/a": "a.txt" }"#, files: ["a.txt"])
         #expect(try await make().status == 0)
-        #expect(try names() == before)
+        #expect(try names() == [".\(output).substitute-3"] + before)
+    }
+
+    @Test("Of several runs at once each writes all, or leaves the folder as it was")
+    func severalRuns() async throws {
+        let files = (0..<100).map { "f/\($0).txt" }
+        try write(#"{ "https://h/f/": "f/" }"#, files: files)
+        let statuses = try await withThrowingTaskGroup(of: Int32.self) { group in
+            for _ in 0..<6 { group.addTask { try await make().status } }
+            return try await group.reduce(into: [Int32]()) { $0.append($1) }
+        }
+        #expect(statuses.contains(0))
+        #expect(try rules().count == 100)
+        #expect(try names(in: ".").allSatisfy { !$0.hasPrefix(".") })
+    }
+
+    @Test("Long paths and other spellings of a letter have copies of their own, with their types")
+    func oddCopies() async throws {
+        let long = (0..<8).map { _ in String(repeating: "n", count: 94) }.joined(separator: "/")
+        try write(
+            """
+            { "https://h/\(long)/a.css": "a.css", "https://i/\(long)/a.css": "b.css", "https://h/\(long)/a.js": "a.js",
+              "https://h/%C3%A9/a.css": "a.css", "https://h/e%CC%81/a.css": "b.css",
+              "https://h/%C3%A9/b.css": "a.css", "https://h/e%CC%81/b.css": "a.css" }
+            """,
+            files: ["a.css", "b.css", "a.js"]
+        )
+        let result = try await make()
+        #expect(result.status == 0, "\(result.errors)")
+        // Each file is there.
+        let paths = try rules().compactMap { $0.components(separatedBy: " → ").last }
+        #expect(Set(paths).count == 7 && paths.filter { $0.hasSuffix(".css") }.count == 6, "\(paths)")
+        #expect(paths.filter { $0.hasSuffix(".js") }.count == 1)
     }
 
     @Test("One file of several types has a copy for each, and one of hosts that browsers refuse none")
