@@ -181,30 +181,31 @@ private func checkCopy(_ data: Data) {
 
 // MARK: - Pages of the network
 
-private let rewriter = WebOrigin("substitution-https://h/").map { page in
-    PageRewriter(page: page, isMapped: { $0.utf8.count % 2 == 0 }, isForwarded: { $0.utf8.count % 2 == 0 })
+private let rewriter = URL(string: "https://h/").map { url in
+    PageRewriter(
+        url: url,
+        isMapped: { $0.utf8.count % 2 == 0 },
+        isForwarded: { $0.authority.utf8.count % 2 == 0 }
+    )
 }
 
 private func fuzzPage(_ data: Data) {
     for type in ["text/html", "text/css"].compactMap({ MediaType($0) }) {
-        guard let rewritten = rewriter?.rewritten(data, type) else { continue }
-        // What is there stays, in its order, and what is inserted is one of two texts.
+        guard let rewritten = rewriter?.rewritten(data, type).body else { continue }
+        // What is there stays, in its order.
         var rest = rewritten[...]
         for byte in data {
-            for text in ["substitution-", "https:"] where rest.first != byte && rest.starts(with: text.utf8) {
-                rest = rest.dropFirst(text.utf8.count)
-            }
-            if rest.first != byte, let index = rest.firstIndex(of: byte) { rest = rest[index...] }
+            rest = rest[(rest.firstIndex(of: byte) ?? rest.endIndex)...]
             require(rest.first == byte, "something is lost in \(type)")
             rest = rest.dropFirst()
         }
         require(rewritten.count > data.count, "nothing is inserted")
     }
     // A header is text; what a page's own policy says stays in it.
-    guard let page = WebOrigin("substitution-https://h/"), let policy = String(data: data, encoding: .utf8) else {
+    guard let site = WebOrigin("https://h/"), let policy = String(data: data, encoding: .utf8) else {
         return
     }
-    let translated = ContentPolicy.translated(policy, for: page)
+    let translated = ContentPolicy.translated(policy, for: site)
     let words = policy.split { $0.isWhitespace || ";,".contains($0) }
     for word in words.prefix(50) { require(translated.contains(word), "\(word) is lost in \(translated)") }
 }

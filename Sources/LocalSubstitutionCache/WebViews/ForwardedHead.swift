@@ -114,7 +114,7 @@ enum ContentPolicy {
     /// What is to be written into a list of policies, and before which of its bytes, in their order.
     static func additions(to policies: [UInt8], for site: WebOrigin) -> [(offset: Int, text: String)] {
         policies.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }.flatMap { directive -> [(Int, String)] in
-            let words = directive.split { $0 <= 0x20 }
+            let words = directive.split(whereSeparator: \.isHTMLSpace)
             guard let name = words.first, hasSources(String(decoding: name, as: UTF8.self)) else { return [] }
             let sources = words.dropFirst().map { (offset: $0.startIndex, text: String(decoding: $0, as: UTF8.self)) }
             var seen = Set(sources.map(\.text))

@@ -272,5 +272,6 @@ package struct PageScanner {
 }
 
 extension UInt8 {
-    fileprivate var isHTMLSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0C || self == 0x0D }
+    /// ASCII whitespace (Infra Standard §4.6).
+    var isHTMLSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0C || self == 0x0D }
 }
