@@ -769,7 +769,8 @@ final class ForwardingTests: SchemeSuite {
             ("connect-src 'none', img-src *", "connect-src 'none', img-src substitution-http: substitution-https: *"),
             ("sandbox allow-scripts; upgrade-insecure-requests", "sandbox allow-scripts; upgrade-insecure-requests"),
             ("connect-src wss://c.org blob:", "connect-src wss://c.org blob:"), ("", ""), (";;", ";;"),
-            ("img-src", "img-src"), ("img-src a\0https:", "img-src a\0https:"), ("img-src https: substitution-https:", "img-src https: substitution-https:"),
+            ("img-src", "img-src"), ("img-src a\0https:", "img-src a\0https:"),
+            ("img-src https: substitution-https:", "img-src https: substitution-https:"),
             ("img-src  https:\tdata: ;", "img-src  substitution-https: https:\tdata: ;"),
         ]
     )
