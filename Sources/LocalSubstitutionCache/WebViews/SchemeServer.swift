@@ -44,11 +44,7 @@ struct SchemeServer: @unchecked Sendable {
         }
         if let reply = file(at: original, for: request) { return reply }
         let asked = Self.asked(original, by: request)
-        let reason = cache.explain(asked).description
-        var isMethodAllowed = true
-        if case .leftAlone(let match, because: .method) = cache.verdict(on: asked), !match.row.isConditional {
-            isMethodAllowed = false
-        }
+        var problem: String?
         if let forwarder, let target = WebOrigin(original), forwarder.guardian.isNamed(target) {
             switch forwarder.guardian.decision(on: request, to: target, isMapped: isMappedHost) {
             case .allowed(.none): return forwarder.reply(to: request, original, nil, self)
@@ -63,17 +59,16 @@ struct SchemeServer: @unchecked Sendable {
                     if Task.isCancelled { return SchemeReply(failure: CancellationError()) }
                     return forwarder.reply(to: whole, original, cookies, self)
                 }
-            case .refused(let problem) where isMethodAllowed:
-                return refusal(
-                    403,
-                    "\(reason) It is not loaded from the network for this page, because \(problem).",
-                    to: request
-                )
-            case .refused: break
+            case .refused(let reason): problem = reason
             }
         }
-        if isMethodAllowed { return refusal(404, reason, to: request) }
-        return refusal(405, reason, to: request, ["Allow": "GET, HEAD"])
+        let reason = cache.explain(asked).description
+        if case .leftAlone(let match, because: .method) = cache.verdict(on: asked), !match.row.isConditional {
+            return refusal(405, reason, to: request, ["Allow": "GET, HEAD"])
+        }
+        guard let problem else { return refusal(404, reason, to: request) }
+        let refused = "\(reason) It is not loaded from the network for this page, because \(problem)."
+        return refusal(403, refused, to: request)
     }
 
     // MARK: - Files

@@ -155,18 +155,16 @@ struct ExplainCommand {
     /// A URL with all encoded that Foundation would encode, and each `%` with it.
     private static func encoded(_ url: String) -> String {
         let scheme = url.range(of: "://")?.upperBound ?? url.startIndex
-        let path = url[scheme...].firstIndex { "/?#".contains($0) } ?? url.endIndex
-        let bytes = Array(url[path...].utf8)
-        let rest = bytes.indices.map { index in
+        let start = url[scheme...].firstIndex { "/?#".contains($0) } ?? url.endIndex
+        let (bytes, path) = (Array(url.utf8), url[..<start].utf8.count)
+        return bytes.indices.map { index in
             let byte = bytes[index]
             let next = bytes[index...].dropFirst().prefix(2)
             let isEscape = next.count == 2 && next.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
-            if Self.kept.contains(byte) || byte == UInt8(ascii: "%") && isEscape { return String(UnicodeScalar(byte)) }
-            return String(format: "%%%02X", byte)
-        }
-        return url[..<path].unicodeScalars.map { scalar in
-            scalar.isASCII ? String(scalar) : String(scalar).utf8.map { String(format: "%%%02X", $0) }.joined()
-        }.joined() + rest.joined()
+            let isKept =
+                index < path ? byte < 0x80 : Self.kept.contains(byte) || byte == UInt8(ascii: "%") && isEscape
+            return isKept ? String(UnicodeScalar(byte)) : String(format: "%%%02X", byte)
+        }.joined()
     }
 
     private func printText(_ text: String, _ answer: Answer?) {
