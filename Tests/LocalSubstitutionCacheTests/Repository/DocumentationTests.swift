@@ -72,4 +72,27 @@ struct DocumentationTests {
             )
         }
     }
+
+    /// The Markdown files that git would show.
+    private static var documents: [String] {
+        let found = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
+        return found.filter { path in
+            path.hasSuffix(".md") && !path.split(separator: "/").contains { $0.hasPrefix(".") && $0 != ".github" }
+        }
+        .sorted()
+    }
+
+    @Test("Each reference link of a document is defined in it, once and on a line of its own", arguments: documents)
+    func references(document: String) throws {
+        let text = try String(contentsOf: Self.root.appendingPathComponent(document), encoding: .utf8)
+        // What stands in code is no link.
+        let prose = text.replacing(/(?ms)^```.*?^```$/, with: "").replacing(/`[^`\n]*`/, with: "")
+        let defined = prose.matches(of: /(?m)^\[([^\]\n]+)\]: +\S+$/).map { $0.output.1.lowercased() }
+        #expect(Set(defined).count == defined.count, "defined twice: \(defined)")
+        let lines = prose.matches(of: /(?m)^ {0,3}\[[^\]\n]+\]:(.*)$/).map(\.output.1)
+        #expect(lines.count == defined.count, "a definition has more than an address: \(lines)")
+        let used = Set(prose.matches(of: /\]\[([^\]\n]+)\]/).map { $0.output.1.lowercased() })
+        #expect(used.subtracting(defined) == [], "used, and not defined")
+        #expect(Set(defined).subtracting(used) == [], "defined, and not used")
+    }
 }
