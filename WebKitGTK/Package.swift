@@ -24,7 +24,8 @@ let package = Package(
         .executableTarget(name: "Look", dependencies: ["Browser", "LocalSubstitutionCache", "LoopbackServer"]),
         .testTarget(
             name: "WebKitGTKTests",
-            dependencies: ["Browser", "LocalSubstitutionCache", "LoopbackServer", "PageRules", "TestSupport"]
+            dependencies: ["Browser", "LocalSubstitutionCache", "LoopbackServer", "PageRules", "TestSupport"],
+            exclude: ["Pages"]
         ),
     ]
 )

@@ -45,7 +45,11 @@ struct Connection: ~Copyable {
 
     /// Sends an answer; false when the connection cannot be used again.
     func write(_ response: LoopbackServer.Response, to request: LoopbackServer.Request) -> Bool {
-        let interim = response.interim.map { "HTTP/1.1 \($0) Interim\r\n\r\n" }.joined()
+        let interim = response.interim.map { interim in
+            let fields = interim.headers.map { "\($0): \($1)\r\n" }.sorted().joined()
+            return "HTTP/1.1 \(interim.status) Interim\r\n\(fields)\r\n"
+        }
+        .joined()
         let head = Data(interim.utf8) + Self.head(of: response)
         let body = request.method == "HEAD" ? Data() : response.body
         switch response.transfer {

@@ -14,14 +14,25 @@ extension LoopbackServer {
         package var path: String { String(target.prefix { $0 != "?" }) }
     }
 
+    /// The head of an interim response.
+    package struct Interim: Sendable {
+        package let status: Int
+        package let headers: [String: String]
+
+        package init(status: Int, headers: [String: String] = [:]) {
+            self.status = status
+            self.headers = headers
+        }
+    }
+
     /// What the server answers.
     package struct Response: Sendable {
         package var status: Int
         package var headers: [String: String]
         package var body: Data
         package var transfer: Transfer
-        /// Statuses of interim responses, which are sent before (RFC 9110 §15.2).
-        package var interim: [Int] = []
+        /// Interim responses, which are sent before (RFC 9110 §15.2).
+        package var interim: [Interim] = []
         /// The parts of a body that is made while it is sent, in chunks; nil where `body` is all.
         package var nextPart: (@Sendable () -> Data?)?
 
@@ -30,7 +41,7 @@ extension LoopbackServer {
             headers: [String: String] = [:],
             body: Data = Data(),
             transfer: Transfer = .whole,
-            interim: [Int] = []
+            interim: [Interim] = []
         ) {
             self.interim = interim
             self.status = status

@@ -31,6 +31,24 @@ enum ForwardedHead {
         return result
     }
 
+    /// The request as another site gets it than that of the page: without what the page may have written into fields
+    /// that the engine writes, too.
+    ///
+    /// - Parameters:
+    ///   - request: Of a page, or of a redirect that leaves its site.
+    ///   - agent: The engine's own `User-Agent`; nil when it is not known.
+    /// - Returns: The request with that `User-Agent`, and without a condition on a range: the whole is always right
+    ///   (RFC 9110 §14.2).
+    static func request(_ request: URLRequest, asOf agent: String?) -> URLRequest {
+        var result = request
+        result.setValue(agent, forHTTPHeaderField: "User-Agent")
+        if request.value(forHTTPHeaderField: "If-Range") != nil {
+            result.setValue(nil, forHTTPHeaderField: "If-Range")
+            result.setValue(nil, forHTTPHeaderField: "Range")
+        }
+        return result
+    }
+
     /// The request with its body as data, also when that was a stream, as it is of every script's request.
     ///
     /// A redirect may want it again, and servers want to know its length.
@@ -84,8 +102,6 @@ enum ForwardedHead {
             case "set-cookie", "transfer-encoding", "connection", "keep-alive", "strict-transport-security", "alt-svc",
                 "cache-control", "expires", "age":
                 continue
-            case "content-security-policy", "content-security-policy-report-only":
-                fields[name] = site.map { ContentPolicy.translated(value, for: $0) } ?? value
             case "access-control-allow-origin":
                 // The site has answered its own name, which the mirror has not; an engine compares texts.
                 let asker = origin.flatMap { WebOrigin($0) }
@@ -94,61 +110,9 @@ enum ForwardedHead {
             }
         }
         if isEncoded { fields = fields.filter { $0.key.lowercased() != "content-length" } }
+        if let site { ContentPolicy.translate(&fields, for: site) }
         // What a scheme answers is kept by engines until the page's process ends.
         fields["Cache-Control"] = "no-cache"
         return fields
-    }
-}
-
-/// A content security policy (CSP3 §2.3) of a site, in the words of its mirror.
-enum ContentPolicy {
-    /// The policy with the mirrors of all that it allows, and with what its mirror loads from the site itself.
-    static func translated(_ policies: String, for site: WebOrigin) -> String {
-        var result = Array(policies.utf8)
-        for addition in additions(to: result, for: site).reversed() {
-            result.insert(contentsOf: addition.text.utf8, at: addition.offset)
-        }
-        return String(decoding: result, as: UTF8.self)
-    }
-
-    /// What is to be written into a list of policies, and before which of its bytes, in their order.
-    static func additions(to policies: [UInt8], for site: WebOrigin) -> [(offset: Int, text: String)] {
-        policies.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }.flatMap { directive -> [(Int, String)] in
-            let words = directive.split(whereSeparator: \.isHTMLSpace)
-            guard let name = words.first, hasSources(String(decoding: name, as: UTF8.self)) else { return [] }
-            let sources = words.dropFirst().map { (offset: $0.startIndex, text: String(decoding: $0, as: UTF8.self)) }
-            var seen = Set(sources.map(\.text))
-            return sources.map { source in
-                let added = additions(to: source.text, site).filter { seen.insert($0).inserted }
-                return (source.offset, added.map { $0 + " " }.joined())
-            }
-            .filter { !$1.isEmpty }
-        }
-    }
-
-    private static func hasSources(_ directive: String) -> Bool {
-        let name = directive.lowercased()
-        return name.hasSuffix("-src") || name.hasSuffix("-src-elem") || name.hasSuffix("-src-attr")
-            || ["base-uri", "form-action", "frame-ancestors", "navigate-to"].contains(name)
-    }
-
-    /// What a source means on the site, and does not say of the mirror.
-    private static func additions(to source: String, _ origin: WebOrigin) -> [String] {
-        let word = source.lowercased()
-        switch word {
-        case "'self'": return [origin.site]
-        case "*": return MirrorURL.schemes.map { $0 + ":" }
-        case "https:": return ["substitution-https:"]
-        case "http:": return MirrorURL.schemes.map { $0 + ":" }
-        case _ where word.hasPrefix("https://"): return [MirrorURL.prefix + source]
-        case _ where word.hasPrefix("http://"):
-            return [MirrorURL.prefix + source, "substitution-https" + source.dropFirst(4)]
-        // Keywords, other schemes, and sources of another scheme.
-        case _ where word.hasPrefix("'") || word.hasSuffix(":") || word.contains("://"): return []
-        // A host alone means the page's scheme, and https.
-        default:
-            return MirrorURL.schemes.map { "\($0)://\(source)" } + ["https://\(source)"]
-                + (origin.isSecure ? [] : ["http://\(source)"])
-        }
     }
 }

@@ -17,6 +17,9 @@ final class Forwarder: Sendable {
     /// Asks `SubstitutionProtocol`, for entries with `when`.
     private let conditional: URLSession
     fileprivate let loads = ForwardedLoads()
+    private let lock = NSLock()
+    // Only accessed inside the lock.
+    private nonisolated(unsafe) var engineAgent: String?
 
     /// - Parameter hosts: `host` or `host:port` of each site from which is loaded.
     init(to hosts: Set<String>) {
@@ -50,23 +53,37 @@ final class Forwarder: Sendable {
         conditional.finishTasksAndInvalidate()
     }
 
+    /// Notes the engine's own `User-Agent`: that of the first page, which no script of a page can have asked for.
+    func note(_ request: URLRequest) {
+        guard request.isForMainDocument else { return }
+        lock.withLock { engineAgent = engineAgent ?? request.value(forHTTPHeaderField: "User-Agent") }
+    }
+
+    /// The request as another site gets it than that of the page.
+    fileprivate func forOtherSite(_ request: URLRequest) -> URLRequest {
+        ForwardedHead.request(request, asOf: lock.withLock { engineAgent })
+    }
+
     /// Loads what was asked for.
     ///
     /// - Parameters:
     ///   - request: As the engine hands it over.
     ///   - original: What it asks for.
+    ///   - isElsewhere: Whether another site is asked than that of the page.
     ///   - cookies: What the page has, as far as it may be sent; nil for none.
     ///   - server: Answers redirects to what is mapped, and rewrites pages.
     /// - Returns: The network's answer, as it comes.
     func reply(
         to request: URLRequest,
         _ original: URL,
+        asOtherSite isElsewhere: Bool,
         _ cookies: PageCookies?,
         _ server: SchemeServer
     ) -> SchemeReply {
         SchemeReply(
             AsyncThrowingStream { continuation in
-                let forwarded = ForwardedHead.request(request, to: original)
+                var forwarded = ForwardedHead.request(request, to: original)
+                if isElsewhere { forwarded = forOtherSite(forwarded) }
                 let load = ForwardedLoad(request, original, forwarded.httpBody, cookies, server, self, continuation)
                 continuation.onTermination = { _ in load.cancel() }
                 load.begin(forwarded)
@@ -165,6 +182,8 @@ private final class ForwardedLoad: @unchecked Sendable {
     private var task: URLSessionTask?
     private var isCancelled = false
     private var redirects = 0
+    /// True once another site has been asked than that of the page.
+    private var isElsewhere = false
     private var hasHead = false
     private var hasEnded = false
 
@@ -233,7 +252,7 @@ private final class ForwardedLoad: @unchecked Sendable {
             return nil
         }
         guard forwarder.guardian.isNamed(target) else {
-            return refuse("It redirects to \(target.authority), which the app has not named.")
+            return refuse("It redirects to a site that the app has not named.")
         }
         if target != source {
             guard isReading else { return refuse("It redirects a \(next.httpMethod ?? "") to another site.") }
@@ -241,6 +260,7 @@ private final class ForwardedLoad: @unchecked Sendable {
                 return refuse("It redirects to another site, and the field \(quoted(field)) needs its consent.")
             }
             cookies = nil
+            isElsewhere = true
         } else if cookies == nil, isReading {
             return next
         }
@@ -249,14 +269,15 @@ private final class ForwardedLoad: @unchecked Sendable {
         var next = next
         // RFC 9110 §15.4.8: what keeps its method keeps its body.
         next.httpBody = isReading ? nil : body
-        begin(next)
+        begin(isElsewhere ? forwarder.forOtherSite(next) : next)
         return nil
     }
 
     func receive(_ response: URLResponse) {
-        // An engine takes neither a 304 nor a redirect from a scheme, and one head.
+        // An engine takes neither a 304 nor a redirect from a scheme, and one head; an interim answer is none (RFC 9110
+        // §15.2), though Foundation on Linux hands it over as one.
         guard !hasEnded, !hasHead, let response = response as? HTTPURLResponse,
-            !(300..<400).contains(response.statusCode), let url = request.url
+            ![1, 3].contains(response.statusCode / 100), let url = request.url
         else { return }
         cookies?.keep(from: response)
         let type = MediaType(response.value(forHTTPHeaderField: "Content-Type") ?? "")
@@ -286,21 +307,20 @@ private final class ForwardedLoad: @unchecked Sendable {
     }
 
     /// Why a page may not have what another site has answered: to it, it would be the site's that it has asked.
+    ///
+    /// Scripts read the reason, and browsers do not tell them where a redirect leads.
     private func problem(with response: HTTPURLResponse, _ type: MediaType?, _ origin: String?) -> String? {
         guard let asked = WebOrigin(original), let source = response.url.flatMap({ WebOrigin($0) }), asked != source
         else {
             return nil
         }
-        if type?.isDocument ?? true { return "It redirects to a document of \(source.authority)." }
+        if type?.isDocument ?? true { return "It redirects to a document of another site." }
+        // The engine takes it for the site's own, which every document of that site may read: also pictures, rules of
+        // stylesheets and errors of scripts, which it keeps from pages where it sees that they come from elsewhere.
+        let asker = (origin ?? request.value(forHTTPHeaderField: "Referer")).flatMap { WebOrigin($0) } ?? asked
         let shared = response.value(forHTTPHeaderField: "Access-Control-Allow-Origin")
-        if shared == "*" { return nil }
-        // Engines say them for scripts, and not for pictures and styles.
-        guard let asker = origin ?? request.value(forHTTPHeaderField: "Referer") else {
-            if type?.isEmbedded == true { return nil }
-            return "It redirects to something of \(source.authority) that is not shared with the page."
-        }
-        if shared != nil && shared == WebOrigin(asker)?.site { return nil }
-        return "It redirects to \(source.authority), which does not share this with the page."
+        if shared == "*" || shared == asker.site { return nil }
+        return "It redirects to another site, which does not share this with the page."
     }
 
     func receive(_ data: Data) {
@@ -383,11 +403,8 @@ extension MediaType {
     /// Whether its addresses are led to mirrors.
     var isRewritten: Bool { essence == "text/html" || essence == "text/css" }
 
-    /// Whether pages show or run it without the consent of its site.
-    fileprivate var isEmbedded: Bool {
-        ["image", "audio", "video", "font"].contains(kind) || essence == "text/css"
-            || essence.hasSuffix("javascript")
-    }
+    /// Whether browsers show it in pages of https though it came over plain http (Mixed Content §3.1).
+    var isPassive: Bool { ["image", "audio", "video"].contains(kind) }
 
     /// Whether an engine runs scripts of it with the origin of its address.
     fileprivate var isDocument: Bool {

@@ -49,6 +49,7 @@ struct ForwardingGuard: Sendable {
         guard let page = WebOrigin(request.mainDocumentURL) else {
             return .refused("it does not say which page of the web asks")
         }
+        if Self.isMixedContent(request, of: target) { return .refused(Self.mixedContent) }
         if page.isMirror {
             guard isNamed(page) || isMapped(page.authority) else {
                 return .refused("the page is a mirror of \(page.authority), which the app has not named")
@@ -86,20 +87,43 @@ struct ForwardingGuard: Sendable {
         }
     }
 
-    /// A field that a page may not send to another origin without its consent (Fetch §2.2.2), and that not the engine
-    /// sends; nil when there is none.
-    static func fieldNeedingConsent(_ request: URLRequest) -> String? {
-        request.allHTTPHeaderFields?.keys.filter {
-            let name = $0.lowercased()
-            return !name.hasPrefix("sec-") && !simpleFields.contains(name)
-        }.min()
+    /// Why a page of https gets nothing over plain http, as a sentence without its full stop.
+    static let mixedContent = "the page came over https, and this is asked for without encryption"
+
+    /// Returns whether a page of https asks for something of plain http, or its mirror for the mirror of such (Mixed
+    /// Content §4.4).
+    static func isMixedContent(_ request: URLRequest, of target: WebOrigin) -> Bool {
+        guard let page = WebOrigin(request.mainDocumentURL) else { return false }
+        return page.isSecure && !target.isSecure && !request.isForMainDocument
     }
 
-    private static let simpleFields: Set<String> = [
-        "accept", "accept-encoding", "accept-language", "cache-control", "content-language", "content-type", "dnt",
-        "if-modified-since", "if-none-match", "if-range", "origin", "pragma", "priority", "range", "referer",
-        "upgrade-insecure-requests", "user-agent",
-    ]
+    /// A field that a page may not send to another origin without its consent (Fetch §2.2.2), and that the engine does
+    /// not send of its own accord; nil when there is none.
+    static func fieldNeedingConsent(_ request: URLRequest) -> String? {
+        let written = (request.allHTTPHeaderFields ?? [:]).filter { !isOfEngine($0.key, $0.value) }
+        // Engines name one of them for scripts only; what they write for pictures is as long as they like.
+        let isScripted = ["Origin", "Referer"].contains { request.value(forHTTPHeaderField: $0) != nil }
+        let isTooLong = isScripted && written.values.reduce(0) { $0 + $1.utf8.count } > SafelistedField.longestValues
+        return written.filter { name, value in
+            !SafelistedField.contains(name, value) || isTooLong
+                || isScripted && value.utf8.count > SafelistedField.longestValue
+        }
+        .keys.min()
+    }
+
+    /// Returns whether engines send this field themselves: pages cannot write it (Fetch §2.2.2, forbidden
+    /// request-headers), or need not, because a mode of `fetch` says the same.
+    private static func isOfEngine(_ name: String, _ value: String) -> Bool {
+        switch name.lowercased() {
+        case "accept-encoding", "dnt", "origin", "referer": true
+        case "cache-control": ["no-cache", "max-age=0"].contains(value)
+        case "pragma": value == "no-cache"
+        case "upgrade-insecure-requests": value == "1"
+        // Other sites get them only as the engine writes them, or not at all: `ForwardedHead.request(_:asOf:)`.
+        case "if-modified-since", "if-none-match", "if-range", "user-agent": true
+        case let name: name.hasPrefix("sec-") || name.hasPrefix("proxy-")
+        }
+    }
 }
 
 extension URLRequest {

@@ -42,12 +42,19 @@ struct SchemeServer: @unchecked Sendable {
         guard let url = request.url, let original = MirrorURL.original(of: url) else {
             return refusal(404, "This is no mirror of a URL of http or https.", to: request)
         }
-        if let reply = file(at: original, for: request) { return reply }
+        forwarder?.note(request)
         let asked = Self.asked(original, by: request)
+        let target = WebOrigin(original)
+        if let match = match(for: asked) {
+            if target.map({ isShown(match, as: $0, for: request) }) == true {
+                return file(match, for: asked, to: request)
+            }
+            return refusal(403, "It is not shown in this page, because \(ForwardingGuard.mixedContent).", to: request)
+        }
         var problem: String?
-        if let forwarder, let target = WebOrigin(original), forwarder.guardian.isNamed(target) {
+        if let forwarder, let target, forwarder.guardian.isNamed(target) {
             switch forwarder.guardian.decision(on: request, to: target, isMapped: isMappedHost) {
-            case .allowed(.none): return forwarder.reply(to: request, original, nil, self)
+            case .allowed(.none): return forwarder.reply(to: request, original, asOtherSite: true, nil, self)
             case .allowed(let allowed):
                 return SchemeReply { [self] in
                     var cookies = await cookies()
@@ -57,7 +64,7 @@ struct SchemeServer: @unchecked Sendable {
                         return refusal(413, "Its body cannot be read, or is longer than \(most) MB.", to: request)
                     }
                     if Task.isCancelled { return SchemeReply(failure: CancellationError()) }
-                    return forwarder.reply(to: whole, original, cookies, self)
+                    return forwarder.reply(to: whole, original, asOtherSite: false, cookies, self)
                 }
             case .refused(let reason): problem = reason
             }
@@ -77,6 +84,15 @@ struct SchemeServer: @unchecked Sendable {
     func file(at url: URL, for request: URLRequest) -> SchemeReply? {
         let asked = Self.asked(url, by: request)
         return match(for: asked).map { file($0, for: asked, to: request) }
+    }
+
+    /// Returns whether a page may have a file that stands for something of this origin.
+    ///
+    /// In a real page the browser has judged mixed content before a rule led here. In a mirror page of https only
+    /// pictures, sounds and films may stand for something of plain http.
+    private func isShown(_ match: SubstitutionTable.Match, as target: WebOrigin, for request: URLRequest) -> Bool {
+        match.row.substitution.mediaType.isPassive || WebOrigin(request.mainDocumentURL)?.isMirror != true
+            || !ForwardingGuard.isMixedContent(request, of: target)
     }
 
     /// The row whose file answers, without a question to the network.
@@ -161,9 +177,7 @@ struct SchemeServer: @unchecked Sendable {
         if WebOrigin(request.mainDocumentURL)?.isMirror == true,
             let origin = request.url.flatMap(MirrorURL.original).flatMap({ WebOrigin($0) })
         {
-            for name in fields.keys where name.lowercased().hasPrefix("content-security-policy") {
-                fields[name] = fields[name].map { ContentPolicy.translated($0, for: origin) }
-            }
+            ContentPolicy.translate(&fields, for: origin)
         }
         // What the manifest says of sharing stands. Else "*" is refused to requests with credentials (Fetch §3.3.4),
         // and naming the origin is not; bytes that everybody has from the app are no secret.

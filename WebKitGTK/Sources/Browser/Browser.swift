@@ -22,10 +22,12 @@ final class Browser: Sendable {
     ///
     /// - Parameters:
     ///   - expressions: Regular expressions of the URLs that real pages are led away from.
+    ///   - proxy: The URL of a proxy that is asked for every host but `localhost` and its subdomains.
     ///   - answer: Answers the schemes of mirrors.
     /// - Throws: ``BrowserError`` when there is no screen.
     init(
         expressions: [String] = [],
+        proxy: String? = nil,
         answering answer: @escaping @Sendable (URLRequest) -> SchemeReply
     ) async throws {
         let bridge = SchemeBridge(answer)
@@ -51,6 +53,19 @@ final class Browser: Sendable {
             let view: UnsafeMutablePointer<WebKitWebView> = cast(widget)
             let manager = webkit_web_context_get_website_data_manager(context)
             webkit_website_data_manager_set_tls_errors_policy(manager, WEBKIT_TLS_ERRORS_POLICY_IGNORE)
+            if let proxy {
+                let hosts: [String] = ["localhost", "*.localhost", "127.0.0.1"]
+                let local = hosts.map { strdup($0) }
+                defer { local.forEach { free($0) } }
+                var ignored = local.map { UnsafePointer($0) } + [nil]
+                let settings = webkit_network_proxy_settings_new(proxy, &ignored)
+                defer { webkit_network_proxy_settings_free(settings) }
+                webkit_website_data_manager_set_network_proxy_settings(
+                    manager,
+                    WEBKIT_NETWORK_PROXY_MODE_CUSTOM,
+                    settings
+                )
+            }
             let settings = webkit_web_view_get_settings(view)
             // For somebody who looks for what is wrong.
             webkit_settings_set_enable_write_console_messages_to_stdout(

@@ -1,0 +1,102 @@
+import Foundation
+import FoundationNetworking
+import LoopbackServer
+import TestSupport
+import Testing
+
+@testable import Browser
+@testable import LocalSubstitutionCache
+
+extension WebKitTests {
+    /// A page of https and its mirror, which name everything by plain http, in the same engine.
+    @Suite("Mixed content", .serialized)
+    struct MixedContentTests {
+        /// Where everything of the page lies.
+        enum Source: CaseIterable {
+            /// A host of the web, of which the proxy is asked.
+            case web
+            /// This machine, which engines trust more.
+            case loopback
+            /// The mirror of a named host, as only a script can write it.
+            case mirror
+        }
+
+        /// The page's own policy; one without schemes, which means https there.
+        static let policies = ["", "default-src 'unsafe-inline' plain.test 127.0.0.1:* x.localhost:*"]
+
+        private static let html: String? = try? String(
+            contentsOf: URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+                .appendingPathComponent("Pages/mixed.html"),
+            encoding: .utf8
+        )
+
+        private static let types = [
+            "css": "text/css", "html": "text/html", "js": "text/javascript", "png": "image/png", "svg": "image/svg+xml",
+        ]
+
+        /// What a page asks for over plain http, by its path, and `CONNECT` where the engine takes https instead.
+        private func requests(_ way: Way, _ source: Source, policy: String) async throws -> Set<String> {
+            let plain = try LoopbackServer { request in
+                if request.method == "CONNECT" { return .text("", status: 502) }
+                let type = Self.types[String(request.path.split(separator: ".").last ?? "")] ?? "application/json"
+                return .init(headers: ["Content-Type": type, "Access-Control-Allow-Origin": "*"])
+            }
+            defer { plain.stop() }
+            let named = "x.localhost:\(plain.url.port ?? 0)"
+            let base =
+                switch source {
+                case .web: "http://plain.test"
+                case .loopback: plain.url.absoluteString
+                case .mirror: "substitution-http://\(named)"
+                }
+            let html = try #require(Self.html).replacingOccurrences(of: "BASE", with: base)
+            let header = policy.isEmpty ? "" : "add_header Content-Security-Policy \"\(policy)\";"
+            let secure = try await Nginx(
+                "location / { default_type text/html; \(header) }",
+                files: ["page": Data(html.utf8)],
+                securing: "site.localhost"
+            )
+            defer { secure.stop() }
+            let url = "https://site.localhost:\(secure.url.port ?? 0)/page"
+            let folder = try TemporaryFolder()
+            try folder.write(html, to: "page.html")
+            let headers = policy.isEmpty ? "" : #", "headers": { "Content-Security-Policy": "\#(policy)" }"#
+            let manifest = #"{ "\#(url)": { "file": "page.html"\#(headers) } }"#
+            let cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: folder.url)
+            let server = SchemeServer(cache, forwardingTo: [named])
+            let browser = try await Browser(proxy: plain.url.absoluteString) { server.reply(to: $0) }
+            try await browser.begin(way.address(of: url))
+            var title = ""
+            for _ in 0..<600 where title != "done" {
+                try await Task.sleep(nanoseconds: 100_000_000)
+                title = (try? await browser.evaluate("return document.title")) ?? ""
+            }
+            #expect(title == "done")
+            let asked = plain.requests.map { request in
+                if request.method == "CONNECT" { return request.method }
+                // A proxy is asked by the whole URL.
+                return URL(string: request.target)?.path ?? request.target
+            }
+            return Set(asked).subtracting(["/favicon.ico"])
+        }
+
+        @Test(
+            "A mirror of https gets nothing over plain http that the real page does not get",
+            arguments: Source.allCases,
+            policies
+        )
+        func verdicts(source: Source, policy: String) async throws {
+            // The real page cannot name what a script of the mirror can.
+            let real = source == .mirror ? [] : try await requests(.network, source, policy: policy)
+            let mirror = try await requests(.mirror, source, policy: policy)
+            // On this machine the engine refuses sets of pictures, and no policy can tell these from single ones.
+            let sets: Set = source == .loopback && policy.isEmpty ? ["/srcset.png", "/source.png"] : []
+            #expect(mirror.subtracting(sets) == real.subtracting(["CONNECT"]))
+            if source == .loopback, policy.isEmpty {
+                #expect(real.isSuperset(of: ["/img.png", "/audio.ogg", "/poster.png"]) && real.count < 12)
+            } else {
+                #expect(real.isSubset(of: ["CONNECT"]))
+            }
+        }
+    }
+}
