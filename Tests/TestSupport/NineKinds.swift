@@ -11,27 +11,34 @@ package final class NineKinds: Sendable {
 
     /// Paths of what reached the server, each once, but for the page.
     package var requests: [String] {
-        Set(server.requests.map(\.path)).filter { $0 != "/page" && $0 != "/favicon.ico" }.sorted()
+        Set(server.requests.map(\.path)).filter { !["/page", "/schemes", "/favicon.ico"].contains($0) }.sorted()
     }
 
     /// The page's address.
     package var page: URL { server.url.appendingPathComponent("page") }
+
+    /// The address of a page that names a picture of the other scheme, for mirrors.
+    package var schemes: URL { server.url.appendingPathComponent("schemes") }
 
     /// Starts the server.
     ///
     /// - Parameter fixtures: The folder with the page and its fonts.
     /// - Throws: What keeps it from being started.
     package init(fixtures: URL) throws {
-        let html = try Data(contentsOf: fixtures.appendingPathComponent("nine.html"))
+        let pages = [
+            "/page": try Data(contentsOf: fixtures.appendingPathComponent("nine.html")),
+            "/schemes": try Data(contentsOf: fixtures.appendingPathComponent("schemes.html")),
+        ]
         let remote = try Self.files("network", fixtures)
         server = try LoopbackServer { request in
-            if request.path == "/page" { return .init(headers: ["Content-Type": "text/html"], body: html) }
+            if let html = pages[request.path] { return .init(headers: ["Content-Type": "text/html"], body: html) }
             guard let file = remote[request.path] else { return .text("", status: 404) }
             return .init(headers: ["Content-Type": file.type], body: file.data)
         }
         folder = try TemporaryFolder()
         for (path, file) in try Self.files("bundle", fixtures) { try folder.write(file.data, to: "files\(path)") }
-        try folder.write(#"{ "\#(server.url.absoluteString)/": "files/" }"#, to: "manifest.json")
+        let base = server.url.absoluteString.dropFirst("http:".count)
+        try folder.write(#"{ "\#(base)/": "files/" }"#, to: "manifest.json")
     }
 
     deinit { server.stop() }

@@ -12,9 +12,6 @@ struct PageExtension {
     /// How many rules WebKit takes (`ContentExtensionCompiler.cpp`, `maxRuleCount`).
     static let maximumRules = 150_000
 
-    /// A URL that has a rule and no server (RFC 2606 §2), by which it is seen whether rules are applied.
-    static let probe = URLFilter("https://substitution.invalid/self-test")
-
     /// Makes the extension.
     ///
     /// - Parameters:
@@ -26,7 +23,7 @@ struct PageExtension {
         // The scheme's server answers with every type and field.
         let ruleset = Ruleset(substitutions) { _ in nil }
         omissions = ruleset.omissions
-        let filters = [Self.probe] + ruleset.rules.map(\.filter)
+        let filters = [PageProbe.filter] + ruleset.rules.map(\.filter)
         guard filters.count <= maximum else {
             let most = ruleset.costliest(ruleset.rules).prefix(1).map { "; most are needed by \(quoted($0.url))" }
             throw ManifestError([

@@ -15,19 +15,18 @@ final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
 
     private let server: SchemeServer
     private var loads: [ObjectIdentifier: Load] = [:]
-    /// Whether the probe of ``PageExtension`` was led here.
-    private(set) var hasSeenProbe = false
 
     init(_ server: SchemeServer) { self.server = server }
 
     func webView(_ webView: WKWebView, start task: any WKURLSchemeTask) {
         let (request, load) = (task.request, Load(task))
         loads[ObjectIdentifier(task)] = load
-        if request.url?.absoluteString == MirrorURL.prefix + PageExtension.probe.start { hasSeenProbe = true }
-        let reply = server.reply(to: request) { @MainActor [weak webView] in
-            guard let webView else { return nil }
-            return await CookieStore(webView.configuration.websiteDataStore).cookies()
-        }
+        let reply =
+            PageProbe.reply(to: request)
+            ?? server.reply(to: request) { @MainActor [weak webView] in
+                guard let webView else { return nil }
+                return await CookieStore(webView.configuration.websiteDataStore).cookies()
+            }
         if let (response, data) = reply.immediate {
             tell(.response(response), to: load)
             if !data.isEmpty { tell(.data(data), to: load) }

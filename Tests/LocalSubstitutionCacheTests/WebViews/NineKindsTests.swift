@@ -38,15 +38,21 @@ struct NineKindsTests {
             let web = try await WebViewSubstitutions(cache)
             let configuration = WKWebViewConfiguration()
             web.attach(to: configuration)
+            let answers = try await show(kinds, kinds.page, in: configuration)
+            // The page of a server, which `isActive` cannot ask.
+            let isRight = web.isActive == answers.contains("script: bundle")
             text +=
-                "With rules (active: \(web.isActive))\n" + (try await show(kinds, kinds.page, in: configuration)) + "\n"
+                "With rules (isActive: \(web.isActive), and for a page of a server that is \(isRight ? "right" : "WRONG"))\n"
+            text += answers + "\n"
         }
-        let configuration = WKWebViewConfiguration()
-        configuration.useSubstitutions(
-            cache,
-            forwardingTo: [kinds.server.url.absoluteString.replacingOccurrences(of: "http://", with: "")]
-        )
-        text += "As a mirror\n" + (try await show(kinds, cache.mirror(of: kinds.page), in: configuration))
+        for (title, page) in [
+            ("As a mirror", kinds.page), ("\nAs a mirror that names the mirror of the other scheme", kinds.schemes),
+        ] {
+            let configuration = WKWebViewConfiguration()
+            let authority = kinds.server.url.absoluteString.replacingOccurrences(of: "http://", with: "")
+            configuration.useSubstitutions(cache, forwardingTo: [authority])
+            text += "\(title)\n" + (try await show(kinds, cache.mirror(of: page), in: configuration))
+        }
         try compare(text, withFixture: "WebViews/Nine-\(Platform.name).txt")
     }
 }

@@ -60,10 +60,14 @@ extension WebKitTests {
             let cache = try LocalSubstitutionCache(manifest: kinds.folder.url.appendingPathComponent("manifest.json"))
             let authority = String(kinds.server.url.absoluteString.dropFirst("http://".count))
             var text = ""
-            for (way, title) in [(Way.rules, "With rules"), (.mirror, "As a mirror")] {
+            let pages = [
+                (Way.rules, "With rules", kinds.page), (.mirror, "As a mirror", kinds.page),
+                (.mirror, "As a mirror that names the mirror of the other scheme", kinds.schemes),
+            ]
+            for (way, title, page) in pages {
                 kinds.server.forgetRequests()
                 let browser = try await way.browser(cache, forwardingTo: [authority])
-                try await browser.load(way.address(of: kinds.page.absoluteString))
+                try await browser.load(way.address(of: page.absoluteString))
                 var answers = ""
                 for _ in 0..<150 where !answers.contains("; ") {
                     try await Task.sleep(nanoseconds: 100_000_000)

@@ -64,15 +64,22 @@ public final class WKWebView: NSObject {
         configuration.urlSchemeHandler(forURLScheme: scheme)?.webView(self, stop: task)
     }
 
-    /// Loads what `src` names, led astray by the rules of extensions.
-    public func loadHTMLString(_ string: String, baseURL: URL?) {
-        let parts = string.components(separatedBy: "src=\"")
+    /// What the last page's script has called it.
+    public private(set) var title: String?
+    public var isLoading: Bool { false }
+
+    /// Loads what `src` names, led astray by the rules of extensions, and runs a script that sets a title.
+    public func loadSimulatedRequest(_ request: URLRequest, response: URLResponse, responseData: Data) {
+        title = ""
+        let parts = String(decoding: responseData, as: UTF8.self).components(separatedBy: "src=\"")
         guard parts.count > 1, let address = parts[1].components(separatedBy: "\"").first else { return }
         let target = configuration.webExtensionController?.target(of: address, in: self) ?? address
         guard let url = URL(string: target) else { return }
-        var request = URLRequest(url: url)
-        request.mainDocumentURL = baseURL
-        start(request)
+        var script = URLRequest(url: url)
+        script.mainDocumentURL = response.url
+        guard let task = start(script), task.head?.statusCode == 200 else { return }
+        let text = String(decoding: task.body, as: UTF8.self).components(separatedBy: "\"")
+        if text.first == "document.title = ", text.count > 1 { title = text[1] }
     }
 }
 
