@@ -82,14 +82,10 @@ struct OutputFolder {
     /// Writes the files to a new folder, and then gives that folder the name of the old one.
     func write(_ files: [String: WebExtension.Content]) throws {
         tidyUp()
-        let new = url.deletingLastPathComponent().appendingPathComponent(stagingPrefix + UUID().uuidString)
         do {
-            try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
-            defer { try? FileManager.default.removeItem(at: new) }
-            // It is this run's as long as the run has the lock.
-            let descriptor = open(new.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            let (new, descriptor) = try makeStagingFolder()
             defer { close(descriptor) }
-            flock(descriptor, LOCK_EX | LOCK_NB)
+            defer { Self.discard(new) }
             let list = ([Self.listHead, ""] + files.keys.sorted()).joined(separator: "\n") + "\n"
             try Data(list.utf8).write(to: new.appendingPathComponent(Self.listName))
             let paths = files.keys.sorted()
@@ -123,12 +119,47 @@ struct OutputFolder {
             try FileManager.default.moveItem(at: aside, to: url)
             throw error
         }
-        try? FileManager.default.removeItem(at: aside)
+        Self.discard(aside)
+    }
+
+    /// Makes the folder that the new files are written to, and locks it: it is this run's until the run ends.
+    ///
+    /// Before it is locked, another run may take the empty folder for a leftover; then the next one is tried.
+    private func makeStagingFolder() throws -> (folder: URL, descriptor: Int32) {
+        while true {
+            let name = stagingPrefix + UUID().uuidString
+            let new = url.deletingLastPathComponent().appendingPathComponent(name)
+            try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
+            let descriptor = open(new.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            if descriptor < 0, errno == ENOENT { continue }
+            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            flock(descriptor, LOCK_EX)
+            if FileSystem.kind(of: new.path) != nil { return (new, descriptor) }
+            close(descriptor)
+        }
+    }
+
+    /// Removes a folder that this tool wrote.
+    ///
+    /// The folder gets another name first, so that no run takes what is left of it for a whole one.
+    private static func discard(_ folder: URL) {
+        let name = folder.lastPathComponent
+        let gone = folder.deletingLastPathComponent().appendingPathComponent(name + goneSuffix)
+        let isRenamed = !name.hasSuffix(goneSuffix) && (try? FileManager.default.moveItem(at: folder, to: gone)) != nil
+        for step in removalSteps(of: isRenamed ? gone : folder) { try? FileManager.default.removeItem(at: step) }
+    }
+
+    /// What is removed one after the other: the list last, by which the next run knows the rest, and then the folder.
+    static func removalSteps(of folder: URL) -> [URL] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let others = names.filter { $0 != listName }.sorted()
+        return (others + names.filter { $0 == listName }).map(folder.appendingPathComponent) + [folder]
     }
 
     /// How the name begins of what is written beside the folder, before it has its name.
     private var stagingPrefix: String { ".\(url.lastPathComponent).substitute-" }
     private static let asideSuffix = "-old"
+    private static let goneSuffix = "-gone"
 
     /// Removes what a run has left that was killed, and puts back the folder that it had moved aside.
     private func tidyUp() {
@@ -139,13 +170,22 @@ struct OutputFolder {
             let descriptor = open(left.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, Self.list(in: left) != nil else { continue }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, Self.isLeftover(left) else { continue }
             if name.hasSuffix(Self.asideSuffix), FileSystem.kind(of: url.path) == nil {
                 try? FileManager.default.moveItem(at: left, to: url)
             } else {
-                try? FileManager.default.removeItem(at: left)
+                Self.discard(left)
             }
         }
+    }
+
+    /// Whether a folder with such a name is a run's: it holds a list, or nothing but one that was not written to its
+    /// end, or nothing at all.
+    private static func isLeftover(_ folder: URL) -> Bool {
+        if list(in: folder) != nil { return true }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { return false }
+        let text = try? String(contentsOf: folder.appendingPathComponent(listName), encoding: .utf8)
+        return names.isEmpty || names == [listName] && text.map(listHead.hasPrefix) == true
     }
 }
 

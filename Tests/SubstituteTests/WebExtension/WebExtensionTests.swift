@@ -4,6 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import substitute
+
 @Suite("The web extension that the tool writes")
 struct WebExtensionTests {
     private let folder: TemporaryFolder
@@ -181,6 +183,39 @@ struct WebExtensionTests {
         try write(#"{ "https://h/a": "a.txt" }"#, files: ["a.txt"])
         #expect(try await make().status == 0)
         #expect(try names() == [".\(output).substitute-3"] + before)
+    }
+
+    @Test("A run that is killed while it removes the old folder leaves what the next run removes, wherever it ends")
+    func killedWhileRemoving() async throws {
+        try write(#"{ "https://h/a": "a.txt" }"#, files: ["a.txt"])
+        #expect(try await make().status == 0)
+        let whole = folder.url.appendingPathComponent("Out")
+        let names = { try FileManager.default.contentsOfDirectory(atPath: self.folder.url.path).sorted() }
+        for suffix in ["-old", "-old-gone", "-gone"] {
+            let left = folder.url.appendingPathComponent(".Out.substitute-1\(suffix)")
+            for count in 0..<OutputFolder.removalSteps(of: whole).count {
+                try FileManager.default.copyItem(at: whole, to: left)
+                for step in OutputFolder.removalSteps(of: left).prefix(count) {
+                    try FileManager.default.removeItem(at: step)
+                }
+                #expect(try await make().status == 0)
+                #expect(try names() == ["Out", "Substitutions"], "\(suffix) after \(count) steps")
+            }
+        }
+    }
+
+    @Test("A run that is killed as it begins to write leaves what the next run removes", arguments: [nil, 0, 20])
+    func killedAtBegin(written: Int?) async throws {
+        try write(#"{ "https://h/a": "a.txt" }"#, files: ["a.txt"])
+        #expect(try await make().status == 0)
+        let left = folder.url.appendingPathComponent(".Out.substitute-1")
+        try FileManager.default.createDirectory(at: left, withIntermediateDirectories: false)
+        if let written {
+            let list = try self.written("written-by-substitute.txt")
+            try folder.write(String(list.prefix(written)), to: ".Out.substitute-1/written-by-substitute.txt")
+        }
+        #expect(try await make().status == 0)
+        #expect(!FileManager.default.fileExists(atPath: left.path))
     }
 
     @Test("Of several runs at once each writes all, or leaves the folder as it was")
