@@ -92,6 +92,7 @@ enum WebExtensionCommand {
               Safari        In Settings, Advanced, switch "Show features for web developers" on; in Settings, Developer, press
                             "Add Temporary Extension…", choose the folder, and allow it the site when Safari asks.
             After an edit run this again, and press the button that reloads the extension.
+            If the site has a service worker, clear the site's data before and afterwards: the worker keeps what it gets.
             """
         )
     }

@@ -69,6 +69,11 @@ struct WebExtension {
 
     /// Why a file of an extension cannot answer as a substitution does.
     private static func refusal(_ substitution: Substitution) -> String? {
+        // A rule answers a service worker's fetch by a redirect. Navigations refuse redirected answers of a worker (Fetch
+        // Standard, "HTTP fetch": their redirect mode is "manual"), so Chromium shows an error instead of the page.
+        if substitution.mediaType.isHTML {
+            return "a page: a service worker would keep the copy, which no navigation takes"
+        }
         if let address = substitution.addresses.first(where: { !HostPattern.isHost(HostPattern.host(of: $0.authority)) }
         ) {
             return "browsers know no host \(quoted(HostPattern.host(of: address.authority)))"

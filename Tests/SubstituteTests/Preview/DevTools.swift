@@ -68,6 +68,15 @@ final class DevTools: @unchecked Sendable {
     private struct Answer<Result: Decodable & Sendable>: Decodable, Sendable { let result: Result }
     private struct Value: Decodable, Sendable { let value: String? }
 
+    /// Removes the extension; the profile stays.
+    func removeExtension() async throws {
+        // Only the browser itself knows this command, and no page.
+        let page = session
+        session = nil
+        defer { session = page }
+        try await command("Extensions.uninstall", ["id": extensionID])
+    }
+
     /// Runs a command, and waits for its end.
     func command(_ method: String, _ parameters: [String: any Sendable] = [:]) async throws {
         let _: Nothing = try await command(method, parameters)
@@ -107,10 +116,15 @@ final class DevTools: @unchecked Sendable {
     }
 
     /// What an expression of the page gives, as text.
-    func text(_ expression: String) async throws -> String {
+    func text(_ expression: String) async throws -> String { try await result(of: "String(\(expression))") }
+
+    /// The text that the body of an asynchronous function returns in the page.
+    func run(_ body: String) async throws -> String { try await result(of: "(async () => { \(body) })()") }
+
+    private func result(of expression: String) async throws -> String {
         let answer: Answer<Value> = try await command(
             "Runtime.evaluate",
-            ["expression": "String(\(expression))", "awaitPromise": true, "returnByValue": true]
+            ["expression": expression, "awaitPromise": true, "returnByValue": true]
         )
         return answer.result.value ?? ""
     }

@@ -159,6 +159,18 @@ final class Firefox: Browser, @unchecked Sendable {
         }
     }
 
+    /// Loads a page.
+    func open(_ address: String) async throws {
+        let marionette = marionette
+        try await onThread { _ = try marionette?.send("WebDriver:Navigate", ["url": address]) }
+    }
+
+    /// Ends an extension; the profile stays.
+    func removeExtension(_ id: String) async throws {
+        let marionette = marionette
+        try await onThread { _ = try marionette?.send("Addon:Uninstall", ["id": id]) }
+    }
+
     /// What a script returns in the page.
     func evaluate(_ script: String) async throws -> String? {
         let marionette = marionette

@@ -121,6 +121,43 @@ struct WebExtensionTests {
         )
     }
 
+    @Test("A page has no rule, because a service worker would keep its copy, and is told once")
+    func pages() async throws {
+        try write(
+            #"{ "https://h/": "f/", "https://h/x": { "file": "a.txt", "type": "application/xhtml+xml" } }"#,
+            files: ["a.txt", "f/index.html", "f/a.css"]
+        )
+        let result = try await make()
+        #expect(try rules() == ["|https://h/a.css| → /files/h/a.css"])
+        let reason = "a page: a service worker would keep the copy, which no navigation takes"
+        #expect(
+            result.output.contains(
+                """
+                Left to the network:
+                  line 1 "https://h/": \(reason) (2 URLs)
+                  line 1 "https://h/x": \(reason)
+
+                To see the site
+                """
+            ),
+            "\(result.output)"
+        )
+        #expect(
+            result.output.hasSuffix("clear the site's data before and afterwards: the worker keeps what it gets.\n")
+        )
+        #expect(try written("toolbar.html").contains(reason))
+    }
+
+    @Test("The article shows what the tool prints of the Demo's manifest")
+    func article() async throws {
+        let manifest = Tool.package.appendingPathComponent("Resources/Substitutions").path
+        let result = try await Tool.run(["webextension", manifest, "-o", "SiteWithAppFiles"], in: folder.url)
+        let article = Tool.package.appendingPathComponent(
+            "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/SiteInABrowser.md"
+        )
+        #expect(try String(contentsOf: article, encoding: .utf8).contains("```text\n\(result.output)```"))
+    }
+
     @Test("What leads nowhere, and what has a last day, is said")
     func remarks() async throws {
         try write(#"{ "https://h/a.css": { "file": "a.css", "until": "2099-01-01" } }"#)
@@ -438,7 +475,7 @@ struct WebExtensionTests {
         #expect(try rules().count == 29_984)
         try write(
             "{ \((entries + (0..<11).map { "\"//i/\($0)\": \"a.txt\"" }).joined(separator: ",\n")),\n\"//j/\": \"f/\" }",
-            files: ["a.txt", "f/a", "f/b", "f/index.html"]
+            files: ["a.txt", "f/a", "f/b", "f/c", "f/d"]
         )
         let result = try await make()
         #expect(result.status == 1)
