@@ -82,7 +82,7 @@ extension ManifestResolver {
         let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
         guard substitution.folderLength == nil, let expected = MediaType(fileName: path)?.kind,
             let noun = ["image": "an image", "font": "a font", "audio": "audio", "video": "video"][expected],
-            expected != substitution.mediaType.kind, substitution.mediaType != .octetStream
+            expected != substitution.mediaType.canonical.kind, substitution.mediaType != .octetStream
         else { return }
         add(
             .warning,

@@ -16,28 +16,33 @@ extension MediaType {
     }
 
     /// The extension by which files of this type are known best, without its dot; nil when none is known.
-    package var fileExtension: String? { Self.fileExtensions[essence] }
+    package var fileExtension: String? { synonyms.lazy.compactMap { Self.fileExtensions[$0] }.first }
 
     /// Whether there is nothing to tell beside the type, but that text is UTF-8.
-    package var isPlain: Bool { self == MediaType(essence: essence) || self == MediaType(essence: essence).withCharset }
+    package var isPlain: Bool {
+        parameters.allSatisfy { $0.name == "charset" && ["utf-8", "utf8"].contains($0.value.lowercased()) }
+    }
+
+    /// Whether the table has a type under this name.
+    static func isKnown(_ essence: String) -> Bool { fileExtensions[essence] != nil }
 
     /// Every type that an extension is known of, in the order of the alphabet.
     package static var knownEssences: [String] { Set(essences.values).sorted() }
 
     /// Extension → type/subtype.
     private static let essences = Dictionary(
-        rows.flatMap { row in row.dropFirst().map { ($0, row[0]) } },
+        rows(of: table).flatMap { row in row.dropFirst().map { ($0, row[0]) } },
         uniquingKeysWith: { _, last in last }
     )
 
     /// Type/subtype → its first extension.
     private static let fileExtensions = Dictionary(
-        rows.compactMap { row in row.dropFirst().first.map { (row[0], $0) } },
+        rows(of: table).compactMap { row in row.dropFirst().first.map { (row[0], $0) } },
         uniquingKeysWith: { first, _ in first }
     )
 
-    /// The words of each line of the table.
-    private static var rows: [[String]] {
+    /// The words of each line of a table.
+    static func rows(of table: String) -> [[String]] {
         table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }.filter { $0.first != "#" }
     }
 

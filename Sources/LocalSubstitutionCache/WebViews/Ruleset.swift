@@ -183,7 +183,7 @@ package struct Ruleset: Sendable {
         rules.append(Rule(filter: filter, substitution: number))
         // Where pages write fragments; a rule for each would double their number for nothing. In SVG a fragment names a
         // part that another document uses, which Chromium allows of the page's own origin only.
-        if !filter.isOpen, ["font", "audio", "video"].contains(substitution.mediaType.kind) {
+        if !filter.isOpen, ["font", "audio", "video"].contains(substitution.mediaType.canonical.kind) {
             rules.append(Rule(filter: filter.withFragment, substitution: number))
         }
     }

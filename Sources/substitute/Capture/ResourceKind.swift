@@ -18,13 +18,14 @@ enum ResourceKind: String, CaseIterable {
     }
 
     private static func kind(_ type: MediaType?) -> ResourceKind {
-        guard let essence = type?.essence else { return .other }
+        guard let essence = type?.canonical.essence else { return .other }
         if essence == "text/html" || essence == "application/xhtml+xml" { return .document }
         if essence == "text/css" { return .stylesheet }
-        if essence.hasSuffix("javascript") || essence.hasSuffix("ecmascript") { return .script }
+        if essence == "text/javascript" { return .script }
         if essence.hasPrefix("image/") { return .image }
         if essence.hasPrefix("font/") || essence.contains("font-") || essence.contains("fontobject") { return .font }
-        if essence.hasPrefix("audio/") || essence.hasPrefix("video/") { return .media }
+        let isPlaylist = essence == "application/vnd.apple.mpegurl"
+        if essence.hasPrefix("audio/") || essence.hasPrefix("video/") || isPlaylist { return .media }
         return .other
     }
 }

@@ -166,7 +166,7 @@ extension ContentCheck {
         let format = FileFormat(head: head)
         if format == .lfsPointer { return "it is a placeholder of Git LFS" }
         guard let expected = FileFormat.expected(of: type) else {
-            let isCode = type.isJSON || type.essence == "text/css" || type.essence.hasSuffix("javascript")
+            let isCode = type.isJSON || type.essence == "text/css" || type.isJavaScript
             if format == .html, isCode { return "it is a web page, not \(type.essence)" }
             let isWide = head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF])
             guard type.isText, !isWide, FileFormat.isBinary(head) else { return nil }
@@ -193,12 +193,14 @@ extension ContentCheck {
 }
 
 extension MediaType {
-    var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
+    var isJSON: Bool { canonical.essence == "application/json" || essence.hasSuffix("+json") }
 
-    var isXML: Bool { essence == "application/xml" || essence == "text/xml" || essence.hasSuffix("+xml") }
+    var isXML: Bool { canonical.essence == "application/xml" || essence.hasSuffix("+xml") }
+
+    var isJavaScript: Bool { canonical.essence == "text/javascript" }
 
     var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
 
     /// Whether people read its bytes.
-    var isText: Bool { essence.hasPrefix("text/") || isJSON || isXML || essence == "application/javascript" }
+    var isText: Bool { essence.hasPrefix("text/") || isJSON || isXML || isJavaScript }
 }

@@ -134,7 +134,8 @@ enum FileFormat: String, CaseIterable {
 
     /// The formats that files of a media type have; nil where nothing is known of them, as of all text.
     static func expected(of type: MediaType) -> Set<FileFormat>? {
-        if let formats = formats[type.essence] { return formats }
+        let known = type.synonyms.compactMap { formats[$0] }
+        if let first = known.first { return known.reduce(first) { $0.union($1) } }
         let isArchive =
             type.essence.hasPrefix("application/vnd.openxmlformats-officedocument.")
             || type.essence.hasPrefix("application/vnd.oasis.opendocument.")
@@ -142,7 +143,7 @@ enum FileFormat: String, CaseIterable {
     }
 
     private static let formats: [String: Set<FileFormat>] = [
-        "image/png": [.png], "image/apng": [.png], "image/jpeg": [.jpeg], "image/jpg": [.jpeg], "image/gif": [.gif],
+        "image/png": [.png], "image/apng": [.png], "image/jpeg": [.jpeg], "image/gif": [.gif],
         "image/webp": [.webp], "image/bmp": [.bmp], "image/tiff": [.tiff], "image/x-icon": [.icon, .png],
         "image/jxl": [.jpegXL], "image/avif": [.avif], "image/heic": [.heif], "image/heif": [.heif, .avif],
         "image/svg+xml": [.svg], "image/vnd.adobe.photoshop": [.photoshop], "application/pdf": [.pdf],

@@ -75,14 +75,14 @@ enum FileKind: String, CaseIterable {
     var title: String { plural.prefix(1).uppercased() + plural.dropFirst() }
 
     init(_ type: MediaType) {
-        let essence = type.essence
+        let essence = type.canonical.essence
         let kinds: [(String, FileKind)] = [
             ("image/", .image), ("font/", .font), ("audio/", .audio), ("video/", .video), ("text/", .text),
         ]
         if let kind = kinds.first(where: { essence.hasPrefix($0.0) })?.1 {
             self = kind
         } else if essence.hasSuffix("+json") || essence.hasSuffix("+xml")
-            || ["json", "xml", "yaml", "toml", "javascript", "ld+json"].contains(where: {
+            || ["json", "xml", "yaml", "toml", "ld+json"].contains(where: {
                 essence == "application/\($0)"
             })
         {

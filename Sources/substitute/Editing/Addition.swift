@@ -191,7 +191,8 @@ struct Addition {
     /// The `type` that the entry needs; nil when the file's ending says the same.
     private static func type(of resource: Resource, as file: String) -> String? {
         guard let type = resource.type, type.isConcrete else { return nil }
-        let isUTF8 = !type.takesCharset || ["utf-8", "utf8", "us-ascii", nil].contains(type.charset)
-        return MediaType(fileName: file)?.essence == type.essence && isUTF8 ? nil : type.description
+        let takesCharset = type.takesCharset || type.canonical.takesCharset
+        let isUTF8 = !takesCharset || ["utf-8", "utf8", "us-ascii", nil].contains(type.charset)
+        return MediaType(fileName: file)?.isSame(as: type) == true && isUTF8 ? nil : type.description
     }
 }

@@ -32,7 +32,7 @@ struct ExtensionLayout {
             authority: authority,
             path: path,
             file: substitution.realPath,
-            type: substitution.mediaType.essence
+            type: substitution.mediaType.canonical.essence
         )
         if let place = places[address] { return place }
         let place = newPlace(substitution, authority, path)
@@ -102,7 +102,7 @@ struct ExtensionLayout {
     private static func suffix(for substitution: Substitution, in name: String) -> String {
         let type = substitution.mediaType
         let read = MediaType(fileName: name)
-        if read?.essence == type.essence || read == nil && type.fileExtension == nil { return "" }
+        if read?.isSame(as: type) ?? (type.fileExtension == nil) { return "" }
         return ".\(type.fileExtension ?? "bin")"
     }
 

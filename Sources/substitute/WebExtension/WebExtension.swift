@@ -85,7 +85,7 @@ struct WebExtension {
         if !type.isPlain {
             return "files of an extension have no \"type\" with parameters, as \(quoted(type.description))"
         }
-        if type.fileExtension == nil, type.essence != "application/octet-stream" {
+        if type.fileExtension == nil {
             return
                 "browsers read the type of a file off its extension, and none is known for \(quoted(type.essence))"
         }

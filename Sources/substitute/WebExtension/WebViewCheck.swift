@@ -47,8 +47,9 @@ struct WebViewCheck {
         at place: String,
         _ web: WebExtension
     ) -> (text: Data, references: [ReferenceScanner.Reference]) {
-        let isStylesheet = substitution.mediaType.essence == "text/css"
-        guard isStylesheet || substitution.mediaType.essence == "text/javascript",
+        let type = substitution.mediaType.canonical.essence
+        let isStylesheet = type == "text/css"
+        guard isStylesheet || type == "text/javascript",
             let text = substitution.bytes(upTo: substitution.size)
         else { return (Data(), []) }
         let references =

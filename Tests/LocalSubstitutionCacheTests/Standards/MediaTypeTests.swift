@@ -81,6 +81,90 @@ struct MediaTypeTests {
     }
 
     @Test(
+        "Every name of a type leads to its extension",
+        arguments: [
+            // WHATWG MIME Sniffing §4.6.
+            (
+                "js",
+                """
+                application/ecmascript application/javascript application/x-ecmascript application/x-javascript \
+                text/ecmascript text/javascript text/javascript1.0 text/javascript1.1 text/javascript1.2 \
+                text/javascript1.3 text/javascript1.4 text/javascript1.5 text/jscript text/livescript \
+                text/x-ecmascript text/x-javascript
+                """
+            ),
+            ("json", "application/json text/json"), ("xml", "application/xml text/xml"),
+            ("woff", "font/woff application/font-woff application/x-font-woff"),
+            ("woff2", "font/woff2 application/font-woff2 application/x-font-woff2"),
+            ("ttf", "font/ttf application/font-ttf application/x-font-ttf application/x-font-truetype"),
+            ("ttf", "application/font-sfnt font/sfnt"),
+            ("otf", "font/otf application/x-font-otf application/x-font-opentype font/opentype"),
+            ("otf", "application/vnd.ms-opentype application/font-off application/font-cff"),
+            ("eot", "application/vnd.ms-fontobject"),
+            // Servers.
+            ("ico", "image/x-icon image/vnd.microsoft.icon"), ("jpeg", "image/jpeg image/jpg image/pjpeg"),
+            ("png", "image/png image/x-png"), ("bmp", "image/bmp image/x-ms-bmp"), ("gif", "image/gif"),
+            ("wav", "audio/wav audio/x-wav audio/wave audio/vnd.wave"), ("mp3", "audio/mpeg audio/mp3 audio/x-mpeg"),
+            ("m4a", "audio/mp4 audio/x-m4a audio/m4a"), ("m4v", "video/x-m4v"), ("mp4", "video/mp4 application/mp4"),
+            ("flac", "audio/flac audio/x-flac"), ("mkv", "video/matroska video/x-matroska"),
+            ("m3u8", "application/vnd.apple.mpegurl application/x-mpegurl audio/mpegurl"),
+            ("gz", "application/gzip application/x-gzip"), ("zip", "application/zip application/x-zip-compressed"),
+            ("yaml", "application/yaml application/x-yaml text/yaml"), ("md", "text/markdown text/x-markdown"),
+            ("bin", "application/octet-stream binary/octet-stream"), ("ogx", "application/ogg"),
+        ]
+    )
+    func aliases(expected: String, essences: String) throws {
+        for essence in essences.split(separator: " ") {
+            let type = try #require(MediaType(String(essence)))
+            #expect(type.fileExtension == expected, "\(essence)")
+            #expect(MediaType(fileName: "a.\(expected)")?.isSame(as: type) == true, "\(essence)")
+        }
+    }
+
+    @Test(
+        "An alias is the same as the type of each of its extensions, and as no other",
+        arguments: [
+            ("a.mjs", "application/javascript", true), ("a.ico", "image/vnd.microsoft.icon", true),
+            ("a.cur", "image/vnd.microsoft.icon", true), ("a.jpg", "image/pjpeg", true), ("a.otf", "font/sfnt", true),
+            ("a.ttf", "font/sfnt", true), ("a.ttc", "application/x-font-ttf", true), ("a.ogg", "application/ogg", true),
+            ("a.ogv", "application/ogg", true), ("a.m4v", "video/mp4", true), ("a.mp4", "video/x-m4v", true),
+            ("a.js", "text/javascript; charset=utf-8", true), ("a.otf", "font/ttf", false),
+            ("a.json", "application/javascript", false), ("a.xhtml", "text/xml", false), ("a.svg", "text/xml", false),
+            ("a.oga", "video/ogg", false), ("a.js", "application/x-own", false), ("a.js", "application/json", false),
+        ]
+    )
+    func sameness(name: String, type: String, isSame: Bool) throws {
+        let (named, type) = (try #require(MediaType(fileName: name)), try #require(MediaType(type)))
+        #expect(named.isSame(as: type) == isSame)
+        #expect(type.isSame(as: named) == isSame)
+    }
+
+    @Test("An alias keeps its name and its parameters, and its canonical type the parameters")
+    func canonical() throws {
+        let type = try #require(MediaType("application/x-javascript; charset=koi8-r"))
+        #expect(type.description == "application/x-javascript; charset=koi8-r")
+        #expect(type.canonical.description == "text/javascript; charset=koi8-r")
+        #expect(type.withCharset == type && MediaType("application/x-javascript")?.withCharset.parameters == [])
+        #expect(MediaType("application/x-own")?.canonical.description == "application/x-own")
+    }
+
+    @Test("The aliases are well-formed, stand for types of the table, and are no such types themselves, but a few")
+    func aliasTable() throws {
+        var seen: Set<String> = []
+        var both: Set<String> = []
+        for words in MediaType.rows(of: MediaType.aliases) {
+            #expect(MediaType.isKnown(words[0]), "\(words[0])")
+            for alias in words.dropFirst() {
+                #expect(MediaType(alias)?.description.hasPrefix(alias) == true, "\(alias)")
+                #expect(seen.insert("\(words[0]) \(alias)").inserted, "\(alias) stands twice")
+                if MediaType.isKnown(alias) { both.insert(alias) }
+            }
+        }
+        #expect(both == ["application/ogg", "video/x-m4v"])
+        #expect(seen.count > 100)
+    }
+
+    @Test(
         "Text and JavaScript take a charset, JSON and XML do not",
         arguments: [
             ("text/css", "text/css; charset=utf-8"), ("text/javascript", "text/javascript; charset=utf-8"),

@@ -316,6 +316,14 @@ struct ImportTests {
             ("https://h/a.css", "text/css", "\"h/a.css\""),
             ("https://h/a.css", "text/css; charset=UTF-8", "\"h/a.css\""),
             ("https://h/a.css", "TEXT/CSS;charset=\"utf-8\"", "\"h/a.css\""),
+            // The type under another name.
+            ("https://h/a.js", "application/javascript; charset=utf-8", "\"h/a.js\""),
+            ("https://h/a.mjs", "application/x-javascript", "\"h/a.mjs\""),
+            ("https://h/a.xml", "text/xml", "\"h/a.xml\""), ("https://h/a", "text/x-javascript", "\"h/a.js\""),
+            (
+                "https://h/a.json", "application/javascript",
+                "{ \"file\": \"h/a.json\", \"type\": \"application/javascript\" }"
+            ),
             ("https://h/a.txt", "text/css", "{ \"file\": \"h/a.txt\", \"type\": \"text/css\" }"),
             ("https://h/a.php", "text/css", "\"h/a.php.css\""),
             (

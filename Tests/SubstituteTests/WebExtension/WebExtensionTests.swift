@@ -309,6 +309,47 @@ struct WebExtensionTests {
         }
     }
 
+    @Test("Files keep their names, and none is left to the network, under the types that nginx, Apache and S3 send")
+    func serverTypes() async throws {
+        // nginx 1.22, conf/mime.types; then Apache and Python, by which the command line of S3 goes.
+        let types = """
+            application/javascript js application/javascript mjs text/xml xml image/x-icon ico image/x-ms-bmp bmp
+            audio/x-m4a m4a video/x-m4v m4v application/rss+xml rss text/css css image/jpeg jpg font/woff woff
+            application/x-javascript js text/javascript mjs image/vnd.microsoft.icon ico image/jpg jpg image/pjpeg jpeg
+            image/x-png png application/font-woff woff application/font-woff2 woff2 application/x-font-woff woff
+            application/x-font-ttf ttf application/x-font-ttf ttc application/x-font-otf otf font/sfnt otf
+            application/font-sfnt ttf application/vnd.ms-opentype otf application/x-font-truetype ttf
+            application/x-font-opentype otf audio/x-wav wav audio/wave wav audio/mp3 mp3 video/mp4 m4v text/json json
+            audio/x-flac flac video/x-matroska mkv application/x-gzip gz application/json;charset=utf-8 json
+            """.split { " \n".contains($0) }.map(String.init)
+        var entries: [String] = []
+        var expected: [String] = []
+        for index in stride(from: 0, to: types.count, by: 2) {
+            let name = "\(index).\(types[index + 1])"
+            entries.append("\"https://h/\(name)\": { \"file\": \"a.txt\", \"type\": \"\(types[index])\" }")
+            expected.append("|https://h/\(name)| → /files/h/\(name)")
+        }
+        try write("{ \(entries.joined(separator: ",\n")) }")
+        let result = try await make()
+        #expect(result.status == 0 && !result.output.contains("Left to the network"), "\(result.output)")
+        #expect(try rules().filter { !$0.contains("#") } == expected.sorted())
+        // Fonts have a rule for fragments, too, whatever their type is called.
+        let font = try #require(types.firstIndex(of: "application/font-woff"))
+        #expect(try rules().contains("|https://h/\(font).woff# → /files/h/\(font).woff"))
+    }
+
+    @Test("All 45 scripts that nginx sends as application/javascript are shown from the files")
+    func scripts() async throws {
+        let names = (1...45).map { "\($0).js" }
+        let entries = names.map { "\"https://h/\($0)\": { \"file\": \"a.txt\", \"type\": \"application/javascript\" }" }
+        try write("{ \(entries.joined(separator: ",\n")) }")
+        let result = try await make()
+        #expect(
+            result.output.hasPrefix("Out shows 45 URLs, 1 file, ") && !result.output.contains("Left to the network")
+        )
+        #expect(try rules() == names.map { "|https://h/\($0)| → /files/h/\($0)" }.sorted())
+    }
+
     @Test("Hostile names become names that every disk takes, and nothing in the toolbar's page but text")
     func hostile() async throws {
         let names = [
