@@ -1,0 +1,1 @@
+../../../Tests/SubstituteTests/WebExtension/KeepingSite.swift

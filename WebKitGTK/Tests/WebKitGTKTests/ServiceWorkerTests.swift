@@ -1,0 +1,44 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Browser
+@testable import LocalSubstitutionCache
+
+extension WebKitTests {
+    /// Rules for pages, which an extension in a browser does not have.
+    @Suite("Service workers and rules", .serialized)
+    struct ServiceWorkerTests {
+        @Test("A site whose service worker keeps its own pages opens again and again, though its pages have rules")
+        func keeping() async throws {
+            let folder = try TemporaryFolder()
+            let site = try KeepingSite(in: folder)
+            defer { site.stop() }
+            let manifest = folder.url.appendingPathComponent("Substitutions/manifest.json")
+            let cache = try LocalSubstitutionCache(manifest: manifest)
+            #expect(Ruleset(cache.substitutions) { _ in nil }.rules.contains { $0.filter.start == site.address })
+            let browser = try await Way.rules.browser(cache, forwardingTo: [])
+            let open = {
+                try await browser.load(site.address)
+                var state = ""
+                for _ in 0..<300 where state.isEmpty {
+                    try await Task.sleep(nanoseconds: 100_000_000)
+                    state = try await browser.evaluate(KeepingSite.state)
+                }
+                return state
+            }
+            let parts = "style bundle, pictures bundle bundle bundle, script bundle"
+            #expect(try await open() == "page network, \(parts), without its worker")
+            for _ in 0..<2 { #expect(try await open() == "page network, \(parts), with its worker") }
+            // A worker that had the file would answer the page with it, which is no redirect here.
+            let keep = """
+                const answer = await fetch("/");
+                const isRedirected = answer.redirected;
+                await (await caches.open("v1")).put("/", answer);
+                return isRedirected;
+                """
+            #expect(try await browser.evaluate(keep) == "false")
+            for _ in 0..<2 { #expect(try await open() == "page bundle, \(parts), with its worker") }
+        }
+    }
+}
