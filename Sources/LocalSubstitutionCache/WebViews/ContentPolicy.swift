@@ -1,9 +1,9 @@
 /// A content security policy (CSP3 §2.3) of a site, in the words of its mirror.
 enum ContentPolicy {
-    /// What browsers refuse to pages of https beside all policies: mixed content (Mixed Content §4.4).
+    /// The policy that stands in for a browser's refusal of mixed content (Mixed Content §4.4).
     ///
-    /// WebKit does not look for it in pages of an app's scheme. As on a real page in WebKitGTK 2.50, pictures, sounds
-    /// and films may come from this machine without encryption; those of the app's files are under a mirror's scheme.
+    /// WebKit does not look for mixed content in pages of an app's scheme. As on a real page in WebKitGTK 2.50, pictures,
+    /// sounds and films may come from this machine without encryption. `substitution-http:` is there for the app's files.
     private static let mixedContent = {
         let secure =
             "https: wss: substitution-https: data: blob: about: filesystem: 'unsafe-inline' 'unsafe-eval' 'unsafe-hashes'"
@@ -11,7 +11,7 @@ enum ContentPolicy {
         return "default-src \(secure); img-src \(passive); media-src \(passive)"
     }()
 
-    /// Writes the policies of an answer in the words of its mirror, and adds what browsers refuse anyway.
+    /// Translates the policies among the fields of an answer, and adds the one about mixed content to those of https.
     static func translate(_ fields: inout [String: String], for site: WebOrigin) {
         let name = "content-security-policy"
         for key in fields.keys where [name, "\(name)-report-only"].contains(key.lowercased()) {
@@ -31,7 +31,7 @@ enum ContentPolicy {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// What is to be written into a list of policies, and before which of its bytes, in their order.
+    /// Returns the texts to insert into a list of policies, each with the offset of the byte after it, in their order.
     static func additions(to policies: [UInt8], for site: WebOrigin) -> [(offset: Int, text: String)] {
         policies.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }.flatMap { directive -> [(Int, String)] in
             let words = directive.split(whereSeparator: \.isHTMLSpace)
@@ -52,7 +52,7 @@ enum ContentPolicy {
             || ["base-uri", "form-action", "frame-ancestors", "navigate-to"].contains(name)
     }
 
-    /// What a source means on the site, and does not say of the mirror.
+    /// Returns the sources that the mirror needs beside one of the site's, so that both mean the same.
     private static func additions(to source: String, _ origin: WebOrigin) -> [String] {
         let word = source.lowercased()
         switch word {

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What changes in heads between a mirror page and the site that it mirrors.
+/// Translates heads between a mirror page and the site that it mirrors.
 enum ForwardedHead {
     /// The most bytes of a body that are sent.
     static let longestBody = 64 << 20
@@ -31,8 +31,8 @@ enum ForwardedHead {
         return result
     }
 
-    /// The request as another site gets it than that of the page: without what the page may have written into fields
-    /// that the engine writes, too.
+    /// The request for another site than that of the page: without values that the page may have written into fields
+    /// which engines write, too.
     ///
     /// - Parameters:
     ///   - request: Of a page, or of a redirect that leaves its site.

@@ -5,10 +5,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Loads from the network, for pages on the schemes of mirrors, what is not mapped: as a browser would, but natively.
+/// Loads URLs that are not mapped from the network, for mirror pages, under the rules that browsers have for pages.
 ///
-/// Its sessions keep nothing: no cookies, no credentials, no answers. What is loaded with somebody's cookies can
-/// therefore not answer somebody without.
+/// Its sessions keep no cookies, no credentials and no answers. So an answer that was loaded with cookies never
+/// answers a page without them.
 final class Forwarder: Sendable {
     typealias Continuation = AsyncThrowingStream<SchemeReply.Element, any Error>.Continuation
 
@@ -169,14 +169,14 @@ private final class ForwardedLoad: @unchecked Sendable {
 
     private let request: URLRequest
     private let original: URL
-    /// What was sent, for redirects that want it again.
+    /// The body that was sent, for redirects that want it again.
     private let body: Data?
     private let server: SchemeServer
     private let forwarder: Forwarder
     private let continuation: Forwarder.Continuation
-    /// What the page has; nil as soon as another site has been asked.
+    /// The page's cookies; nil once another site has been asked.
     private var cookies: PageCookies?
-    /// What is collected before it is told.
+    /// A page or stylesheet that is rewritten once its end has come.
     private var collected: (response: HTTPURLResponse, type: MediaType, body: Data)?
     /// Only touched by commands.
     private var task: URLSessionTask?
@@ -225,7 +225,7 @@ private final class ForwardedLoad: @unchecked Sendable {
         }
     }
 
-    /// What is loaded after a redirect; nil when this task ends with it.
+    /// Returns the request that follows a redirect; nil when this task ends with it.
     ///
     /// Another task goes on where the site or the cookies change.
     func next(_ next: URLRequest, after response: HTTPURLResponse, of task: URLSessionTask) -> URLRequest? {
@@ -306,17 +306,18 @@ private final class ForwardedLoad: @unchecked Sendable {
         }
     }
 
-    /// Why a page may not have what another site has answered: to it, it would be the site's that it has asked.
+    /// The reason why a page may not have another site's answer, which it would take for the answer of the site that it
+    /// has asked; nil when it may.
     ///
-    /// Scripts read the reason, and browsers do not tell them where a redirect leads.
+    /// The reason names no host: scripts read it, and browsers do not tell scripts where a redirect leads.
     private func problem(with response: HTTPURLResponse, _ type: MediaType?, _ origin: String?) -> String? {
         guard let asked = WebOrigin(original), let source = response.url.flatMap({ WebOrigin($0) }), asked != source
         else {
             return nil
         }
         if type?.isDocument ?? true { return "It redirects to a document of another site." }
-        // The engine takes it for the site's own, which every document of that site may read: also pictures, rules of
-        // stylesheets and errors of scripts, which it keeps from pages where it sees that they come from elsewhere.
+        // To the engine the answer is the site's own, and every document of the site may read it: also the pixels of
+        // pictures, the rules of stylesheets and the errors of scripts.
         let asker = (origin ?? request.value(forHTTPHeaderField: "Referer")).flatMap { WebOrigin($0) } ?? asked
         let shared = response.value(forHTTPHeaderField: "Access-Control-Allow-Origin")
         if shared == "*" || shared == asker.site { return nil }
@@ -389,8 +390,8 @@ private final class ForwardedLoad: @unchecked Sendable {
 }
 
 extension URLRequest {
-    /// Whether it asks for a page, or for one in a frame, and not a script for the text of one: engines name `Referer`
-    /// for scripts only, and only those add fields.
+    /// True for the request of a page, or of one in a frame, and false for a script's that wants the text of one:
+    /// engines name `Referer` for scripts only, and only scripts add fields.
     fileprivate var isForDocument: Bool {
         guard value(forHTTPHeaderField: "Referer") == nil else { return false }
         return isForMainDocument
@@ -400,13 +401,13 @@ extension URLRequest {
 }
 
 extension MediaType {
-    /// Whether its addresses are led to mirrors.
+    /// True for types whose addresses are led to mirrors.
     var isRewritten: Bool { essence == "text/html" || essence == "text/css" }
 
-    /// Whether browsers show it in pages of https though it came over plain http (Mixed Content §3.1).
+    /// True for types that browsers show in pages of https though they came over plain http (Mixed Content §3.1).
     var isPassive: Bool { ["image", "audio", "video"].contains(kind) }
 
-    /// Whether an engine runs scripts of it with the origin of its address.
+    /// True for types whose scripts an engine runs with the origin of their address.
     fileprivate var isDocument: Bool {
         essence == "text/html" || essence.hasSuffix("/xml") || essence.hasSuffix("+xml")
     }

@@ -25,7 +25,7 @@ struct ForwardingGuard: Sendable {
         case refused(String)
     }
 
-    /// Which cookies go along.
+    /// The cookies that go along.
     enum Cookies {
         case none
         /// Those that a site allows pages of others to send.
@@ -33,7 +33,7 @@ struct ForwardingGuard: Sendable {
         case all
     }
 
-    /// Whether what a site has is loaded at all.
+    /// Returns whether the app has named this site.
     func isNamed(_ origin: WebOrigin) -> Bool { sites.contains(origin.site) }
 
     /// Decides on a request for something of a named host.
@@ -78,7 +78,7 @@ struct ForwardingGuard: Sendable {
         return .allowed(.none)
     }
 
-    /// Whether this page makes the request, and not one that it shows in a frame; nil where nothing tells.
+    /// Returns whether this page makes the request, and not a page in one of its frames; nil where no field says it.
     ///
     /// Engines name `Origin` to other origins and in forms, and `Referer` in scripts.
     private func isAsked(by page: WebOrigin, _ request: URLRequest) -> Bool? {
@@ -87,18 +87,17 @@ struct ForwardingGuard: Sendable {
         }
     }
 
-    /// Why a page of https gets nothing over plain http, as a sentence without its full stop.
+    /// The reason for refusing mixed content, as a sentence without its full stop.
     static let mixedContent = "the page came over https, and this is asked for without encryption"
 
-    /// Returns whether a page of https asks for something of plain http, or its mirror for the mirror of such (Mixed
-    /// Content §4.4).
+    /// Returns whether a page of https, or its mirror, asks for something of plain http, or for its mirror (Mixed Content
+    /// §4.4).
     static func isMixedContent(_ request: URLRequest, of target: WebOrigin) -> Bool {
         guard let page = WebOrigin(request.mainDocumentURL) else { return false }
         return page.isSecure && !target.isSecure && !request.isForMainDocument
     }
 
-    /// A field that a page may not send to another origin without its consent (Fetch §2.2.2), and that the engine does
-    /// not send of its own accord; nil when there is none.
+    /// A field that is not CORS-safelisted (Fetch §2.2.2), and that no engine writes itself; nil when there is none.
     static func fieldNeedingConsent(_ request: URLRequest) -> String? {
         let written = (request.allHTTPHeaderFields ?? [:]).filter { !isOfEngine($0.key, $0.value) }
         // Engines name one of them for scripts only; what they write for pictures is as long as they like.
@@ -111,8 +110,8 @@ struct ForwardingGuard: Sendable {
         .keys.min()
     }
 
-    /// Returns whether engines send this field themselves: pages cannot write it (Fetch §2.2.2, forbidden
-    /// request-headers), or need not, because a mode of `fetch` says the same.
+    /// Returns whether a page gains nothing by this field: it is a forbidden request-header (Fetch §2.2.2), or has a
+    /// value that a mode of `fetch` makes the engine write.
     private static func isOfEngine(_ name: String, _ value: String) -> Bool {
         switch name.lowercased() {
         case "accept-encoding", "dnt", "origin", "referer": true
@@ -127,7 +126,7 @@ struct ForwardingGuard: Sendable {
 }
 
 extension URLRequest {
-    /// Whether it asks for the page itself, or for what has its address.
+    /// True for the request of the page itself, and of a script for the page's own address.
     var isForMainDocument: Bool {
         guard let page = mainDocumentURL?.absoluteString.prefix(while: { $0 != "#" }) else { return false }
         return url?.absoluteString.prefix { $0 != "#" } == page

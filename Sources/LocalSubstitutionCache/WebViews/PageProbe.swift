@@ -5,8 +5,9 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A page on a host that has no server (RFC 2606 §2), whose script has a rule: where the page has a title, rules are
-/// applied, and what they lead to is taken.
+/// A page on a host without a server (RFC 2606 §2), whose script has a rule.
+///
+/// Once the page has its title, WebKit has applied the rule and taken what it leads to.
 enum PageProbe {
     static let page = "https://substitution.invalid/"
     /// The title that the script gives the page.

@@ -24,7 +24,7 @@ struct SchemeServer: @unchecked Sendable {
         forwarder = hosts.isEmpty ? nil : Forwarder(to: hosts)
     }
 
-    /// What answers a request.
+    /// Returns the answer to a request.
     ///
     /// Never a redirect and never a 304, which engines do not follow on schemes of an app. What is refused is an
     /// answer, too: a page that shows the reason has a reader, and a failed load has none.
@@ -103,7 +103,7 @@ struct SchemeServer: @unchecked Sendable {
         }
     }
 
-    /// Whether a file answers this http or https URL, without a question to the network.
+    /// Returns whether a file answers this http or https URL without asking the network.
     func isMapped(_ url: URL) -> Bool { cache.verdict(on: URLRequest(url: url)).isSubstituted }
 
     private func isMappedHost(_ authority: String) -> Bool {
@@ -122,8 +122,8 @@ struct SchemeServer: @unchecked Sendable {
         return result.body
     }
 
-    /// Whether mirrors are written into this answer: into pages and stylesheets of mirror pages, but not where a link
-    /// has promised its bytes.
+    /// Returns whether this answer is rewritten: pages and stylesheets of mirror pages are, unless a link has promised
+    /// their bytes.
     func isRewritten(_ type: MediaType, for request: URLRequest) -> Bool {
         guard type.isRewritten, WebOrigin(request.mainDocumentURL)?.isMirror == true else { return false }
         // What answers may lie elsewhere, behind a redirect.
@@ -188,8 +188,8 @@ struct SchemeServer: @unchecked Sendable {
         return reply(answer.status, fields, answer.data, to: request)
     }
 
-    /// Who asks: what `Origin` says, or else the page, because requests to its own origin do not say it; nil for pages
-    /// without an origin.
+    /// The origin that asks: that of `Origin`, or else of the page, since requests to the page's own origin do not name
+    /// it; nil for pages without an origin.
     private static func asker(_ request: URLRequest) -> String? {
         if let origin = request.value(forHTTPHeaderField: "Origin") { return WebOrigin(origin).map { _ in origin } }
         return WebOrigin(request.mainDocumentURL)?.text
@@ -248,9 +248,9 @@ struct SchemeServer: @unchecked Sendable {
     }
 }
 
-/// What pages have named with `integrity`: its bytes stay as they are.
+/// The URLs that pages have named with `integrity`, whose bytes stay as they are.
 private final class PromisedResources: @unchecked Sendable {
-    /// How many are remembered; after that, none more.
+    /// The number of URLs that are remembered; later ones are not.
     private static let most = 10_000
 
     private let lock = NSLock()
