@@ -2,8 +2,9 @@
 enum ContentPolicy {
     /// The policy that stands in for a browser's refusal of mixed content (Mixed Content §4.4).
     ///
-    /// WebKit does not look for mixed content in pages of an app's scheme. As on a real page in WebKitGTK 2.50, pictures,
-    /// sounds and films may come from this machine without encryption. `substitution-http:` is there for the app's files.
+    /// WebKit does not look for mixed content in pages of an app's scheme. As on a real page in WebKitGTK 2.50,
+    /// pictures, sounds and films may come from this machine without encryption. `substitution-http:` is there for the
+    /// app's files.
     private static let mixedContent = {
         let secure =
             "https: wss: substitution-https: data: blob: about: filesystem: 'unsafe-inline' 'unsafe-eval' 'unsafe-hashes'"

@@ -90,8 +90,8 @@ struct ForwardingGuard: Sendable {
     /// The reason for refusing mixed content, as a sentence without its full stop.
     static let mixedContent = "the page came over https, and this is asked for without encryption"
 
-    /// Returns whether a page of https, or its mirror, asks for something of plain http, or for its mirror (Mixed Content
-    /// §4.4).
+    /// Returns whether a page of https, or its mirror, asks for something of plain http, or for its mirror (Mixed
+    /// Content §4.4).
     static func isMixedContent(_ request: URLRequest, of target: WebOrigin) -> Bool {
         guard let page = WebOrigin(request.mainDocumentURL) else { return false }
         return page.isSecure && !target.isSecure && !request.isForMainDocument
