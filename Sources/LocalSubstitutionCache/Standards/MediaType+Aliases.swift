@@ -26,10 +26,10 @@ extension MediaType {
     /// One type a line, followed by its aliases.
     ///
     /// Sources: the groups of WHATWG MIME Sniffing §4.6 (JavaScript, JSON, XML, fonts) and the types of its §6; the
-    /// "deprecated alias names" of IANA's registry (https://www.iana.org/assignments/media-types), among them those of RFC
-    /// 8081 (fonts), RFC 7303 (XML), RFC 2361 (wave), RFC 8216 §10 (playlists), RFC 9512 (YAML) and RFC 7946 (GeoJSON);
-    /// and what servers send: the tables of nginx (conf/mime.types) and Apache httpd (docs/conf/mime.types), of today and
-    /// of old, and Python's `mimetypes`, by which the command line of S3 names what it uploads.
+    /// "deprecated alias names" of IANA's registry (https://www.iana.org/assignments/media-types), among them those of
+    /// RFC 8081 (fonts), RFC 7303 (XML), RFC 2361 (wave), RFC 8216 §10 (playlists), RFC 9512 (YAML) and RFC 7946
+    /// (GeoJSON); and what servers send: the tables of nginx (conf/mime.types) and Apache httpd (docs/conf/mime.types),
+    /// of today and of old, and Python's `mimetypes`, by which the command line of S3 names what it uploads.
     static let aliases = """
         text/javascript application/ecmascript application/javascript application/x-ecmascript
         text/javascript application/x-javascript text/ecmascript text/javascript1.0 text/javascript1.1

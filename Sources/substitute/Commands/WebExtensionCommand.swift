@@ -65,6 +65,14 @@ enum WebExtensionCommand {
         let urls = Set(web.ruleset.rules.map(\.substitution)).map { web.ruleset.substitutions[$0] }
         console.print("\(visible(target.path)) shows \(Inventory(urls).description)")
         if let archive { console.print("\(visible(archive.path)) holds the same") }
+        let doubled = web.rootCopies.values
+        if !doubled.isEmpty {
+            console.print(
+                "\(counted(doubled.count, "file")), \(ByteCount(doubled.reduce(0) { $0 + $1.size })), "
+                    + "\(doubled.count == 1 ? "lies" : "lie") twice in it, because stylesheets and scripts name "
+                    + "\(doubled.count == 1 ? "it" : "them") from the root"
+            )
+        }
         let lost = WebViewCheck.lostReferences(in: web)
         if lost > 0 {
             console.print(

@@ -6,18 +6,38 @@ import LocalSubstitutionCache
 /// A copy lies at its URL's host and path, so that what a stylesheet or a script names relative to itself is found
 /// there, too. Where a file lies there already, as for two queries of one path, or for `A` and `a` on a disk to which
 /// they are the same, it lies in the same folder under another name. Where a file lies at the place of the folder, the
-/// copy goes to the same place in the next of several trees.
+/// copy goes to the same place in the next of several trees. ``RootCopies`` finds what lies at the extension's root,
+/// too.
 struct ExtensionLayout {
     /// The folder of all copies.
     static let root = "files"
 
     /// Path → the file that is copied there.
     private(set) var copies: [String: Substitution] = [:]
+    /// Path → the file that is copied there, at the root.
+    private(set) var rootCopies: [String: Substitution] = [:]
     /// Path in small letters → the real path of the file there, "" for a folder.
     private var taken: [String: String] = [:]
     private var places: [Address: String] = [:]
     /// Path in small letters → the number of the next file that is to lie there.
     private var numbers: [String: Int] = [:]
+
+    /// A copy, and the URL at which it answers.
+    struct Copy {
+        let authority: String
+        /// Percent-encoded.
+        let path: String
+        let place: String
+        let substitution: Substitution
+    }
+
+    /// Every URL's copy; those of several URLs may lie in one place.
+    var all: [Copy] {
+        places.compactMap { address, place in
+            copies[place].map { Copy(authority: address.authority, path: address.path, place: place, substitution: $0) }
+        }
+        .sorted { ($0.authority, $0.path, $0.place) < ($1.authority, $1.path, $1.place) }
+    }
 
     private struct Address: Hashable {
         let authority: String
@@ -40,6 +60,31 @@ struct ExtensionLayout {
         copies[place] = substitution
         return place
     }
+
+    /// Takes a place at the extension's root, if that can be: its own files lie there, and Chromium refuses names that
+    /// begin with "_".
+    mutating func placeAtRoot(_ substitution: Substitution, _ path: String) {
+        let names = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard let first = names.first, let last = names.last, names.allSatisfy(Self.isPortable),
+            // Patterns of what pages may load are compared with what is percent-encoded.
+            first == WebExtension.encoded(first), !first.hasPrefix("_"), !Self.ownNames.contains(first.lowercased()),
+            path.utf8.count <= 600,
+            Self.suffix(for: substitution, in: last).isEmpty,
+            names.count == 1 || isFree(names.dropLast().joined(separator: "/")), take(path, for: substitution)
+        else { return }
+        rootCopies[path] = substitution
+    }
+
+    /// What pages may load, as patterns of paths.
+    var patterns: [String] {
+        let tops = rootCopies.keys.map { path in path.firstIndex(of: "/").map { path[..<$0] + "/*" } ?? path[...] }
+        return ["\(Self.root)/*"] + Set(tops.map(String.init)).sorted()
+    }
+
+    /// The names at the extension's root that are taken.
+    private static let ownNames = Set(
+        ([root] + WebExtension.fileNames + OutputFolder.reservedNames).map { $0.lowercased() }
+    )
 
     private mutating func newPlace(_ substitution: Substitution, _ authority: String, _ path: String) -> String {
         let file = path.hasSuffix("/") ? path + "index.html" : path

@@ -18,6 +18,8 @@ struct OutputFolder {
 
     /// What browsers and file managers put into folders.
     private static let strangers = [".DS_Store", "Thumbs.db", "desktop.ini"]
+    /// Names at the top of the folder that no file of the extension may have.
+    static let reservedNames = [listName] + strangers
     /// What Chromium makes of an extension's rules, at the top of its folder.
     private static let generated = ["_metadata/generated_indexed_rulesets/", "_metadata/verified_contents.json"]
 

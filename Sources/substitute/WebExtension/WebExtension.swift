@@ -8,6 +8,17 @@ struct WebExtension {
     let ruleset: Ruleset
     /// Path → the file that is copied there.
     let copies: [String: Substitution]
+    /// Path → the file that is copied there, at the root, for references that begin with "/".
+    let rootCopies: [String: Substitution]
+    /// Path → the path of its second copy.
+    let rootPlaces: [String: String]
+    /// What its stylesheets and scripts name.
+    let references: ScannedReferences
+
+    /// The extension's own files.
+    static let fileNames = [
+        "manifest.json", "rules.json", "toolbar.html", "toolbar.css", "toolbar.js", "icon.png",
+    ]
 
     enum Content {
         case text(String)
@@ -54,23 +65,35 @@ struct WebExtension {
             }
         }
         try Self.checkNumbers(of: rules, ruleset, name: name)
+        var scanned = ScannedReferences()
+        let roots = RootCopies(layout.all, &scanned)
+        for (path, substitution) in roots.paths { layout.placeAtRoot(substitution, path) }
+        references = scanned
         let hosts = Self.hosts(of: ruleset)
         let page = ToolbarPage(name: name, rows: rows, left: ruleset.omissions)
         var files: [String: Content] = [
             "rules.json": .text(try Self.json(rules)),
-            "manifest.json": .text(try Self.json(ExtensionManifest(hosts: hosts, pages: pages))),
+            "manifest.json": .text(
+                try Self.json(ExtensionManifest(hosts: hosts, pages: pages, shown: layout.patterns))
+            ),
             "toolbar.html": .text(page.html), "toolbar.css": .text(ToolbarPage.style),
             "toolbar.js": .text(ToolbarPage.script), "icon.png": .bytes(ExtensionIcon.png),
         ]
-        copies = layout.copies
+        (copies, rootCopies) = (layout.copies, layout.rootCopies)
+        let placed = layout.all.map { ($0.place, RootCopies.path(of: $0)) }
+        rootPlaces = Dictionary(
+            placed.compactMap { place, path in path.flatMap { layout.rootCopies[$0] == nil ? nil : (place, $0) } },
+            uniquingKeysWith: { first, _ in first }
+        )
         for (place, substitution) in copies { files[place] = .copy(of: substitution) }
+        for (place, substitution) in rootCopies { files[place] = .copy(of: substitution) }
         self.files = files
     }
 
     /// Why a file of an extension cannot answer as a substitution does.
     private static func refusal(_ substitution: Substitution) -> String? {
-        // A rule answers a service worker's fetch by a redirect. Navigations refuse redirected answers of a worker (Fetch
-        // Standard, "HTTP fetch": their redirect mode is "manual"), so Chromium shows an error instead of the page.
+        // A rule answers a service worker's fetch by a redirect. Navigations refuse redirected answers of a worker
+        // (Fetch Standard, "HTTP fetch": their redirect mode is "manual"), so Chromium shows an error, and no page.
         if substitution.mediaType.isHTML {
             return "a page: a service worker would keep the copy, which no navigation takes"
         }
@@ -182,10 +205,10 @@ private struct ExtensionManifest: Encodable {
         let strictMinVersion: String
     }
 
-    init(hosts: [String], pages: [String]) {
+    init(hosts: [String], pages: [String], shown: [String]) {
         let patterns = Set(hosts.map { "\($0)/*" } + pages.map { "*://\($0)/*" }).sorted()
         hostPermissions = patterns
-        webAccessibleResources = [AccessibleResources(resources: ["\(ExtensionLayout.root)/*"], matches: patterns)]
+        webAccessibleResources = [AccessibleResources(resources: shown, matches: patterns)]
         let names = Set(hosts.compactMap { $0.split(separator: "/").last.map(String.init) }).sorted()
         let first = names.first ?? ""
         name = String("Substitutions: \(names.joined(separator: ", "))".prefix(45))

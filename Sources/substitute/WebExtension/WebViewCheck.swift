@@ -38,38 +38,34 @@ struct WebViewCheck {
 
     /// How many addresses of stylesheets and scripts a browser looks for in vain.
     static func lostReferences(in web: WebExtension) -> Int {
-        web.copies.reduce(0) { $0 + lostReferences(in: $1.value, at: $1.key, web).references.count }
+        web.copies.reduce(0) { $0 + lostReferences(in: $1.value, at: $1.key, web).count }
     }
 
     /// What a copy names and a browser looks for in vain, in the extension, where it is not; each once.
+    ///
+    /// A copy that lies at the root, too, finds what it needs from both places, or loses it.
     private static func lostReferences(
         in substitution: Substitution,
         at place: String,
         _ web: WebExtension
-    ) -> (text: Data, references: [ReferenceScanner.Reference]) {
-        let type = substitution.mediaType.canonical.essence
-        let isStylesheet = type == "text/css"
-        guard isStylesheet || type == "text/javascript",
-            let text = substitution.bytes(upTo: substitution.size)
-        else { return (Data(), []) }
-        let references =
-            isStylesheet
-            ? ReferenceScanner.references(inStylesheet: text) : ReferenceScanner.references(inScript: text)
+    ) -> [ReferenceScanner.Reference] {
+        var scanned = web.references
+        let places = [place] + [web.rootPlaces[place]].compactMap(\.self)
         var seen: Set<String> = []
-        return (text, references.filter { isLost($0, from: place, web) && seen.insert($0.text).inserted })
+        return scanned.references(in: substitution).filter { reference in
+            places.contains { isLost(reference, from: $0, web) } && seen.insert(reference.text).inserted
+        }
     }
 
     private mutating func warnOfReferences(in substitution: Substitution, at place: String, _ web: WebExtension) {
-        let (text, lost) = Self.lostReferences(in: substitution, at: place, web)
-        guard let first = lost.first else { return }
+        let lost = Self.lostReferences(in: substitution, at: place, web)
+        guard let first = lost.first, let text = substitution.bytes(upTo: substitution.size) else { return }
         let line = text.prefix(first.offset).reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
         let others = lost.count == 1 ? "" : " (and \(lost.count - 1) more in this file)"
         let remedy =
             isMapped(first.text, from: substitution)
             ? "it is mapped, but its copy lies elsewhere or is left to the network; write the whole URL"
-            : first.text.hasPrefix("/") && !first.text.hasPrefix("//")
-                ? "write it relative to this file, and map it, or write the whole URL"
-                : "map it, or write the whole URL"
+            : "map it, or write the whole URL"
         add(
             .lostReference,
             "\(quoted(substitution.file)) names \(quoted(first.text)) in line \(line), which a browser with the extension "
@@ -96,22 +92,10 @@ struct WebViewCheck {
         from place: String,
         _ web: WebExtension
     ) -> Bool {
-        let path = String(reference.text.prefix { !"?#".contains($0) })
-        if path.isEmpty || path.range(of: "^[A-Za-z][A-Za-z0-9+.-]*:", options: .regularExpression) != nil {
-            return false
-        }
-        if path.hasPrefix("/") { return true }
-        // Other names of modules are resolved by the page.
-        if reference.isSpecifier, !path.hasPrefix("./"), !path.hasPrefix("../") { return false }
-        var parts = place.split(separator: "/").dropLast().map(String.init)
-        for part in path.split(separator: "/", omittingEmptySubsequences: false) {
-            switch part {
-            case ".": continue
-            case "..": _ = parts.popLast()
-            default: parts.append(part.removingPercentEncoding ?? String(part))
-            }
-        }
-        return web.copies[parts.joined(separator: "/")] == nil
+        // Such an address takes the scheme of the copy, by which there are no hosts.
+        if reference.text.hasPrefix("//") { return true }
+        guard let path = reference.path(from: place) else { return false }
+        return web.copies[path] == nil && web.rootCopies[path] == nil
     }
 
     private mutating func add(_ code: ManifestIssue.Code, _ message: String, _ line: Int, _ column: Int) {

@@ -4,7 +4,7 @@ import Foundation
 import LoopbackServer
 import TestSupport
 
-/// A site whose service worker keeps all that its page loads, the page included, and asks the network for the rest only.
+/// A site whose service worker keeps all that its page loads, the page included, and asks the network for the rest.
 ///
 /// Written after MDN's "simple service worker" (https://github.com/mdn/dom-examples/tree/main/service-worker), in other
 /// words. Whatever is loaded says who answered: "network" or "bundle".

@@ -158,6 +158,131 @@ struct WebExtensionTests {
         #expect(try String(contentsOf: article, encoding: .utf8).contains("```text\n\(result.output)```"))
     }
 
+    // MARK: - The root
+
+    /// What lies at the extension's root beside its own files.
+    private func rootFiles() throws -> [String] {
+        let own = [
+            "icon.png", "manifest.json", "rules.json", "toolbar.css", "toolbar.html", "toolbar.js",
+            "written-by-substitute.txt",
+        ]
+        var isFolder: ObjCBool = false
+        return try names(in: "Out").filter { name in
+            let path = folder.url.appendingPathComponent("Out/\(name)").path
+            return !own.contains(name) && !name.hasPrefix("files/")
+                && FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+        }
+    }
+
+    private func accessible() throws -> [String]? {
+        let manifest = try #require(object("manifest.json") as? [String: Any])
+        return (manifest["web_accessible_resources"] as? [[String: [String]]])?.first?["resources"]
+    }
+
+    private func lostReferences() async throws -> [String] {
+        let check = try await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
+        return check.output.split(separator: "\n").filter { $0.contains("in the extension, where it is not") }.map(
+            String.init
+        )
+    }
+
+    @Test(
+        "What stylesheets and scripts name from the root lies there, too, with what it names itself, and nothing else"
+    )
+    func roots() async throws {
+        try write(
+            #"{ "https://h/": "h/", "http://h/img/b%20c.png": "h/img/b c.png" }"#,
+            files: [
+                "h/img/a.png", "h/img/b c.png", "h/img/d.png", "h/img/unnamed.png", "h/logo.png", "h/js/c.js",
+                "h/index.html",
+            ]
+        )
+        let texts = [
+            "css/a.css": "@import '/css/b.css'; a { b: url(../img/d.png) }",
+            "css/b.css": "a { b: url(../img/a.png), url(/img/b%20c.png?v=1#x), url(/logo.png) }",
+            "js/a.js": "import './c.js'; import '/js/b.mjs'", "js/b.mjs": "import './c.js'",
+        ]
+        for (path, text) in texts { try folder.write(text, to: "Substitutions/h/\(path)") }
+        let result = try await make()
+        #expect(
+            try rootFiles() == ["css/b.css", "img/a.png", "img/b c.png", "js/b.mjs", "js/c.js", "logo.png"]
+        )
+        #expect(try accessible() == ["files/*", "css/*", "img/*", "js/*", "logo.png"])
+        #expect(try written("css/b.css") == texts["css/b.css"])
+        #expect(
+            result.output.contains(
+                "\n6 files, 127 bytes, lie twice in it, because stylesheets and scripts name them from the root\n"
+            ),
+            "\(result.output)"
+        )
+        #expect(!result.output.contains("nowhere"))
+        #expect(try await lostReferences() == [])
+        // Another run replaces them.
+        try folder.write("a { b: url(../img/d.png) }", to: "Substitutions/h/css/a.css")
+        try folder.write("", to: "Substitutions/h/js/a.js")
+        #expect(try await make(["--zip"]).status == 0)
+        #expect(try rootFiles() == ["img/b c.png", "logo.png"])
+    }
+
+    @Test(
+        "Nothing lies at the root for several hosts that do not agree on it, or that do not all have it",
+        arguments: [
+            (#""https://i/x.png": "i.png""#, true), (#""https://i/y.png": "i.png""#, false),
+            (#""http://h/x.png": "i.png""#, true), (#""https://i/x.png": "h.png""#, false),
+            (#""https://i/a.css": "h.css""#, true), (#""https://i/a.css": "h.css", "https://i/x.png": "h.png""#, false),
+            (#""https://h/x.png?1": "i.png""#, true),
+            (#""https://i/x.png": { "file": "h.png", "type": "image/gif" }"#, true),
+        ]
+    )
+    func disagreement(more: String, isLost: Bool) async throws {
+        try write(
+            "{ \"https://h/a.css\": \"h.css\", \"https://h/x.png\": \"h.png\", \(more) }",
+            files: ["h.png", "i.png"]
+        )
+        try folder.write("a { b: url(/x.png) }", to: "Substitutions/h.css")
+        #expect(try await make().status == 0)
+        #expect(try rootFiles() == (isLost ? [] : ["x.png"]))
+        #expect(try await lostReferences().isEmpty == !isLost)
+    }
+
+    @Test(
+        "The extension's own names, those that browsers reserve, and names that disks refuse stay free at the root",
+        arguments: [
+            "manifest.json", "Icon.PNG", "toolbar.css", "written-by-substitute.txt", "_next/a.png", "_locales/a.png",
+            "_metadata/a.png", "files/a.png", "Files", "con.png", "thumbs.db", ".well-known/a.png", "b/.a.png",
+            "%C3%BC/a.png", "a%2Fb.png", "a%20b/c.png", "no-ending", "",
+        ]
+    )
+    func reserved(path: String) async throws {
+        try write(
+            "{ \"https://h/a.css\": \"a.css\", \"https://h/\(path)\": { \"file\": \"a.png\", \"type\": \"image/png\" } }",
+            files: ["a.png"]
+        )
+        try folder.write("a { b: url(/\(path)) }", to: "Substitutions/a.css")
+        #expect(try await make().status == 0)
+        #expect(try rootFiles() == [])
+        #expect(try accessible() == ["files/*"])
+        #expect(try await lostReferences().count == 1)
+    }
+
+    @Test("Of two paths at the root that are one on some disks, and of a file and a folder, one lies there")
+    func rootCollisions() async throws {
+        try write(
+            #"""
+            { "https://h/a.css": "a.css", "https://h/A.png": "a.png", "https://h/a.png": "b.png",
+              "https://h/x.png": "a.png", "https://h/x.png/y.png": "b.png" }
+            """#,
+            files: ["a.png", "b.png"]
+        )
+        try folder.write(
+            "a { b: url(/a.png), url(/A.png), url(/x.png), url(/x.png/y.png) }",
+            to: "Substitutions/a.css"
+        )
+        #expect(try await make().status == 0)
+        #expect(try rootFiles() == ["A.png", "x.png"])
+        #expect(try await lostReferences().first?.contains("and 1 more in this file") == true)
+    }
+
     @Test("What leads nowhere, and what has a last day, is said")
     func remarks() async throws {
         try write(#"{ "https://h/a.css": { "file": "a.css", "until": "2099-01-01" } }"#)
@@ -584,7 +709,7 @@ struct WebExtensionTests {
         #expect(
             lines.map { $0.replacingOccurrences(of: "Substitutions/manifest.json:", with: "") } == [
                 "2:3: warning: \"a.css\" names \"/root.css\" in line 1, which a browser with the extension looks for in the extension, where it is not; "
-                    + "write it relative to this file, and map it, or write the whole URL (and 3 more in this file)",
+                    + "map it, or write the whole URL (and 3 more in this file)",
                 "5:3: warning: \"b.js\" names \"../gone.js\" in line 2, which a browser with the extension looks for in the extension, where it is not; "
                     + "map it, or write the whole URL (and 2 more in this file)",
                 "6:3: warning: \"a.css\" names \"../css/a.css\" in line 1, which a browser with the extension looks for in the extension, where it is not; "
