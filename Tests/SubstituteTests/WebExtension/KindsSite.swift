@@ -182,9 +182,6 @@ final class KindsSite: @unchecked Sendable {
             response = .text(report(request))
         case "/img/redirecting.svg":
             response = .init(status: 302, headers: ["Location": "/img/redirected.svg"])
-        case "/frame.html":
-            let text = "<!doctype html><title>network</title>"
-            response = .init(headers: ["Content-Type": "text/html"], body: Data(text.utf8))
         default:
             let path = request.path.removingPercentEncoding ?? request.path
             guard request.method != "OPTIONS" else { return .init(status: 204, headers: headers) }
@@ -278,7 +275,7 @@ final class KindsSite: @unchecked Sendable {
     private static let documents = [
         "fetch", "cross", "credentials", "header", "integrity", "no-store", "same-origin", "redirect", "head", "post",
         "tilde",
-        "when", "xhr", "synchronous", "controlled", "worker", "address",
+        "when", "xhr", "synchronous", "controlled", "worker", "address", "plain",
     ]
 
     private static func files(who: String) async throws -> [String: Data] {
@@ -314,6 +311,8 @@ final class KindsSite: @unchecked Sendable {
             files["/js/\(name).js"] = Data("onmessage = () => postMessage(\"\(who)\");\n".utf8)
         }
         for name in documents { files["/data/\(name).json"] = Data("{ \"who\": \"\(who)\" }\n".utf8) }
+        for path in ["/frame.html", "/data/page.html"] { files[path] = page(who) }
+        files["/js/shared-worker.js"] = Data("onconnect = event => event.ports[0].postMessage(\"\(who)\");\n".utf8)
         files["/data/part.txt"] = Data("\(who) and more\n".utf8)
         files["/data/app.wasm"] =
             Data([0, 0x61, 0x73, 0x6D, 1, 0, 0, 0, 0, UInt8(who.utf8.count + 1), UInt8(who.utf8.count)])
@@ -321,7 +320,8 @@ final class KindsSite: @unchecked Sendable {
         files["/media/subtitles.vtt"] = Data("WEBVTT\n\n00:00.000 --> 00:05.000\n\(who)\n".utf8)
         files["/media/sound.wav"] = NineKinds.silence(seconds: who == "bundle" ? 2 : 1)
         for (path, fixture) in [
-            ("/media/film.webm", "webm"), ("/media/film.mp4", "mp4"), ("/media/sound.ogg", "ogg"),
+            ("/media/film.webm", "webm"), ("/media/canvas.webm", "webm"), ("/media/canvas-jump.webm", "webm"),
+            ("/media/film.mp4", "mp4"), ("/fonts/preloaded.woff2", "woff2"), ("/media/sound.ogg", "ogg"),
             ("/fonts/inline.woff2", "woff2"),
             ("/fonts/relative.woff2", "woff2"), ("/fonts/cross.woff2", "woff2"),
         ] {
@@ -335,6 +335,8 @@ final class KindsSite: @unchecked Sendable {
         return Data("<svg xmlns='http://www.w3.org/2000/svg' width='\(side)' height='\(side)'/>\n".utf8)
     }
 
+    private static func page(_ who: String) -> Data { Data("<!doctype html><title>\(who)</title>\n".utf8) }
+
     private static func script(_ path: String, _ who: String) -> Data {
         Data("(globalThis.got = globalThis.got || {})[\"\(path)\"] = \"\(who)\";\n".utf8)
     }
@@ -344,7 +346,7 @@ final class KindsSite: @unchecked Sendable {
             "svg": "image/svg+xml", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
             "json": "application/json",
             "wasm": "application/wasm", "vtt": "text/vtt", "wav": "audio/wav", "ogg": "audio/ogg", "webm": "video/webm",
-            "mp4": "video/mp4", "woff2": "font/woff2", "txt": "text/plain",
+            "mp4": "video/mp4", "woff2": "font/woff2", "txt": "text/plain", "html": "text/html; charset=utf-8",
         ]
         return types[URL(fileURLWithPath: path).pathExtension] ?? "application/octet-stream"
     }

@@ -56,7 +56,24 @@ struct MeasuredKindsTests {
         return
             (head + rows.filter { !isPlain($0) }.map { "| \($0.0) | \($0.1.joined(separator: " | ")) |" })
             .joined(separator: "\n")
-            + "\n\nFrom the bundle in both, on every page: \(rows.filter(isPlain).map(\.0).joined(separator: "; ")).\n"
+            + "\n\nFrom the bundle in both, on every page:\n\(list(of: rows.filter(isPlain).map(\.0)))"
+    }
+
+    /// The headings under which kinds stand, with words of which one is in their names. The first that fits counts.
+    private static let groups: [(title: String, words: [String])] = [
+        ("Workers", ["worker"]), ("Names", ["name "]), ("Pictures", ["picture", "poster", "symbol"]),
+        ("Styles and fonts", ["stylesheet", "CSS", "@import", "font", "text in"]),
+        ("Sounds and films", ["audio", "video", "subtitles"]), ("Scripts", ["script", "module", "WebAssembly"]),
+        ("Data", ["fetch", "XMLHttpRequest"]), ("Others", [""]),
+    ]
+
+    /// A line for each group of kinds.
+    private static func list(of kinds: [String]) -> String {
+        let grouped = Dictionary(grouping: kinds) { kind in
+            groups.firstIndex { $0.words.contains { $0.isEmpty || kind.contains($0) } } ?? groups.count - 1
+        }
+        let lines = grouped.sorted { $0.key < $1.key }.map { "- \(groups[$0].title): \($1.joined(separator: "; "))\n" }
+        return lines.joined()
     }
 
     @Test("Their tables are what was measured", arguments: articles.indices)

@@ -33,22 +33,49 @@ const link = async (name, attributes) => {
 };
 const script = async (src, attributes = {}) => { await element("script", { src, ...attributes }); return got(new URL(src, location).pathname); };
 const json = async (url, options) => (await (await fetch(url, options)).json()).who;
-const readable = picture => {
+// Throws where the canvas is tainted.
+const read = source => {
   const context = document.createElement("canvas").getContext("2d");
-  context.drawImage(picture, 0, 0, 5, 5);
+  context.drawImage(source, 0, 0, 5, 5);
   context.getImageData(0, 0, 1, 1);
-  return size(picture.naturalWidth);
 };
+const readable = picture => { read(picture); return size(picture.naturalWidth); };
+const player = async (tag, src, time = "metadata") => {
+  const made = document.createElement(tag);
+  made.muted = true;
+  made.preload = "auto";
+  made.src = src;
+  document.body.append(made);
+  await new Promise((done, failed) => { made[`onloaded${time}`] = done; made.onerror = failed; });
+  return made;
+};
+const lasting = made => ({ 1: "network", 2: "bundle" })[Math.round(made.duration)];
+const jump = made => new Promise(done => { made.onseeked = done; made.currentTime = made.duration * .8; });
 const media = async (tag, src) => {
-  const player = document.createElement(tag);
-  player.muted = true;
-  player.preload = "auto";
-  player.src = src;
-  document.body.append(player);
-  await new Promise((done, failed) => { player.onloadedmetadata = done; player.onerror = failed; });
-  const who = ({ 1: "network", 2: "bundle" })[Math.round(player.duration)];
-  await new Promise(done => { player.onseeked = done; player.currentTime = player.duration * .8; });
-  return player.currentTime > player.duration / 2 ? who : "broken";
+  const made = await player(tag, src);
+  const who = lasting(made);
+  await jump(made);
+  return made.currentTime > made.duration / 2 ? who : "broken";
+};
+const once = load => { let promise; return () => promise ||= load(); };
+// A part of a file, and what comes with it.
+const part = once(async () => {
+  const answer = await fetch("/data/part.txt", { headers: { Range: "bytes=0-5" } });
+  return { answer, text: await answer.text() };
+});
+const plain = once(() => fetch("/data/plain.json"));
+const preloadedFont = async () => {
+  await element("link", { rel: "preload", as: "font", href: "/fonts/preloaded.woff2", crossorigin: "" }, document.head);
+  const sheet = document.createElement("style");
+  sheet.textContent = "@font-face { font-family: Preloaded; src: url(/fonts/preloaded.woff2); }";
+  document.head.append(sheet);
+  return fontWidth("Preloaded");
+};
+const fontWidth = family => {
+  const span = document.createElement("span");
+  Object.assign(span, { className: "font", textContent: "A" }).style.fontFamily = `${family}, monospace`;
+  document.body.append(span);
+  return until(() => ({ 20: "network", 40: "bundle" })[span.getBoundingClientRect().width]);
 };
 const worker = (src, options) => new Promise((done, failed) => {
   const made = new Worker(src, options);
@@ -99,11 +126,9 @@ const kinds = {
   "font, in inline CSS": () => until(() => ({ 20: "network", 40: "bundle" })[document.getElementById("font-inline").getBoundingClientRect().width]),
   "font of another host": async () => {
     document.fonts.add(await new FontFace("Cross", `url(${cross}/fonts/cross.woff2)`).load());
-    const span = document.createElement("span");
-    Object.assign(span, { className: "font", textContent: "A" }).style.fontFamily = "Cross";
-    document.body.append(span);
-    return until(() => ({ 20: "network", 40: "bundle" })[span.getBoundingClientRect().width]);
+    return fontWidth("Cross");
   },
+  "font, preloaded": preloadedFont,
   "script": () => until(() => got("/js/classic.js")),
   "script, added later": () => script("/js/late.js"),
   "script of another host": () => script(`${cross}/js/cross.js`),
@@ -124,6 +149,11 @@ const kinds = {
   "URL of an answer, as scripts see it": async () => (await fetch("/data/address.json")).url === new URL("/data/address.json", location).href ? "unchanged" : "changed",
   "worker": () => worker("/js/worker.js"),
   "worker, module": () => worker("/js/module-worker.js", { type: "module" }),
+  "worker, shared": () => new Promise((done, failed) => {
+    const made = new SharedWorker("/js/shared-worker.js");
+    made.port.onmessage = event => done(event.data);
+    made.onerror = failed;
+  }),
   "importScripts of a worker": () => worker("/remote-worker.js"),
   "fetch": () => json("/data/fetch.json"),
   "fetch from another host": () => json(`${cross}/data/cross.json`),
@@ -133,7 +163,17 @@ const kinds = {
   "fetch past every cache": () => json("/data/no-store.json", { cache: "no-store" }),
   "fetch in mode same-origin": () => json("/data/same-origin.json", { mode: "same-origin" }),
   "fetch that refuses redirects": () => json("/data/redirect.json", { redirect: "error" }),
-  "fetch of a part": async () => (await (await fetch("/data/part.txt", { headers: { Range: "bytes=0-5" } })).text()).slice(0, 6) === "bundle" ? "bundle" : "network",
+  "fetch of a page": async () => (await (await fetch("/data/page.html")).text()).includes("bundle") ? "bundle" : "network",
+  "fetch of a part": async () => (await part()).text.slice(0, 6) === "bundle" ? "bundle" : "network",
+  "fetch of a part, how much comes": async () => (await part()).text.length > 7 ? "whole" : "part",
+  "fetch of a part, its status": async () => `${(await part()).answer.status}`,
+  "fetch of a part, its Content-Range": async () => (await part()).answer.headers.has("Content-Range") ? "there" : "missing",
+  "fetch, its Content-Length": async () => (await plain()).headers.has("Content-Length") ? "there" : "missing",
+  "fetch, its entry among performance entries": async () => {
+    await (await plain()).text();
+    return performance.getEntriesByName(new URL("/data/plain.json", location).href).length ? "there" : "missing";
+  },
+  "fetch, its redirected": async () => `${(await plain()).redirected}`,
   "fetch with HEAD": async () => (await fetch("/data/head.json", { method: "HEAD" })).headers.get("X-Network") || "bundle",
   "fetch with POST": () => json("/data/post.json", { method: "POST", body: "" }),
   "fetch of another spelling": () => json("/data/til%64e.json"),
@@ -157,6 +197,17 @@ const kinds = {
   },
   "video, WebM, with a jump": () => media("video", "/media/film.webm"),
   "video, MP4, with a jump": () => media("video", "/media/film.mp4"),
+  "video on a canvas": async () => {
+    const film = await player("video", "/media/canvas.webm", "data");
+    read(film);
+    return lasting(film);
+  },
+  "video on a canvas, after a jump": async () => {
+    const film = await player("video", "/media/canvas-jump.webm", "data");
+    await jump(film);
+    read(film);
+    return lasting(film);
+  },
   "audio, WAV, with a jump": () => media("audio", "/media/sound.wav"),
   "audio, Ogg, with a jump": () => media("audio", "/media/sound.ogg"),
   "subtitles": async () => {
