@@ -2,6 +2,9 @@ extension MediaType {
     /// Bytes of which nothing is known.
     static let octetStream = MediaType(essence: "application/octet-stream")
 
+    /// True for bytes of which nothing is known.
+    package var isUnknown: Bool { canonical.essence == Self.octetStream.essence }
+
     /// The media type for a file name, by what follows the last dot; nil when there is none or it is not known.
     ///
     /// The same on every platform; upper and lower case are the same. Cost: one look-up.

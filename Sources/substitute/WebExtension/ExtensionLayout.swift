@@ -147,6 +147,8 @@ struct ExtensionLayout {
     private static func suffix(for substitution: Substitution, in name: String) -> String {
         let type = substitution.mediaType
         let read = MediaType(fileName: name)
+        // Servers that do not know a font send it so, and browsers take it by its bytes.
+        if read != nil, type.isUnknown { return "" }
         if read?.isSame(as: type) ?? (type.fileExtension == nil) { return "" }
         return ".\(type.fileExtension ?? "bin")"
     }

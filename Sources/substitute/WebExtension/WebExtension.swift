@@ -90,7 +90,7 @@ struct WebExtension {
         self.files = files
     }
 
-    /// Why a file of an extension cannot answer as a substitution does.
+    /// The reason why no file of an extension can answer as a substitution does; nil when one can.
     private static func refusal(_ substitution: Substitution) -> String? {
         // A rule answers a service worker's fetch by a redirect. Navigations refuse redirected answers of a worker
         // (Fetch Standard, "HTTP fetch": their redirect mode is "manual"), so Chromium shows an error, and no page.
@@ -112,7 +112,21 @@ struct WebExtension {
             return
                 "browsers read the type of a file off its extension, and none is known for \(quoted(type.essence))"
         }
+        if type.isJavaScript, isServiceWorker(substitution) {
+            return "a service worker's script, which browsers do not start behind a redirect"
+        }
         return nil
+    }
+
+    /// Returns whether a script does what only service workers can: wait for requests, or take pages over.
+    ///
+    /// A rule for such a script breaks its site: browsers refuse to register it behind a redirect (Service Workers,
+    /// "Update"), and no rule can tell by whom it is asked for.
+    private static func isServiceWorker(_ substitution: Substitution) -> Bool {
+        let text = String(decoding: substitution.bytes(upTo: substitution.size) ?? Data(), as: UTF8.self)
+        let events = #"addEventListener\s*\(\s*["'`](install|fetch)["'`]"#
+        let calls = #"\bskipWaiting\s*\(|\bclients\s*\.\s*claim\s*\("#
+        return text.range(of: "\(events)|\(calls)", options: .regularExpression) != nil
     }
 
     /// Host and path of a rule, in normal form.

@@ -91,6 +91,37 @@ struct WebExtensionTests {
         )
     }
 
+    @Test("A file of an unknown type keeps its own extension, by which stylesheets beside it name it")
+    func unknownTypes() async throws {
+        let unknown = #""type": "application/octet-stream""#
+        try write(
+            #"{ "https://h/a.otf": { "file": "a.otf", \#(unknown) }, "https://h/b": { "file": "a.otf", \#(unknown) } }"#,
+            files: ["a.otf"]
+        )
+        #expect(try await make().status == 0)
+        #expect(try rules().contains("|https://h/a.otf| → /files/h/a.otf"))
+        #expect(try rules().contains("|https://h/b| → /files/h/b.bin"))
+    }
+
+    @Test(
+        "A service worker's script has no rule, and every other script has",
+        arguments: [
+            (#"self.addEventListener("install", event => event.waitUntil(0));"#, true),
+            (#"addEventListener( 'fetch' , e => e.respondWith(fetch(e.request)))"#, true),
+            ("onmessage = () => self.skipWaiting()", true), ("clients . claim ()", true),
+            (#"navigator.serviceWorker.register("sw.js"); window.addEventListener("load", fetch)"#, false),
+            (#"addEventListener("beforeinstallprompt", f); wb.messageSkipWaiting();"#, false),
+            ("onmessage = event => postMessage(1)", false),
+        ]
+    )
+    func serviceWorkers(script: String, isWorker: Bool) async throws {
+        try write(#"{ "https://h/a.js": "a.js", "https://h/a.txt": "a.txt" }"#, files: ["a.txt"])
+        try folder.write(script, to: "Substitutions/a.js")
+        let result = try await make()
+        #expect(result.status == 0 && result.output.contains("a service worker's script") == isWorker)
+        #expect(try rules().contains { $0.hasPrefix("|https://h/a.js|") } != isWorker)
+    }
+
     @Test(
         "What lies in one folder stays in one, so that nothing is lost",
         arguments: ["~anna", ".well", "a:b", "con", "A*", "x//y", "%2F", String(repeating: "n", count: 300)]
