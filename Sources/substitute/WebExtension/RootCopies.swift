@@ -100,9 +100,7 @@ extension ReferenceScanner.Reference {
     /// Nil where it leads elsewhere: a whole URL, a fragment, or the name of a module, which the page resolves.
     func path(from place: String) -> String? {
         let path = String(text.prefix { !"?#".contains($0) })
-        if path.isEmpty || path.range(of: "^[A-Za-z][A-Za-z0-9+.-]*:", options: .regularExpression) != nil {
-            return nil
-        }
+        if path.isEmpty || Self.hasScheme(path) { return nil }
         if path.hasPrefix("//") { return nil }
         if isSpecifier, !["/", "./", "../"].contains(where: path.hasPrefix) { return nil }
         var parts = path.hasPrefix("/") ? [] : place.split(separator: "/").dropLast().map(String.init)
@@ -115,5 +113,15 @@ extension ReferenceScanner.Reference {
             }
         }
         return parts.joined(separator: "/")
+    }
+
+    /// Whether an address begins with a scheme (RFC 3986 §3.1).
+    private static func hasScheme(_ address: String) -> Bool {
+        let rest = address.utf8.drop { byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                || "+-.".utf8.contains(byte)
+        }
+        let isLetter = address.utf8.first.map { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 } ?? false
+        return isLetter && rest.first == UInt8(ascii: ":")
     }
 }

@@ -259,6 +259,9 @@ struct BrowserTests {
         #expect(visits.dropLast() == Self.visitsWithExtension[...])
         // The worker goes on to answer with what it has kept; a module among it looks for others in the extension.
         #expect(visits.last == "page network, style bundle, pictures bundle, script lost, with its worker")
+        // Opened by itself, a picture is a navigation, too.
+        try await chromium.open(site.address + "pictures/bridge.svg")
+        #expect(try await chromium.text("location.protocol") == "chrome-error:")
     }
 
     @Test("A site that keeps its own page opens again and again, and without the extension, in Firefox", needsFirefox)

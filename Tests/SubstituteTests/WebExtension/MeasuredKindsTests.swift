@@ -59,7 +59,9 @@ struct MeasuredKindsTests {
             + "\n\nFrom the bundle in both, on every page:\n\(list(of: rows.filter(isPlain).map(\.0)))"
     }
 
-    /// The headings under which kinds stand, with words of which one is in their names. The first that fits counts.
+    /// The headings under which kinds stand, with words of which one is in their names.
+    ///
+    /// The first that fits counts.
     private static let groups: [(title: String, words: [String])] = [
         ("Workers", ["worker"]), ("Names", ["name "]), ("Pictures", ["picture", "poster", "symbol"]),
         ("Styles and fonts", ["stylesheet", "CSS", "@import", "font", "text in"]),
