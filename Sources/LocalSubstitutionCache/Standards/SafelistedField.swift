@@ -34,7 +34,7 @@ enum SafelistedField {
 
     /// One range with a beginning (Fetch §2.2.2, "simple range header value").
     private static func isSimpleRange(_ value: String) -> Bool {
-        guard value.lowercased().hasPrefix("bytes=") else { return false }
+        guard value.hasPrefix("bytes=") else { return false }
         let bounds = value.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
         guard bounds.count == 2, !bounds[0].isEmpty, bounds.allSatisfy({ $0.utf8.allSatisfy(\.isASCIIDigit) }) else {
             return false

@@ -3,13 +3,14 @@ enum ContentPolicy {
     /// The policy that stands in for a browser's refusal of mixed content (Mixed Content §4.4).
     ///
     /// WebKit does not look for mixed content in pages of an app's scheme. As on a real page in WebKitGTK 2.50,
-    /// pictures, sounds and films may come from this machine without encryption. `substitution-http:` is there for the
-    /// app's files.
+    /// pictures, sounds and films may come from this machine without encryption.
     private static let mixedContent = {
-        let secure =
-            "https: wss: substitution-https: data: blob: about: filesystem: 'unsafe-inline' 'unsafe-eval' 'unsafe-hashes'"
-        let passive = "\(secure) substitution-http: http://127.0.0.1:* http://localhost:* http://*.localhost:*"
-        return "default-src \(secure); img-src \(passive); media-src \(passive)"
+        let words = "'unsafe-inline' 'unsafe-eval' 'unsafe-hashes'"
+        let secure = "https: wss: substitution-https: data: blob: about: filesystem:"
+        let passive = "\(secure) http://127.0.0.1:* http://localhost:* http://*.localhost:*"
+        // Frames are also how pages ask the system for a call or a mail.
+        let frames = "\(secure) tel: mailto: sms: facetime:"
+        return "default-src \(secure) \(words); img-src \(passive); media-src \(passive); frame-src \(frames)"
     }()
 
     /// Translates the policies among the fields of an answer, and adds the one about mixed content to those of https.

@@ -35,13 +35,20 @@ enum ForwardedHead {
     /// which engines write, too.
     ///
     /// - Parameters:
-    ///   - request: Of a page, or of a redirect that leaves its site.
+    ///   - request: Of a page, or of a redirect that leaves its site, in the words of the original.
     ///   - agent: The engine's own `User-Agent`; nil when it is not known.
-    /// - Returns: The request with that `User-Agent`, and without a condition on a range: the whole is always right
-    ///   (RFC 9110 §14.2).
-    static func request(_ request: URLRequest, asOf agent: String?) -> URLRequest {
+    ///   - asker: The origin to name where `Origin` does not; nil for none.
+    /// - Returns: The request with that `User-Agent`, with no more of the page's URL than its origin, as engines send by
+    ///   default (Referrer Policy §3.8), and without a condition on a range: the whole is always right (RFC 9110 §14.2).
+    static func request(_ request: URLRequest, by agent: String?, of asker: WebOrigin?) -> URLRequest {
         var result = request
         result.setValue(agent, forHTTPHeaderField: "User-Agent")
+        if let page = request.value(forHTTPHeaderField: "Referer") {
+            result.setValue(WebOrigin(page).map { $0.site + "/" }, forHTTPHeaderField: "Referer")
+        }
+        if request.value(forHTTPHeaderField: "Origin") == nil, let asker {
+            result.setValue(asker.site, forHTTPHeaderField: "Origin")
+        }
         if request.value(forHTTPHeaderField: "If-Range") != nil {
             result.setValue(nil, forHTTPHeaderField: "If-Range")
             result.setValue(nil, forHTTPHeaderField: "Range")
@@ -89,7 +96,7 @@ enum ForwardedHead {
     ///
     /// - Parameters:
     ///   - response: What the site answered.
-    ///   - site: The origin of what was asked for, if a mirror page asks.
+    ///   - site: The origin of what was asked for.
     ///   - origin: The request's own `Origin`, if it has one.
     /// - Returns: Without what is true of the site's own connection only.
     static func fields(of response: HTTPURLResponse, for site: WebOrigin?, origin: String?) -> [String: String] {

@@ -59,9 +59,13 @@ final class Forwarder: Sendable {
         lock.withLock { engineAgent = engineAgent ?? request.value(forHTTPHeaderField: "User-Agent") }
     }
 
-    /// The request as another site gets it than that of the page.
-    fileprivate func forOtherSite(_ request: URLRequest) -> URLRequest {
-        ForwardedHead.request(request, asOf: lock.withLock { engineAgent })
+    /// The request for another site than that of the page.
+    ///
+    /// - Parameters:
+    ///   - request: As it would go to the page's own site.
+    ///   - asker: The origin to name; nil where the engine has said it, or left it out.
+    fileprivate func forOtherSite(_ request: URLRequest, of asker: WebOrigin? = nil) -> URLRequest {
+        ForwardedHead.request(request, by: lock.withLock { engineAgent }, of: asker)
     }
 
     /// Loads what was asked for.
@@ -232,13 +236,9 @@ private final class ForwardedLoad: @unchecked Sendable {
         guard !hasEnded else { return nil }
         cookies?.keep(from: response)
         redirects += 1
-        guard let url = next.url, let target = WebOrigin(url), !target.isMirror else {
-            return refuse("It redirects to something that is not on the web.")
-        }
-        guard redirects <= Self.mostRedirects else { return refuse("It redirects again and again.") }
-        guard let source = response.url.flatMap({ WebOrigin($0) }), !source.isSecure || target.isSecure else {
-            return refuse("It redirects from https to http.")
-        }
+        guard let url = next.url, let target = WebOrigin(url), !target.isMirror, redirects <= Self.mostRedirects,
+            let source = WebOrigin(response.url), !source.isSecure || target.isSecure, isShared(response)
+        else { return refuse() }
         let isReading = next.httpMethod == "GET" || next.httpMethod == "HEAD"
         // The address of a document would stay that of the first request, and everything relative in it be wrong, and
         // another site's document have the origin of the first.
@@ -251,14 +251,9 @@ private final class ForwardedLoad: @unchecked Sendable {
             end(with: reply)
             return nil
         }
-        guard forwarder.guardian.isNamed(target) else {
-            return refuse("It redirects to a site that the app has not named.")
-        }
+        guard forwarder.guardian.isNamed(target) else { return refuse() }
         if target != source {
-            guard isReading else { return refuse("It redirects a \(next.httpMethod ?? "") to another site.") }
-            if let field = ForwardingGuard.fieldNeedingConsent(request) {
-                return refuse("It redirects to another site, and the field \(quoted(field)) needs its consent.")
-            }
+            guard isReading, ForwardingGuard.fieldNeedingConsent(request) == nil else { return refuse() }
             cookies = nil
             isElsewhere = true
         } else if cookies == nil, isReading {
@@ -269,7 +264,7 @@ private final class ForwardedLoad: @unchecked Sendable {
         var next = next
         // RFC 9110 §15.4.8: what keeps its method keeps its body.
         next.httpBody = isReading ? nil : body
-        begin(isElsewhere ? forwarder.forOtherSite(next) : next)
+        begin(isElsewhere ? forwarder.forOtherSite(next, of: asker) : next)
         return nil
     }
 
@@ -281,15 +276,13 @@ private final class ForwardedLoad: @unchecked Sendable {
         else { return }
         cookies?.keep(from: response)
         let type = MediaType(response.value(forHTTPHeaderField: "Content-Type") ?? "")
-        let page = WebOrigin(request.mainDocumentURL)
-        let origin = request.value(forHTTPHeaderField: "Origin")
-        if let problem = problem(with: response, type, origin) {
-            _ = refuse(problem)
+        guard isShared(response), asked == WebOrigin(response.url) || type?.isDocument == false else {
+            _ = refuse()
             return
         }
         hasHead = true
-        let site = page?.isMirror == true ? WebOrigin(original) : nil
-        let fields = ForwardedHead.fields(of: response, for: site, origin: origin)
+        let origin = request.value(forHTTPHeaderField: "Origin")
+        let fields = ForwardedHead.fields(of: response, for: asked, origin: origin)
         let head = HTTPURLResponse(
             url: url,
             statusCode: response.statusCode,
@@ -306,22 +299,24 @@ private final class ForwardedLoad: @unchecked Sendable {
         }
     }
 
-    /// The reason why a page may not have another site's answer, which it would take for the answer of the site that it
-    /// has asked; nil when it may.
+    /// Returns whether a page may have this answer, or follow this redirect, of another site than the one it has asked
+    /// (Fetch §4.9, CORS check).
     ///
-    /// The reason names no host: scripts read it, and browsers do not tell scripts where a redirect leads.
-    private func problem(with response: HTTPURLResponse, _ type: MediaType?, _ origin: String?) -> String? {
-        guard let asked = WebOrigin(original), let source = response.url.flatMap({ WebOrigin($0) }), asked != source
-        else {
-            return nil
-        }
-        if type?.isDocument ?? true { return "It redirects to a document of another site." }
-        // To the engine the answer is the site's own, and every document of the site may read it: also the pixels of
-        // pictures, the rules of stylesheets and the errors of scripts.
-        let asker = (origin ?? request.value(forHTTPHeaderField: "Referer")).flatMap { WebOrigin($0) } ?? asked
+    /// To the engine it is the asked site's own, and every document of that site may read it: also the pixels of
+    /// pictures, the rules of stylesheets and the errors of scripts. So it is judged as for a script that reads it.
+    private func isShared(_ response: HTTPURLResponse) -> Bool {
+        guard isElsewhere || asked != WebOrigin(response.url) else { return true }
         let shared = response.value(forHTTPHeaderField: "Access-Control-Allow-Origin")
-        if shared == "*" || shared == asker.site { return nil }
-        return "It redirects to another site, which does not share this with the page."
+        return shared == "*" || shared != nil && shared == asker?.site
+    }
+
+    /// The origin of the mirror that is asked for.
+    private var asked: WebOrigin? { WebOrigin(original) }
+
+    /// The origin that asks; that which is asked for where no field says it.
+    private var asker: WebOrigin? {
+        let named = ["Origin", "Referer"].lazy.compactMap { self.request.value(forHTTPHeaderField: $0) }.first
+        return named.flatMap { WebOrigin($0) } ?? asked
     }
 
     func receive(_ data: Data) {
@@ -335,7 +330,7 @@ private final class ForwardedLoad: @unchecked Sendable {
         guard !hasEnded else { return }
         if let error { return fail(error) }
         guard hasHead else {
-            _ = refuse("The site answers with a redirect that leads nowhere.")
+            _ = refuse()
             return
         }
         if let collected {
@@ -375,7 +370,13 @@ private final class ForwardedLoad: @unchecked Sendable {
         continuation.finish(throwing: error)
     }
 
-    private func refuse(_ reason: String) -> URLRequest? {
+    /// Ends with a refusal.
+    ///
+    /// Its reason is always the same: scripts read it, and browsers do not tell scripts where a redirect leads.
+    private func refuse() -> URLRequest? {
+        let reason =
+            "It redirects to something that this page may not have, or to nothing: only what is on the web, not from https "
+            + "to http, of a host that the app has named, and shared by that host (Access-Control-Allow-Origin)."
         end(with: server.refusal(502, reason, to: request))
         return nil
     }
@@ -403,9 +404,6 @@ extension URLRequest {
 extension MediaType {
     /// True for types whose addresses are led to mirrors.
     var isRewritten: Bool { essence == "text/html" || essence == "text/css" }
-
-    /// True for types that browsers show in pages of https though they came over plain http (Mixed Content §3.1).
-    var isPassive: Bool { ["image", "audio", "video"].contains(kind) }
 
     /// True for types whose scripts an engine runs with the origin of their address.
     fileprivate var isDocument: Bool {

@@ -100,7 +100,7 @@ struct ForwardingGuard: Sendable {
     /// A field that is not CORS-safelisted (Fetch §2.2.2), and that no engine writes itself; nil when there is none.
     static func fieldNeedingConsent(_ request: URLRequest) -> String? {
         let written = (request.allHTTPHeaderFields ?? [:]).filter { !isOfEngine($0.key, $0.value) }
-        // Engines name one of them for scripts only; what they write for pictures is as long as they like.
+        // Without either of them no script asks, and what engines write for pictures is as long as they like.
         let isScripted = ["Origin", "Referer"].contains { request.value(forHTTPHeaderField: $0) != nil }
         let isTooLong = isScripted && written.values.reduce(0) { $0 + $1.utf8.count } > SafelistedField.longestValues
         return written.filter { name, value in
@@ -118,7 +118,7 @@ struct ForwardingGuard: Sendable {
         case "cache-control": ["no-cache", "max-age=0"].contains(value)
         case "pragma": value == "no-cache"
         case "upgrade-insecure-requests": value == "1"
-        // Other sites get them only as the engine writes them, or not at all: `ForwardedHead.request(_:asOf:)`.
+        // Other sites get them only as the engine writes them, or not at all: `ForwardedHead.request(_:by:of:)`.
         case "if-modified-since", "if-none-match", "if-range", "user-agent": true
         case let name: name.hasPrefix("sec-") || name.hasPrefix("proxy-")
         }

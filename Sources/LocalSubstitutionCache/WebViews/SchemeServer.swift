@@ -46,7 +46,9 @@ struct SchemeServer: @unchecked Sendable {
         let asked = Self.asked(original, by: request)
         let target = WebOrigin(original)
         if let match = match(for: asked) {
-            if target.map({ isShown(match, as: $0, for: request) }) == true {
+            // For a real page the browser has judged mixed content before a rule led here.
+            let isMirrorPage = WebOrigin(request.mainDocumentURL)?.isMirror == true
+            guard isMirrorPage, let target, ForwardingGuard.isMixedContent(request, of: target) else {
                 return file(match, for: asked, to: request)
             }
             return refusal(403, "It is not shown in this page, because \(ForwardingGuard.mixedContent).", to: request)
@@ -84,15 +86,6 @@ struct SchemeServer: @unchecked Sendable {
     func file(at url: URL, for request: URLRequest) -> SchemeReply? {
         let asked = Self.asked(url, by: request)
         return match(for: asked).map { file($0, for: asked, to: request) }
-    }
-
-    /// Returns whether a page may have a file that stands for something of this origin.
-    ///
-    /// In a real page the browser has judged mixed content before a rule led here. In a mirror page of https only
-    /// pictures, sounds and films may stand for something of plain http.
-    private func isShown(_ match: SubstitutionTable.Match, as target: WebOrigin, for request: URLRequest) -> Bool {
-        match.row.substitution.mediaType.isPassive || WebOrigin(request.mainDocumentURL)?.isMirror != true
-            || !ForwardingGuard.isMixedContent(request, of: target)
     }
 
     /// The row whose file answers, without a question to the network.
@@ -174,11 +167,6 @@ struct SchemeServer: @unchecked Sendable {
         fields["Cache-Control"] = "no-cache"
         let added = Set(file.addedHeaders.keys.map { $0.lowercased() })
         if !added.contains("cross-origin-resource-policy") { fields["Cross-Origin-Resource-Policy"] = "cross-origin" }
-        if WebOrigin(request.mainDocumentURL)?.isMirror == true,
-            let origin = request.url.flatMap(MirrorURL.original).flatMap({ WebOrigin($0) })
-        {
-            ContentPolicy.translate(&fields, for: origin)
-        }
         // What the manifest says of sharing stands. Else "*" is refused to requests with credentials (Fetch §3.3.4),
         // and naming the origin is not; bytes that everybody has from the app are no secret.
         if !added.contains("access-control-allow-origin"), let origin = Self.asker(request) {
@@ -208,6 +196,8 @@ struct SchemeServer: @unchecked Sendable {
     }
 
     /// A page that leads to another: engines follow no redirects of a scheme.
+    ///
+    /// Its sandbox gives it an origin of its own, so that no page around it reads where it leads.
     func page(leadingTo url: URL, for request: URLRequest) -> SchemeReply {
         let address = ["\"": "%22", "<": "%3C", "\\": "%5C"].reduce(url.absoluteString) {
             $0.replacingOccurrences(of: $1.key, with: $1.value)
@@ -215,7 +205,8 @@ struct SchemeServer: @unchecked Sendable {
         // RFC 9110 §10.2.2: without a fragment of its own the target inherits that of the address.
         let fragment = url.fragment == nil ? " + location.hash" : ""
         let page = "<!DOCTYPE html><title></title><script>location.replace(\"\(address)\"\(fragment))</script>\n"
-        return text(200, page, "text/html; charset=utf-8", [:], to: request)
+        let sandbox = ["Content-Security-Policy": "sandbox allow-scripts"]
+        return text(200, page, "text/html; charset=utf-8", sandbox, to: request)
     }
 
     private func text(
@@ -232,6 +223,11 @@ struct SchemeServer: @unchecked Sendable {
     }
 
     private func reply(_ status: Int, _ fields: [String: String], _ data: Data, to request: URLRequest) -> SchemeReply {
+        var fields = fields
+        // Every answer may become a document, whichever page is at the top: also a refusal, in a frame.
+        if let site = request.url.flatMap(MirrorURL.original).flatMap({ WebOrigin($0) }) {
+            ContentPolicy.translate(&fields, for: site)
+        }
         let url = Self.address(of: request)
         let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
         return head.map { SchemeReply($0, data) } ?? SchemeReply(failure: URLError(.cannotParseResponse))
