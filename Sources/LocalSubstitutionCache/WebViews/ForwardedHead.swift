@@ -38,8 +38,9 @@ enum ForwardedHead {
     ///   - request: Of a page, or of a redirect that leaves its site, in the words of the original.
     ///   - agent: The engine's own `User-Agent`; nil when it is not known.
     ///   - asker: The origin to name where `Origin` does not; nil for none.
-    /// - Returns: The request with that `User-Agent`, with no more of the page's URL than its origin, as engines send by
-    ///   default (Referrer Policy §3.8), and without a condition on a range: the whole is always right (RFC 9110 §14.2).
+    /// - Returns: The request with that `User-Agent`, with no more of the page's URL than its origin, as engines send
+    ///   by default (Referrer Policy §3.8), and without a condition on a range: the whole is always right (RFC 9110
+    ///   §14.2).
     static func request(_ request: URLRequest, by agent: String?, of asker: WebOrigin?) -> URLRequest {
         var result = request
         result.setValue(agent, forHTTPHeaderField: "User-Agent")

@@ -64,6 +64,7 @@ final class Forwarder: Sendable {
     /// - Parameters:
     ///   - request: As it would go to the page's own site.
     ///   - asker: The origin to name; nil where the engine has said it, or left it out.
+    /// - Returns: The request that goes out.
     fileprivate func forOtherSite(_ request: URLRequest, of asker: WebOrigin? = nil) -> URLRequest {
         ForwardedHead.request(request, by: lock.withLock { engineAgent }, of: asker)
     }
