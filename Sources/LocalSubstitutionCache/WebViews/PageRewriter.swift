@@ -45,7 +45,7 @@ struct PageRewriter: Sendable {
         } else {
             let references = PageScanner.references(in: bytes)
             insertions = references.addresses.compactMap(insertion) + references.promised.compactMap(schemeInsertion)
-            let policies = [policy ?? ""] + references.policies.map { String(decoding: $0.bytes, as: UTF8.self) }
+            let policies = [policy ?? ""] + references.policies.map(\.string)
             // Where a policy names styles by their fingerprints, another style would be refused.
             if !policies.contains(where: { $0.lowercased().contains("'sha") }) {
                 insertions += references.styles.compactMap(insertion)
@@ -104,7 +104,7 @@ struct PageRewriter: Sendable {
 
     /// What a policy has to say of mirrors, too.
     private func policyInsertions(
-        for policy: PageScanner.Policy,
+        for policy: PlacedText,
         _ origin: WebOrigin
     ) -> [(offset: Int, text: String)] {
         ContentPolicy.additions(to: policy.bytes, for: origin).map { addition in
@@ -112,7 +112,7 @@ struct PageRewriter: Sendable {
             let text = addition.text.unicodeScalars.map { scalar in
                 "&\"'<> ".unicodeScalars.contains(scalar) ? "&#\(scalar.value);" : String(scalar)
             }
-            return (policy.offsets[addition.offset], text.joined())
+            return (policy.offset(addition.offset), text.joined())
         }
     }
 

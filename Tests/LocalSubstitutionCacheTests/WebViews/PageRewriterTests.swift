@@ -48,7 +48,7 @@ struct PageRewriterTests {
         // The first of two counts; SRI stays.
         #"<img src="/a" src="https://h/m">"#, #"<script integrity="sha256-x" src="https://h/m"></script>"#,
         // Odd pages.
-        #"<img/src="§https://h/m"/>"#, #"<img src="§https://h/m""#, "<", "<a", "<a href", "<a href=", #"<a href=""#,
+        #"<img/src="§https://h/m"/>"#, #"<img src="https://h/m""#, "<", "<a", "<a href", "<a href=", #"<a href=""#,
         "<!--", "</", "<style>",
         "< img src=https://h/m>", #"<a =href="x" href="§https://h/m">"#, "<plaintext><img src=https://h/m>",
         #"<input value=><script>'<img src="https://h/m">'</script><img src="§https://h/m">"#,
@@ -63,6 +63,33 @@ struct PageRewriterTests {
         #"<!-- <img src="https://h/m"> --!> <img src="§https://h/m"> <!--!> <img src="https://h/m"> -->"#,
         #"<script><!-- "<script></script><img src='https://h/m'>" --></script><img src='§https://h/m'>"#,
         #"<script><!-- </script><img src='§https://h/m'>"#, "<style>a{b:url(§https://h/m)}</styles>c{}</style ><p>",
+        // What is no tag.
+        #"<!x <img src="https://h/m"><img src="§https://h/m">"#,
+        #"<?x <img src='https://h/m'><img src="§https://h/m">"#,
+        #"</ <img src="https://h/m"><img src="§https://h/m">"#, #"</><img src="§https://h/m">"#,
+        #"</p title="<img src='https://h/m'>"><img src="§https://h/m">"#,
+        #"<![CDATA[<img src="https://h/m">]]><img src="§https://h/m">"#,
+        // SVG and MathML hold elements where HTML holds text.
+        "<svg><![CDATA[><img src=https://h/m>]]><image href=§https://h/m /></svg>",
+        "<svg><textarea><image href=§https://h/m /></textarea></svg>",
+        "<svg><script><use href=§https://h/m /></script></svg>",
+        "<svg><title><textarea><img src=https://h/m></textarea></title></svg>",
+        "<svg><foreignObject><title><img src=https://h/m></title></foreignObject></svg>",
+        "<svg><p><title><img src=https://h/m></title>", "<svg></p><title><img src=https://h/m></title>",
+        "<div><svg></div><title><img src=https://h/m></title>", "<svg></div><title><img src=§https://h/m></title>",
+        "<math><title><a href=§https://h/m></a></title></math>",
+        "<math><mi><title><a href=https://h/m></a></title></mi></math>",
+        "<math><annotation-xml encoding=Text/HTML><title><a href=https://h/m></a></title></annotation-xml></math>",
+        "<math><annotation-xml><title><a href=§https://h/m></a></title></annotation-xml></math>",
+        "<svg/><title><img src=https://h/m></title>", "<b><svg></b><title><img src=https://h/m></title>",
+        "<table><tr><td><svg><desc><td><title><img src=https://h/m></title>",
+        "<template><svg></template><title><img src=https://h/m></title>",
+        "<frameset><title><frame src=§https://h/m></title>",
+        // The text of a style in SVG has character references.
+        "<svg><style>a{b:url(§https://h/m)}</style></svg>",
+        "<svg><style>a{b:url(&quot;§https:&#47;/h/m&quot;)}</style></svg>",
+        "<svg><style>/*<![CDATA[*/a{b:url(§https://h/m)}/*]]>*/</style></svg>",
+        "<svg><style><!--url(https://h/m)--></style></svg>", "<math><style>url(https://h/m)</style></math>",
     ]
 
     @Test("Only mapped absolute addresses are led to the mirror", arguments: marked)
@@ -184,7 +211,8 @@ struct PageRewriterTests {
         "No page takes long",
         arguments: [
             "<", "<a ", "<a href=\"", "<!--", "<style>", "<style></style ", "<a b='c' ", "<img srcset=',,, ", "url(",
-            "&", "<a href='&", "<script><!--", "<script", "</script", "--!", "<!-",
+            "&", "<a href='&", "<script><!--", "<script", "</script", "--!", "<!-", "<!", "<?", "</ ", "</p ",
+            "<![CDATA[", "&#9", "<p x=1 y=2 z=3 ",
             "<meta http-equiv=Content-Security-Policy content='a-src https: b'>",
             "<meta http-equiv=Content-Security-Policy content='a-src https: ",
         ]
@@ -193,4 +221,16 @@ struct PageRewriterTests {
         let text = String(repeating: part, count: 20_000)
         for type in ["text/html", "text/css"] { _ = try rewritten(text, type) }
     }
+
+    @Test(
+        "No page is too deep",
+        arguments: [
+            "<svg>", "<svg><![CDATA[", "<svg><style>a", "<svg></x>", "<svg><desc>", "<math><mi>", "<b>", "<b><p>",
+            "<a><p>",
+            "<i id=1><p></p>", "<p><b></p>", "<div>", "</div>", "<table><tr><td>", "<table><b>", "<template>",
+            "</template>",
+            "<select><option>", "<li>", "<div><b></div></b>", "<b><b><p></b>", "<form><div></form>", "<a><svg>",
+        ]
+    )
+    func deep(part: String) throws { _ = try rewritten(String(repeating: part, count: 5_000)) }
 }

@@ -1,0 +1,85 @@
+/// Elements, and their kinds (HTML §13.2.4.2 and §13.2.6).
+extension OpenElements {
+    /// A part of the stack in which an element is looked for.
+    struct Scope: OptionSet {
+        let rawValue: UInt8
+        static let normal = Scope(rawValue: 1)
+        static let button = Scope(rawValue: 2)
+        static let list = Scope(rawValue: 4)
+        static let table = Scope(rawValue: 8)
+    }
+
+    struct Element {
+        enum Namespace { case html, svg, math }
+
+        let name: String
+        /// The first bytes of the name: most names differ in them, and they compare fast.
+        private let start: UInt64
+        let namespace: Namespace
+        /// Tells elements of one name apart.
+        var id: Int
+        /// True of the special category, which stops the search of an end tag for its element.
+        let isSpecial: Bool
+        /// True of elements of SVG and MathML that hold HTML.
+        let isHTMLIntegrationPoint: Bool
+        /// The scopes that end at it.
+        let ends: Scope
+
+        /// An `annotation-xml` holds HTML if its `encoding` says so.
+        init(_ name: String, _ namespace: Namespace = .html, holdsHTML: Bool = false, id: Int = 0) {
+            (self.name, self.namespace, self.id) = (name, namespace, id)
+            start = Self.start(of: name)
+            isHTMLIntegrationPoint = holdsHTML || namespace == .svg && Self.pointsOfSVG.contains(name)
+            switch namespace {
+            case .html:
+                isSpecial = Self.special.contains(name)
+                ends = Self.scopesEnded(by: name)
+            case .svg:
+                isSpecial = isHTMLIntegrationPoint
+                ends = isSpecial ? [.normal, .button, .list] : []
+            case .math:
+                isSpecial = Self.textOfMath.contains(name) || name == "annotation-xml"
+                ends = isSpecial ? [.normal, .button, .list] : []
+            }
+        }
+
+        private static func start(of name: String) -> UInt64 { name.utf8.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+
+        /// Returns a function that answers whether an element has this name.
+        static func named(_ name: String) -> (Element) -> Bool {
+            let start = start(of: name)
+            return { $0.start == start && $0.name == name }
+        }
+
+        var isHTML: Bool { namespace == .html }
+
+        var isTextIntegrationPoint: Bool { namespace == .math && Self.textOfMath.contains(name) }
+
+        /// True if HTML elements in this element are elements of HTML.
+        var continuesHTML: Bool { isHTML || isTextIntegrationPoint || isHTMLIntegrationPoint }
+    }
+}
+
+extension OpenElements.Element {
+    private static func scopesEnded(by name: String) -> OpenElements.Scope {
+        switch name {
+        case "html", "table", "template": [.normal, .button, .list, .table]
+        case "applet", "caption", "td", "th", "marquee", "object", "select": [.normal, .button, .list]
+        case "button": .button
+        case "ol", "ul": .list
+        default: []
+        }
+    }
+
+    private static let pointsOfSVG: Set = ["foreignobject", "desc", "title"]
+    private static let textOfMath: Set = ["mi", "mo", "mn", "ms", "mtext"]
+    private static let special: Set = [
+        "address", "applet", "area", "article", "aside", "base", "basefont", "bgsound", "blockquote", "body", "br",
+        "button", "caption", "center", "col", "colgroup", "dd", "details", "dir", "div", "dl", "dt", "embed",
+        "fieldset", "figcaption", "figure", "footer", "form", "frame", "frameset", "h1", "h2", "h3", "h4", "h5", "h6",
+        "head", "header", "hgroup", "hr", "html", "iframe", "img", "input", "keygen", "li", "link", "listing", "main",
+        "marquee", "menu", "meta", "nav", "noembed", "noframes", "noscript", "object", "ol", "p", "param", "plaintext",
+        "pre", "script", "search", "section", "select", "source", "style", "summary", "table", "tbody", "td",
+        "template", "textarea", "tfoot", "th", "thead", "title", "tr", "track", "ul", "wbr", "xmp",
+    ]
+}

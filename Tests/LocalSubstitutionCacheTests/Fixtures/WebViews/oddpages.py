@@ -1,0 +1,219 @@
+"""Writes odd pages, and what html5lib finds in each.
+
+usage: python3 oddpages.py COUNT SEED
+Prints a line of JSON for each page: the page, [element, attribute, value] for each address of a start tag in the order of
+the page, and the text of each style element, sorted.
+"""
+import json
+import random
+import sys
+import types
+
+import html5lib
+from html5lib import _tokenizer, html5parser
+from html5lib.constants import namespaces, tokenTypes
+
+ADDRESSES = {"src", "href", "xlink:href", "poster", "action", "formaction", "background", "data", "srcset", "imagesrcset", "style"}
+TEXTS = {tokenTypes["Characters"], tokenTypes["SpaceCharacters"]}
+
+
+class RecordingTokenizer(_tokenizer.HTMLTokenizer):
+    """Tells what it emits, before the tree construction changes or ignores it."""
+
+    def __iter__(self):
+        self.found, self.styles = [], {}
+        for token in super().__iter__():
+            if token["type"] == tokenTypes["StartTag"]:
+                self.found += [[token["name"], name, value] for name, value in token["data"].items() if name in ADDRESSES]
+            elif token["type"] in TEXTS and self.parser.tree.openElements:
+                node = self.parser.tree.openElements[-1]
+                if node.name == "style" and node.namespace in (namespaces["html"], namespaces["svg"]):
+                    self.styles[id(node)] = self.styles.get(id(node), "") + token["data"]
+            yield token
+
+    def commentStartState(self):
+        """§13.2.5.43: after anything but "-" and ">" the beginning of a comment is over."""
+        goes_on = super().commentStartState()
+        if self.state == self.commentStartState:
+            self.state = self.commentState
+        return goes_on
+
+
+html5parser._tokenizer = types.SimpleNamespace(HTMLTokenizer=RecordingTokenizer)
+
+
+# html5lib is older than the standard. What differs is mended here, with the section that says so.
+# §13.2.4.2, the special category.
+html5parser.specialElements = html5parser.specialElements | {
+    (namespaces["html"], name) for name in ("figcaption", "hgroup", "keygen", "main", "source", "summary", "track")
+} | {
+    (namespaces["mathml"], name) for name in ("mi", "mo", "mn", "ms", "mtext", "annotation-xml")
+} | {(namespaces["svg"], name) for name in ("desc", "title")}
+
+
+def end_in_foreign_content(phase, token, original):
+    """§13.2.6.5: the end tags "br" and "p" end what is foreign."""
+    if token["name"] not in ("br", "p"):
+        return original(phase, token)
+    elements, parser = phase.tree.openElements, phase.parser
+    while not (elements[-1].namespace == namespaces["html"] or parser.isHTMLIntegrationPoint(elements[-1])
+               or parser.isMathMLTextIntegrationPoint(elements[-1])):
+        elements.pop()
+    return parser.phase.processEndTag(token)
+
+
+def other_end_in_body(phase, token):
+    """§13.2.6.4.7, "any other end tag": only an element of HTML is closed."""
+    for node in phase.tree.openElements[::-1]:
+        if node.name == token["name"] and node.namespace == namespaces["html"]:
+            phase.tree.generateImpliedEndTags(exclude=token["name"])
+            while phase.tree.openElements.pop() != node:
+                pass
+            break
+        if node.nameTuple in html5parser.specialElements:
+            break
+
+
+def end_in_body(phase, token, original):
+    """§13.2.6.4.7: the end tag "br" is treated as a start tag."""
+    if token["name"] == "br":
+        phase.parser.framesetOK = False
+    return original(phase, token)
+
+
+def mend(phase, name, function):
+    original = getattr(phase, name)
+    setattr(phase, name, lambda self, token: function(self, token, original))
+
+
+PHASES = html5parser.getPhases(False)
+mend(PHASES["inForeignContent"], "processEndTag", end_in_foreign_content)
+mend(PHASES["inBody"], "processEndTag", end_in_body)
+PHASES["inBody"].endTagOther = vars(PHASES["inBody"])["endTagHandler"].default = other_end_in_body
+
+
+def read(page):
+    parser = html5lib.HTMLParser()
+    parser.parse(page, scripting=True)
+    return parser.tokenizer.found, sorted(parser.tokenizer.styles.values())
+
+
+class Pages:
+    """Random pages that keep to no grammar for long."""
+
+    FORMATTING = ["b", "i", "a", "font", "nobr", "code"]
+    BLOCKS = ["div", "p", "ul", "li", "dd", "dt", "dl", "h1", "h2", "pre", "center", "section", "form", "address", "main"]
+    INLINE = ["span", "button", "object", "marquee", "ruby", "rp", "rt", "label", "x-y", "option", "optgroup", "ins"]
+    TABLE = ["table", "caption", "colgroup", "col", "tbody", "thead", "tfoot", "tr", "td", "th"]
+    VOID = ["img", "br", "hr", "input", "link", "meta", "base", "embed", "area", "source", "param", "image", "wbr"]
+    TEXT = ["title", "textarea", "style", "script", "xmp", "iframe", "noembed", "noframes", "noscript"]
+    FOREIGN = ["svg", "math", "foreignObject", "desc", "mi", "mtext", "annotation-xml", "mglyph", "malignmark", "use", "g", "mrow"]
+    OUTER = ["html", "head", "body", "frameset", "frame"]
+    DOCTYPES = [
+        "<!doctype html>", "<!DOCTYPE HTML>", "<!doctype>", "<!doctype svg>",
+        '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">',
+        '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN" "http://www.w3.org/TR/html4/strict.dtd">',
+        '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">',
+        '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN" "http://www.w3.org/TR/html4/loose.dtd">',
+        '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">',
+    ]
+    PLAIN = [
+        "text", " ", "\n", "\r\n", "\t", "a < b", "<", "</", "<!", "<?", "&", "&amp;", "&lt", "&#x20;", "&#65;", "&nope;",
+        "\0", "]]>", "-->", "<3", "< img src=x>", "&#10", "--!>", "<!-", "</>", "&Tab;", "\f", "é",
+    ]
+    VALUES = [
+        "u", "a/b.png", "https://h/m", "&amp;", "&#x2F;", "&#58;", "&colon;", "&lt", "&amp=", "&quot;", "\t", "\r\n", "'", '"',
+        ">", "<", "/", " ", "=", "`", "\\", "&#0;", "&#x80;", "&#xD800;", "&#99999999;", "&gt;x", "&ltx", "\0", "é", "&#x1F600;",
+    ]
+    COMMENTS = [
+        "<!--%s-->", "<!--%s--!>", "<!--%s>", "<!-->%s", "<!--->%s", "<!--%s--", "<!--%s", "<!%s>", "<?%s>", "</ %s>", "</?%s>",
+        "<![CDATA[%s]]>", "<![cdata[%s]]>", "<!doctype %s>", "<!-%s->", "<!----!>%s-->", "<!--<!--%s-->", "<![CDATA[%s",
+    ]
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.number = 0
+
+    def page(self):
+        self.number = 0
+        start = self.random.choice(self.DOCTYPES) if self.random.random() < 0.6 else ""
+        return start + "".join(self.piece() for _ in range(self.random.randint(3, 40)))
+
+    def piece(self):
+        kind = self.random.random()
+        if kind < 0.45:
+            return self.start()
+        if kind < 0.50:
+            self.number += 1
+            return "<img src=%d>" % self.number
+        if kind < 0.75:
+            return "</%s%s>" % (self.cased(self.name()), self.random.choice(["", "", "", " ", "/", ' title="<img src=no>"', " a=b"]))
+        if kind < 0.87:
+            return self.random.choice(self.PLAIN)
+        if kind < 0.95:
+            return self.random.choice(self.COMMENTS) % self.content()
+        return self.element()
+
+    def name(self, texts=3):
+        kinds = [self.FORMATTING, self.BLOCKS, self.INLINE, self.TABLE, self.VOID, self.TEXT, self.FOREIGN, self.OUTER]
+        weights = [3, 3, 2, 4, 2, texts, 6, 0.4]
+        return self.random.choice(self.random.choices(kinds, weights)[0])
+
+    def cased(self, name):
+        return name.upper() if self.random.random() < 0.1 else name
+
+    def content(self):
+        choices = [lambda: self.start(self.random.choice(self.VOID)), lambda: "x", lambda: self.random.choice(self.PLAIN)]
+        return "".join(self.random.choice(choices)() for _ in range(self.random.randint(0, 3)))
+
+    def element(self):
+        """An element that holds text in HTML, closed or not."""
+        name = self.random.choice(self.TEXT)
+        content = self.content()
+        if name == "script" and self.random.random() < 0.7:
+            parts = ["<!--", "-->", "<script>", "</script>", "<script ", "</script", "--", ">", "<!-", "x", "<img src=no>", "</SCRIPT>"]
+            content = "".join(self.random.choice(parts) for _ in range(self.random.randint(1, 8)))
+        end = self.random.choice(["</%s>", "</%s >", "</%s/>", "</%sx>", "</%s", "", "</%s a='>'>", "</ %s>"])
+        return self.start(name) + content + (end % self.cased(name) if "%" in end else end)
+
+    def start(self, name=None):
+        name = name or self.name(texts=1)
+        tag = "<" + self.cased(name)
+        for _ in range(self.random.choice([0, 0, 0, 1, 1, 2])):
+            tag += self.random.choice([" ", " ", " ", "\n", "/", "\t", " / "]) + self.attribute(name)
+        return tag + self.random.choice([">"] * 40 + ["/>"] * 5 + [" />", "/ >", " ", ""])
+
+    def attribute(self, name):
+        if name == "font" and self.random.random() < 0.5:
+            return self.random.choice(["color=red", "size", "face=''"])
+        if name == "annotation-xml" and self.random.random() < 0.7:
+            return self.random.choice(["encoding=text/html", "encoding='application/XHTML+xml'", "encoding=text/xml"])
+        if name == "input" and self.random.random() < 0.5:
+            return self.random.choice(["type=hidden", "type=HIDDEN", "type=text"])
+        self.number += 1
+        key = self.cased(self.random.choice(sorted(ADDRESSES) + ["src", "href", "id", "a", "=b", "integrity", "on\0x", 'q"']))
+        value = str(self.number) + "".join(self.random.choice(self.VALUES) for _ in range(self.random.choice([0, 1, 1, 2, 4])))
+        kind = self.random.random()
+        if kind < 0.4:
+            return '%s="%s"' % (key, value.replace('"', ""))
+        if kind < 0.6:
+            return "%s = '%s'" % (key, value.replace("'", ""))
+        if kind < 0.9:
+            return "%s=%s" % (key, value)
+        return key if kind < 0.95 else key + "="
+
+
+def main():
+    pages = Pages(int(sys.argv[2]))
+    for _ in range(int(sys.argv[1])):
+        page = pages.page()
+        try:
+            found, styles = read(page)
+        except AssertionError:
+            # html5lib gives up.
+            continue
+        print(json.dumps({"page": page, "found": found, "styles": [style for style in styles if style]}))
+
+
+if __name__ == "__main__":
+    main()
