@@ -2,22 +2,30 @@ import Foundation
 
 /// Leads the absolute addresses of a mirror page to mirrors, where they name something that the app has.
 ///
-/// Relative addresses lead there by themselves. Nothing is removed: only the beginning of an address is written before
-/// it, and the mirrors of what a policy allows before that, so that encoding, quoting and everything else stay.
+/// Relative addresses lead there by themselves, unless a page of http or https reads them otherwise than a mirror
+/// (``WebAddress``). Everything else stays byte for byte, encoding and quotation marks included.
 struct PageRewriter: Sendable {
     /// The URL of the page or stylesheet, and not of its mirror.
     let url: URL
-    /// Whether a file of the app answers this http or https URL.
+    /// Answers true if a file of the app answers this http or https URL.
     let isMapped: @Sendable (String) -> Bool
-    /// Whether what is not mapped is loaded for pages from this site.
+    /// Answers true if the network answers URLs of this site that are not mapped.
     let isForwarded: @Sendable (WebOrigin) -> Bool
 
-    /// What became of a body.
+    /// The outcome for one body.
     struct Result {
         /// The body, with what is needed written into it; nil where nothing is.
         var body: Data?
-        /// What links of a page name with `integrity`, which promises the bytes of a file or of the network.
+        /// URLs that links of the page name with `integrity`, which promises the bytes of a file or of the network.
         var promised: [URL] = []
+    }
+
+    /// The base URL of a page.
+    struct Base {
+        let url: URL
+        let scheme: String
+        /// True if an engine resolves relative addresses to mirrors.
+        let isMirror: Bool
     }
 
     /// Writes mirrors into a body.
@@ -38,86 +46,119 @@ struct PageRewriter: Sendable {
             !body.starts(with: [0xFE, 0xFF]), !body.starts(with: [0xFF, 0xFE]),
             let origin = WebOrigin(url)
         else { return result }
+        let page = Base(url: url, scheme: origin.isSecure ? "https" : "http", isMirror: true)
         let bytes = Array(body)
-        var insertions: [(offset: Int, text: String)] = []
+        var edits: [PageEdit] = []
         if type.essence == "text/css" {
-            insertions = ReferenceScanner.references(inStylesheet: bytes).compactMap(insertion)
+            edits = ReferenceScanner.references(inStylesheet: bytes).compactMap { edit(of: $0, from: page) }
         } else {
             let references = PageScanner.references(in: bytes)
-            insertions = references.addresses.compactMap(insertion) + references.promised.compactMap(schemeInsertion)
+            let base = base(references, page, origin)
+            edits = references.addresses.compactMap { edit(of: $0, from: base) }
+            edits += references.promised.compactMap { edit(of: $0, from: base, isPromised: true) }
             let policies = [policy ?? ""] + references.policies.map(\.string)
             // Where a policy names styles by their fingerprints, another style would be refused.
             if !policies.contains(where: { $0.lowercased().contains("'sha") }) {
-                insertions += references.styles.compactMap(insertion)
+                edits += references.styles.compactMap { edit(of: $0, from: base) }
             }
-            insertions += references.bases.compactMap { baseInsertion(for: $0, origin) }
-            insertions += references.policies.flatMap { policyInsertions(for: $0, origin) }
-            insertions.sort { $0.offset < $1.offset }
-            let base = references.bases.first.flatMap { URL(string: $0.text, relativeTo: url) } ?? url
-            result.promised = references.promisedLinks.compactMap {
-                URL(string: $0.text, relativeTo: base)?.absoluteURL
-            }
+            edits += references.bases.compactMap { baseEdit(of: $0, page, origin) }
+            edits += references.policies.flatMap { policyEdits(of: $0, origin) }
+            result.promised = references.promisedLinks.compactMap { resolved($0, base) }
         }
-        if !insertions.isEmpty { result.body = Self.body(bytes, with: insertions) }
+        if !edits.isEmpty { result.body = PageEdit.apply(edits, to: bytes) }
         return result
     }
 
-    private static func body(_ bytes: [UInt8], with insertions: [(offset: Int, text: String)]) -> Data {
-        var body = Data(capacity: bytes.count + insertions.count * MirrorURL.prefix.utf8.count)
-        var index = 0
-        for insertion in insertions {
-            body.append(contentsOf: bytes[index..<insertion.offset])
-            body.append(contentsOf: insertion.text.utf8)
-            index = insertion.offset
-        }
-        body.append(contentsOf: bytes[index...])
-        return body
-    }
+    // MARK: - Addresses
 
-    private func insertion(for reference: ReferenceScanner.Reference) -> (offset: Int, text: String)? {
-        if reference.text.hasPrefix("//") {
-            return isMapped(scheme + reference.text) ? nil : schemeInsertion(for: reference)
-        }
-        guard Self.isAbsolute(reference.text), isMapped(reference.text) else { return nil }
-        return (reference.offset, MirrorURL.prefix)
-    }
-
-    private var scheme: String { url.scheme.map { $0 + ":" } ?? "" }
-
-    /// What is relative to the scheme is a mirror already: right only where the network answers it.
-    private func schemeInsertion(for reference: ReferenceScanner.Reference) -> (offset: Int, text: String)? {
-        guard reference.text.hasPrefix("//"), let origin = WebOrigin(scheme + reference.text),
-            !isForwarded(origin) || isMapped(scheme + reference.text)
-        else { return nil }
-        return (reference.offset, scheme)
-    }
-
-    /// What is relative to the page's own site stays on its mirror.
-    private func baseInsertion(
-        for reference: ReferenceScanner.Reference,
-        _ origin: WebOrigin
-    ) -> (offset: Int, text: String)? {
-        let isOwn = WebOrigin(URL(string: reference.text, relativeTo: url)) == origin
-        guard Self.isAbsolute(reference.text) else { return isOwn ? nil : schemeInsertion(for: reference) }
-        return isOwn ? (reference.offset, MirrorURL.prefix) : nil
-    }
-
-    /// What a policy has to say of mirrors, too.
-    private func policyInsertions(
-        for policy: PlacedText,
-        _ origin: WebOrigin
-    ) -> [(offset: Int, text: String)] {
-        ContentPolicy.additions(to: policy.bytes, for: origin).map { addition in
-            // As character references, which no kind of quotation ends.
-            let text = addition.text.unicodeScalars.map { scalar in
-                "&\"'<> ".unicodeScalars.contains(scalar) ? "&#\(scalar.value);" : String(scalar)
+    /// The spelling of an address that means in a mirror page what it means in the page.
+    ///
+    /// - Parameters:
+    ///   - address: The address as the page reads it.
+    ///   - base: What it is relative to.
+    ///   - isPromised: Whether its bytes are promised, so that the network's answer stands.
+    ///   - isLed: Answers whether an absolute URL leads to its mirror.
+    /// - Returns: Nil where every spelling does.
+    func written(
+        _ address: WebAddress,
+        from base: Base,
+        isPromised: Bool = false,
+        isLed: (String) -> Bool
+    ) -> [UInt8]? {
+        switch address {
+        case .other: return nil
+        case .relative(let text): return base.isMirror ? text : nil
+        case .absolute(let scheme, let authority, let rest):
+            guard !isPromised, let origin = WebOrigin("\(scheme)://\(authority)"),
+                isLed(origin.site + String(decoding: rest, as: UTF8.self))
+            else { return nil }
+            return Array(origin.mirror.text.utf8) + rest
+        case .schemeRelative(let authority, let rest):
+            let whole = WebAddress.absolute(scheme: base.scheme, authority: authority, rest: rest)
+            guard base.isMirror else { return written(whole, from: base, isPromised: isPromised, isLed: isLed) }
+            let own = Array("\(base.scheme)://\(authority)".utf8) + rest
+            guard let origin = WebOrigin("\(base.scheme)://\(authority)") else {
+                // No mirror has such a host, and the network may.
+                return authority.utf8.contains { $0 >= 0x80 || $0 == UInt8(ascii: "@") } ? own : nil
             }
-            return (policy.offset(addition.offset), text.joined())
+            // What is relative to the scheme is a mirror already: right only where that answers.
+            let isFile = isLed(origin.site + String(decoding: rest, as: UTF8.self))
+            let isMirrored = isPromised ? isForwarded(origin) && !isFile : isForwarded(origin) || isFile
+            return isMirrored ? Array("//\(origin.authority)".utf8) + rest : own
         }
     }
 
-    private static func isAbsolute(_ text: String) -> Bool {
-        let start = text.prefix(8).lowercased()
-        return start.hasPrefix("http://") || start.hasPrefix("https://")
+    private func edit(of reference: ReferenceScanner.Reference, from base: Base, isPromised: Bool = false) -> PageEdit?
+    {
+        let place = reference.place.address
+        let address = WebAddress(place.bytes, from: base.scheme)
+        return written(address, from: base, isPromised: isPromised, isLed: isMapped)
+            .flatMap { PageEdit(place, to: $0, reference.notation) }
+    }
+
+    private func resolved(_ reference: ReferenceScanner.Reference, _ base: Base) -> URL? {
+        let text = { (bytes: [UInt8]) in String(decoding: bytes, as: UTF8.self) }
+        switch WebAddress(reference.place.address.bytes, from: base.scheme) {
+        case .other: return nil
+        case .absolute(let scheme, let authority, let rest):
+            return URL(string: "\(scheme)://\(authority)\(text(rest))")
+        case .schemeRelative(let authority, let rest):
+            return URL(string: "\(base.scheme)://\(authority)\(text(rest))")
+        case .relative(let path): return URL(string: text(path), relativeTo: base.url)?.absoluteURL
+        }
+    }
+
+    // MARK: - The base
+
+    /// Returns the base URL that the first `base` element names.
+    private func base(_ references: PageScanner.References, _ page: Base, _ origin: WebOrigin) -> Base {
+        guard let reference = references.bases.first, let url = resolved(reference, page), let base = WebOrigin(url)
+        else { return page }
+        let isMirror =
+            switch WebAddress(reference.place.address.bytes, from: page.scheme) {
+            case .other, .relative: true
+            case .absolute: base == origin
+            case .schemeRelative: base == origin || isForwarded(base) && !isMapped(url.absoluteString)
+            }
+        return Base(url: url, scheme: base.isSecure ? "https" : "http", isMirror: isMirror)
+    }
+
+    /// Leads a base of the page's own site to the mirror.
+    private func baseEdit(of reference: ReferenceScanner.Reference, _ page: Base, _ origin: WebOrigin) -> PageEdit? {
+        let isOwn = resolved(reference, page).flatMap { WebOrigin($0) } == origin
+        let place = reference.place.address
+        let address = WebAddress(place.bytes, from: page.scheme)
+        return written(address, from: page, isPromised: !isOwn) { isOwn || isMapped($0) }
+            .flatMap { PageEdit(place, to: $0, reference.notation) }
+    }
+
+    // MARK: - Policies
+
+    /// Adds to a policy the mirrors of the sites that it allows.
+    private func policyEdits(of policy: PlacedText, _ origin: WebOrigin) -> [PageEdit] {
+        ContentPolicy.additions(to: policy.bytes, for: origin).map { addition in
+            let offset = policy.offset(addition.offset)
+            return PageEdit(offset..<offset, addition.text.utf8, .attribute)
+        }
     }
 }

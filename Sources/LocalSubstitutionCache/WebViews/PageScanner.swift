@@ -144,7 +144,7 @@ package struct PageScanner {
     private mutating func add(_ attribute: HTMLTag.Attribute, to list: WritableKeyPath<References, [Reference]>) {
         let address = attribute.value.address
         if !address.bytes.isEmpty {
-            references[keyPath: list].append(Reference(place: address))
+            references[keyPath: list].append(Reference(place: address, notation: .attribute))
         }
     }
 
@@ -159,7 +159,7 @@ package struct PageScanner {
             while index < value.count, !value[index].isHTMLSpace { index += 1 }
             let hasDescriptors = value[index - 1] != UInt8(ascii: ",")
             let end = value[start..<index].lastIndex { $0 != UInt8(ascii: ",") } ?? start
-            references.addresses.append(Reference(place: list[start..<end + 1].address))
+            references.addresses.append(Reference(place: list[start..<end + 1].address, notation: .attribute))
             var depth = 0
             while hasDescriptors, index < value.count, depth > 0 || value[index] != UInt8(ascii: ",") {
                 if value[index] == UInt8(ascii: "(") { depth += 1 }

@@ -9,6 +9,7 @@ package struct ReferenceScanner {
     package struct Reference: Hashable, Sendable {
         /// The address with its escapes decoded.
         let place: PlacedText
+        let notation: PageEdit.Notation
         /// True of a module's name, which is an address only where it begins with `/`, `./` or `../`.
         package var isSpecifier = false
 
@@ -18,7 +19,7 @@ package struct ReferenceScanner {
 
         /// The reference in the page in which `text` is a stylesheet.
         func placed(in text: PlacedText) -> Reference {
-            Reference(place: place.placed(in: text), isSpecifier: isSpecifier)
+            Reference(place: place.placed(in: text), notation: notation, isSpecifier: isSpecifier)
         }
     }
 
@@ -193,6 +194,6 @@ package struct ReferenceScanner {
 
     mutating func add(_ text: PlacedText, isSpecifier: Bool = false) {
         if text.bytes.isEmpty { return }
-        references.append(Reference(place: text, isSpecifier: isSpecifier))
+        references.append(Reference(place: text, notation: .stylesheet, isSpecifier: isSpecifier))
     }
 }

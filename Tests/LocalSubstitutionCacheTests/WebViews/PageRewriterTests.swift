@@ -23,7 +23,7 @@ struct PageRewriterTests {
     /// `§` marks where the mirror's prefix is expected; without one nothing changes.
     private static let marked: [String] = [
         #"<img src="§https://h/m">"#, #"<img src='§http://h/m'>"#, "<img src=§https://h/m>",
-        #"<IMG ALT=x SRC = "  §HTTPS://H/m ">"#, #"<a href="§https://h/m#x">"#, #"<a href="§https://h/m?">"#,
+        #"<IMG ALT=x SRC = "  §https://h/m ">"#, #"<a href="§https://h/m#x">"#, #"<a href="§https://h/m?">"#,
         #"<link rel=stylesheet href="§https://h/m">"#, #"<video poster="§https://h/m" src="§https://h/m"></video>"#,
         #"<object data="§https://h/m"></object>"#, #"<form action="§https://h/m"><button formaction='§https://h/m'>"#,
         #"<svg><use xlink:href="§https://h/m#a"/><image href='§https://h/m'/></svg>"#,
@@ -212,7 +212,7 @@ struct PageRewriterTests {
         arguments: [
             "<", "<a ", "<a href=\"", "<!--", "<style>", "<style></style ", "<a b='c' ", "<img srcset=',,, ", "url(",
             "&", "<a href='&", "<script><!--", "<script", "</script", "--!", "<!-", "<!", "<?", "</ ", "</p ",
-            "<![CDATA[", "&#9", "<p x=1 y=2 z=3 ",
+            "<![CDATA[", "\\", "<a href='\\", "<a href='https:", "&#9", "<p x=1 y=2 z=3 ",
             "<meta http-equiv=Content-Security-Policy content='a-src https: b'>",
             "<meta http-equiv=Content-Security-Policy content='a-src https: ",
         ]
