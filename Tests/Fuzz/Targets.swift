@@ -185,7 +185,8 @@ private let rewriter = URL(string: "https://h/").map { url in
     PageRewriter(
         url: url,
         isMapped: { $0.utf8.count % 2 == 0 },
-        isForwarded: { $0.authority.utf8.count % 2 == 0 }
+        isForwarded: { $0.authority.utf8.count % 2 == 0 },
+        isMappedPrefix: { $0.utf8.count % 2 == 0 }
     )
 }
 
@@ -197,7 +198,10 @@ private func outline(_ text: Data, _ type: MediaType) -> [String] {
         let addresses = style.map { ReferenceScanner.references(inStylesheet: $0.bytes).count } ?? 0
         outline.append("\(tag.name) \(tag.attributes.map(\.name)) \(addresses)")
     }
-    return outline
+    let maps = PageScanner.references(in: Array(text)).importMaps.map {
+        text[text.startIndex + $0.lowerBound..<text.startIndex + $0.upperBound]
+    }
+    return outline + maps.map { JSONParser.parse($0).errors.isEmpty ? "JSON" : "no JSON" }
 }
 
 private func fuzzPage(_ data: Data) {

@@ -11,6 +11,8 @@ struct PageRewriter: Sendable {
     let isMapped: @Sendable (String) -> Bool
     /// Answers true if the network answers URLs of this site that are not mapped.
     let isForwarded: @Sendable (WebOrigin) -> Bool
+    /// Answers true if a URL that begins so is mapped.
+    var isMappedPrefix: @Sendable (String) -> Bool = { _ in false }
 
     /// The outcome for one body.
     struct Result {
@@ -57,9 +59,10 @@ struct PageRewriter: Sendable {
             edits = references.addresses.compactMap { edit(of: $0, from: base) }
             edits += references.promised.compactMap { edit(of: $0, from: base, isPromised: true) }
             let policies = [policy ?? ""] + references.policies.map(\.string)
-            // Where a policy names styles by their fingerprints, another style would be refused.
+            // Where a policy names styles and scripts by their fingerprints, others would be refused.
             if !policies.contains(where: { $0.lowercased().contains("'sha") }) {
                 edits += references.styles.compactMap { edit(of: $0, from: base) }
+                edits += importMapEdits(references, base, bytes)
             }
             edits += references.bases.compactMap { baseEdit(of: $0, page, origin) }
             edits += references.policies.flatMap { policyEdits(of: $0, origin) }
@@ -152,7 +155,24 @@ struct PageRewriter: Sendable {
             .flatMap { PageEdit(place, to: $0, reference.notation) }
     }
 
-    // MARK: - Policies
+    // MARK: - Import maps and policies
+
+    private func importMapEdits(_ references: PageScanner.References, _ base: Base, _ bytes: [UInt8]) -> [PageEdit] {
+        if references.importMaps.isEmpty { return [] }
+        let promised = Set(
+            references.promised.compactMap { try? URLIdentity(resolved($0, base)?.absoluteString ?? "") }
+        )
+        let prefixes = ImportMap.Prefixes(isMappedPrefix)
+        return references.importMaps.flatMap { range in
+            ImportMap(
+                text: PlacedText(range, of: bytes),
+                rewriter: self,
+                base: base,
+                promised: promised,
+                prefixes: prefixes
+            ).edits
+        }
+    }
 
     /// Adds to a policy the mirrors of the sites that it allows.
     private func policyEdits(of policy: PlacedText, _ origin: WebOrigin) -> [PageEdit] {

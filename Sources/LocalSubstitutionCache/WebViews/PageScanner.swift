@@ -16,6 +16,8 @@ package struct PageScanner {
         package fileprivate(set) var resources: [String] = []
         /// The content policies that it names itself.
         var policies: [PlacedText] = []
+        /// The places of its import maps.
+        fileprivate(set) var importMaps: [Range<Int>] = []
     }
 
     private var tokenizer: HTMLTokenizer
@@ -66,6 +68,10 @@ package struct PageScanner {
                 let text = PlacedText(content, of: tokenizer.bytes)
                 report(tag, text)
                 addStylesheet(text)
+            }
+            let type = tag["type"]?.address.string ?? ""
+            if tag.name == "script", type.isASCIICaseInsensitiveEqual(to: "importmap"), tag["src"] == nil {
+                references.importMaps.append(content)
             }
         }
     }

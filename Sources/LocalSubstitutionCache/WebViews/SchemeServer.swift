@@ -108,7 +108,8 @@ struct SchemeServer: @unchecked Sendable {
         let rewriter = PageRewriter(
             url: original,
             isMapped: { URL(string: $0).map(isMapped) ?? false },
-            isForwarded: { forwarder?.guardian.isNamed($0) ?? false }
+            isForwarded: { forwarder?.guardian.isNamed($0) ?? false },
+            isMappedPrefix: { prefix in cache.substitutions.contains { $0.isBelow(prefix) } }
         )
         let result = rewriter.rewritten(body, type, policy: policy)
         promises.add(result.promised)

@@ -230,6 +230,7 @@ struct PageRewriterTests {
             "<i id=1><p></p>", "<p><b></p>", "<div>", "</div>", "<table><tr><td>", "<table><b>", "<template>",
             "</template>",
             "<select><option>", "<li>", "<div><b></div></b>", "<b><b><p></b>", "<form><div></form>", "<a><svg>",
+            "<script type=importmap>{}</script>", "<script type=importmap>{\"imports\":{\"a/\":\"https://h/m/\",",
         ]
     )
     func deep(part: String) throws { _ = try rewritten(String(repeating: part, count: 5_000)) }
