@@ -115,8 +115,21 @@ struct PageRewriter: Sendable {
     {
         let place = reference.place.address
         let address = WebAddress(place.bytes, from: base.scheme)
-        return written(address, from: base, isPromised: isPromised, isLed: isMapped)
-            .flatMap { PageEdit(place, to: $0, reference.notation) }
+        let upgraded = reference.isUpgraded ? upgraded(address) : nil
+        let text = written(upgraded ?? address, from: base, isPromised: isPromised, isLed: isMapped)
+        return (text ?? upgraded?.text).flatMap { PageEdit(place, to: $0, reference.notation) }
+    }
+
+    /// The https address that a browser loads instead of one of http that a page of https names (Mixed Content Level 2
+    /// §4.1); nil where it loads none.
+    ///
+    /// WebKit does so for real pages, and not for those of an app's scheme.
+    private func upgraded(_ address: WebAddress) -> WebAddress? {
+        guard case .absolute("http", let authority, let rest) = address, WebOrigin(url)?.isSecure == true,
+            let origin = WebOrigin("http://\(authority)"), origin.hasName
+        else { return nil }
+        // Without the port of http, which normal form does not write.
+        return .absolute(scheme: "https", authority: origin.authority, rest: rest)
     }
 
     private func resolved(_ reference: ReferenceScanner.Reference, _ base: Base) -> URL? {

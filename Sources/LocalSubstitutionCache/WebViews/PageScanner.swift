@@ -121,7 +121,7 @@ package struct PageScanner {
             case ("base", "href"): add(attribute, to: \.bases)
             case (_, "src"), (_, "href"), (_, "xlink:href"), (_, "poster"), (_, "action"), (_, "formaction"),
                 (_, "background"), ("object", "data"):
-                add(attribute, to: \.addresses)
+                add(attribute, to: \.addresses, isUpgraded: Self.isUpgraded(element.name, attribute.name))
             case (_, "srcset"), (_, "imagesrcset"): addCandidates(attribute.value)
             case (_, "style"): addStylesheet(attribute.value)
             default: break
@@ -147,10 +147,25 @@ package struct PageScanner {
         return !loaded.isDisjoint(with: relations.lowercased().split(whereSeparator: \.isWhitespace))
     }
 
-    private mutating func add(_ attribute: HTMLTag.Attribute, to list: WritableKeyPath<References, [Reference]>) {
+    /// Returns whether an attribute names what browsers upgrade to https (Mixed Content Level 2 §3.1); sets of pictures
+    /// are no such thing.
+    private static func isUpgraded(_ element: String, _ attribute: String) -> Bool {
+        switch attribute {
+        case "src": ["img", "input", "audio", "video", "source"].contains(element)
+        case "href", "xlink:href": element == "image"
+        default: attribute == "poster" || attribute == "background"
+        }
+    }
+
+    private mutating func add(
+        _ attribute: HTMLTag.Attribute,
+        to list: WritableKeyPath<References, [Reference]>,
+        isUpgraded: Bool = false
+    ) {
         let address = attribute.value.address
         if !address.bytes.isEmpty {
-            references[keyPath: list].append(Reference(place: address, notation: .attribute))
+            let reference = Reference(place: address, notation: .attribute, isUpgraded: isUpgraded)
+            references[keyPath: list].append(reference)
         }
     }
 

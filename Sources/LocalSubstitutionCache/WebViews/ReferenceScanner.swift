@@ -10,6 +10,8 @@ package struct ReferenceScanner {
         /// The address with its escapes decoded.
         let place: PlacedText
         let notation: PageEdit.Notation
+        /// True of a picture, sound or film, which browsers load by https where a page of https names it by http.
+        var isUpgraded = false
         /// True of a module's name, which is an address only where it begins with `/`, `./` or `../`.
         package var isSpecifier = false
 

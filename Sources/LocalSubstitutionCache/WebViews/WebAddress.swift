@@ -1,8 +1,8 @@
 /// An address as a page of http or https reads it (URL Standard §4.4, the states of the basic URL parser).
 ///
-/// The schemes of these pages are special: `\` is `/`, and `https:i.png` is relative to a page of https. The scheme of a
-/// mirror is not special, so an engine reads both otherwise there. The parts of a value are spelled in the way that both
-/// read alike.
+/// The schemes of these pages are special: `\` is `/`, and `https:i.png` is relative to a page of https. The scheme of
+/// a mirror is not special, so an engine reads both otherwise there. The parts of a value are spelled in the way that
+/// both read alike.
 enum WebAddress: Equatable {
     /// A URL of http or https with a host of its own.
     ///
@@ -14,6 +14,12 @@ enum WebAddress: Equatable {
     case relative([UInt8])
     /// A URL of any other scheme.
     case other
+
+    /// The whole URL; nil for an address that is none.
+    var text: [UInt8]? {
+        guard case .absolute(let scheme, let authority, let rest) = self else { return nil }
+        return Array("\(scheme)://\(authority)".utf8) + rest
+    }
 
     /// Reads an address without the characters that a parser ignores.
     ///

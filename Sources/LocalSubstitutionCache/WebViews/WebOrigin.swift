@@ -32,6 +32,13 @@ struct WebOrigin: Hashable, Sendable {
     /// `host:port`, without the scheme's own port.
     var authority: String { String(site.drop { $0 != "/" }.dropFirst(2)) }
 
+    /// True where the host is a name of the web: no IP address, and not this machine.
+    var hasName: Bool {
+        let host = authority.hasPrefix("[") ? "" : authority.prefix { $0 != ":" }
+        let isAddress = host.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
+        return !isAddress && host != "localhost" && !host.hasSuffix(".localhost")
+    }
+
     /// The origin of the mirror of this one.
     var mirror: WebOrigin { WebOrigin(isMirror: true, site: site) }
 

@@ -22,7 +22,7 @@ struct PageRewriterTests {
 
     /// `§` marks where the mirror's prefix is expected; without one nothing changes.
     private static let marked: [String] = [
-        #"<img src="§https://h/m">"#, #"<img src='§http://h/m'>"#, "<img src=§https://h/m>",
+        #"<img src="§https://h/m">"#, #"<a href='§http://h/m'>"#, "<img src=§https://h/m>",
         #"<IMG ALT=x SRC = "  §https://h/m ">"#, #"<a href="§https://h/m#x">"#, #"<a href="§https://h/m?">"#,
         #"<link rel=stylesheet href="§https://h/m">"#, #"<video poster="§https://h/m" src="§https://h/m"></video>"#,
         #"<object data="§https://h/m"></object>"#, #"<form action="§https://h/m"><button formaction='§https://h/m'>"#,
@@ -155,6 +155,33 @@ struct PageRewriterTests {
             try rewritten(plain, "text/css; charset=utf-8")
                 == marked.replacingOccurrences(of: "§", with: "substitution-")
         )
+    }
+
+    @Test(
+        "Pictures, sounds and films that a page of https names by http are loaded by https, as browsers do",
+        arguments: [
+            ("<img src=http://n.h/x>", "<img src=https://n.h/x>"),
+            ("<img src=http://h/m>", "<img src=substitution-https://h/m>"),
+            (
+                "<video src='http://n.h:80/x?a&amp;b' poster=http://n.h:81/x>",
+                "<video src='https://n.h/x?a&amp;b' poster=https://n.h:81/x>"
+            ),
+            ("<svg><image href=HTTP://n.h/x /></svg>", "<svg><image href=https://n.h/x /></svg>"),
+            // Not so sets of pictures, this machine, addresses of machines, and everything else.
+            ("<img srcset='http://n.h/x 2x'>", ""), ("<img src=http://localhost/x><img src=http://a.localhost/x>", ""),
+            ("<img src=http://127.0.0.1:80/x><img src=http://10.1.2.3/x><img src='http://[::1]/x'>", ""),
+            ("<script src=http://n.h/x></script><a href=http://n.h/x><iframe src=http://n.h/x></iframe>", ""),
+        ]
+    )
+    func upgraded(page: String, expected: String) throws {
+        #expect(try rewritten(page) == (expected.isEmpty ? page : expected))
+        let plain = PageRewriter(
+            url: try #require(URL(string: "http://h/page/")),
+            isMapped: rewriter.isMapped,
+            isForwarded: rewriter.isForwarded
+        )
+        let isLed = page.contains("/m>")
+        #expect((plain.rewritten(Data(page.utf8), try #require(MediaType("text/html"))).body == nil) != isLed)
     }
 
     @Test("A page in which nothing is to be written is not made again")

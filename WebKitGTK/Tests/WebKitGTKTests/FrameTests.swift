@@ -17,6 +17,8 @@ extension WebKitTests {
         ///   - around: The page, in which `FRAMED` is the URL of a page that loads from plain http.
         ///   - way: How the page is shown.
         ///   - isAroundSecure: Whether the page around comes over https.
+        /// - Returns: What reached the server, but for what the engine would rather have by https.
+        /// - Throws: What keeps a server or the view from being started.
         private func requests(_ around: String, _ way: Way, isAroundSecure: Bool = true) async throws -> Set<String> {
             let plain = try LoopbackServer { request in
                 if request.method == "CONNECT" { return .text("", status: 502) }

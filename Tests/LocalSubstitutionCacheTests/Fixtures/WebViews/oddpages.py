@@ -42,7 +42,9 @@ class RecordingTokenizer(_tokenizer.HTMLTokenizer):
 html5parser._tokenizer = types.SimpleNamespace(HTMLTokenizer=RecordingTokenizer)
 
 
-# html5lib is older than the standard. What differs is mended here, with the section that says so.
+# html5lib is older than the standard. What differs is mended here, with the section that says so. Pages have none of the
+# elements that it reads by rules of their own which the standard has changed (template, select, rb, rtc) or does not know
+# (dialog, search).
 # §13.2.4.2, the special category.
 html5parser.specialElements = html5parser.specialElements | {
     (namespaces["html"], name) for name in ("figcaption", "hgroup", "keygen", "main", "source", "summary", "track")
