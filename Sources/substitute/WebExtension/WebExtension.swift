@@ -40,7 +40,8 @@ struct WebExtension {
     ///   - pages: Hosts of pages that show the files, beside those of the manifest.
     /// - Throws: ``ToolError`` when nothing can be expressed, or more than engines take.
     init(_ substitutions: [Substitution], name: String, pages: [String]) throws {
-        let ruleset = Ruleset(substitutions, unless: Self.refusal)
+        let workers = ServiceWorkerScripts(substitutions)
+        let ruleset = Ruleset(substitutions) { workers.reason(against: $0) ?? Self.refusal($0) }
         guard !ruleset.rules.isEmpty else {
             let reasons = ruleset.omissions.prefix(5).map {
                 "\n  line \($0.line) \(quoted($0.url)): \($0.reason)"
@@ -95,7 +96,7 @@ struct WebExtension {
         // A rule answers a service worker's fetch by a redirect. Navigations refuse redirected answers of a worker
         // (Fetch Standard, "HTTP fetch": their redirect mode is "manual"), so Chromium shows an error, and no page.
         if substitution.mediaType.isHTML {
-            return "a page: a service worker would keep the copy, which no navigation takes"
+            return "a page, of which a service worker may keep the copy, and no navigation takes that"
         }
         if let address = substitution.addresses.first(where: { !HostPattern.isHost(HostPattern.host(of: $0.authority)) }
         ) {
@@ -112,21 +113,7 @@ struct WebExtension {
             return
                 "browsers read the type of a file off its extension, and none is known for \(quoted(type.essence))"
         }
-        if type.isJavaScript, isServiceWorker(substitution) {
-            return "a service worker's script, which browsers do not start behind a redirect"
-        }
         return nil
-    }
-
-    /// Returns whether a script does what only service workers can: wait for requests, or take pages over.
-    ///
-    /// A rule for such a script breaks its site: browsers refuse to register it behind a redirect (Service Workers,
-    /// "Update"), and no rule can tell by whom it is asked for.
-    private static func isServiceWorker(_ substitution: Substitution) -> Bool {
-        let text = String(decoding: substitution.bytes(upTo: substitution.size) ?? Data(), as: UTF8.self)
-        let events = #"addEventListener\s*\(\s*["'`](install|fetch)["'`]"#
-        let calls = #"\bskipWaiting\s*\(|\bclients\s*\.\s*claim\s*\("#
-        return text.range(of: "\(events)|\(calls)", options: .regularExpression) != nil
     }
 
     /// Host and path of a rule, in normal form.

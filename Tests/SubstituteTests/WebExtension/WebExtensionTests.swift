@@ -122,6 +122,21 @@ struct WebExtensionTests {
         #expect(try rules().contains { $0.hasPrefix("|https://h/a.js|") } != isWorker)
     }
 
+    @Test("What a service worker imports has no rule either")
+    func imported() async throws {
+        try write(
+            #"{ "//h/app/sw.js": "sw.js", "//h/app/": "app/", "https://h/lib/x.js?v=1": "x.js", "https://h/x.js": "x.js" }"#,
+            files: ["x.js", "app/data/games.js", "app/page.js"]
+        )
+        try folder.write(
+            "self.importScripts('data/games.js', `../lib/x.js?v=1`); addEventListener('fetch', () => {})",
+            to: "Substitutions/sw.js"
+        )
+        #expect(try await make().status == 0)
+        let started = try rules().filter { $0.hasPrefix("|https:") }.map { $0.split(separator: "|")[0] }
+        #expect(started == ["https://h/app/page.js", "https://h/x.js"])
+    }
+
     @Test(
         "What lies in one folder stays in one, so that nothing is lost",
         arguments: ["~anna", ".well", "a:b", "con", "A*", "x//y", "%2F", String(repeating: "n", count: 300)]
@@ -160,7 +175,7 @@ struct WebExtensionTests {
         )
         let result = try await make()
         #expect(try rules() == ["|https://h/a.css| → /files/h/a.css"])
-        let reason = "a page: a service worker would keep the copy, which no navigation takes"
+        let reason = "a page, of which a service worker may keep the copy, and no navigation takes that"
         #expect(
             result.output.contains(
                 """
