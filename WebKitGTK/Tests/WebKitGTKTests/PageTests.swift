@@ -256,6 +256,67 @@ extension WebKitTests {
             #expect(own == "secret session=1")
         }
 
+        @Test("A mirror whose modules come by an import map, and whose addresses are odd, needs no network")
+        func importMaps() async throws {
+            let folder = try TemporaryFolder()
+            let picture = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>"
+            let tools = "import { Scene } from 'three'; export const tools = Scene === 'scene' && 'tools';"
+            for (name, text) in [
+                ("cdn/three.js", "export const Scene = 'scene'; globalThis.count = (globalThis.count || 0) + 1;"),
+                ("cdn/addons/tools.js", tools), ("cdn/old/three.js", "export const Scene = 'old';"),
+                ("cdn/old/app.js", "import { Scene } from 'three'; export const old = Scene;"),
+                ("site/img/a.svg", picture), ("site/dir/b.svg", picture), ("cdn/c.svg", picture),
+                (
+                    "site/dir/index.html",
+                    """
+                    <!doctype html><title>-</title>
+                    <script type="importmap">
+                    {
+                      "imports": {
+                        "three": "https://cdn.test/three.js", "three/addons/": "https:\\/\\/cdn.test/addons/",
+                        "old": "https://cdn.test/old/app.js", "https://cdn.test/whole.js": "https://cdn.test/three.js"
+                      },
+                      "scopes": { "https://cdn.test/old/": { "three": "https://CDN.test:443/old/three.js" } },
+                      "integrity": { "https://cdn.test/three.js": "INTEGRITY" }
+                    }
+                    </script>
+                    <script type="module">
+                    import { Scene } from "three";
+                    import { tools } from "three/addons/tools.js";
+                    import { old } from "old";
+                    import * as whole from "https://cdn.test/whole.js";
+                    document.title = [Scene, tools, old, whole.Scene, globalThis.count].join(" ");
+                    </script>
+                    <img src="..\\img\\a.svg"><img src="https:b.svg"><img src="\\\\cdn.test\\c.svg"><img src="///cdn.test/c.svg">
+                    """
+                ),
+            ] {
+                try folder.write(text, to: name)
+            }
+            let digest = try await Tool.run(
+                "/bin/sh",
+                ["-c", "openssl dgst -sha256 -binary cdn/three.js | openssl base64 -A"],
+                in: folder.url
+            )
+            let page = folder.url.appendingPathComponent("site/dir/index.html")
+            let html = try String(contentsOf: page, encoding: .utf8)
+            let promised = html.replacingOccurrences(of: "INTEGRITY", with: "sha256-\(digest.output)")
+            try Data(promised.utf8).write(to: page)
+            let manifest = #"{ "https://site.test/": "site/", "https://cdn.test/": "cdn/" }"#
+            let cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: folder.url)
+            let browser = try await Way.mirror.browser(cache, forwardingTo: [])
+            try await browser.load("substitution-https://site.test/dir/")
+            var title = "-"
+            for _ in 0..<100 where title == "-" {
+                try await Task.sleep(nanoseconds: 100_000_000)
+                title = try await browser.evaluate("return document.title")
+            }
+            #expect(title == "scene tools old scene 1")
+            #expect(
+                try await browser.evaluate("return [...document.images].map(i => i.naturalWidth).join()") == "9,9,9,9"
+            )
+        }
+
         @Test("Every expression that is made is taken by WebKit's own compiler")
         func expressions() async throws {
             let folder = try TemporaryFolder()
