@@ -8,7 +8,7 @@ import LocalSubstitutionCache
 /// share the root: a path that two of them answer with different files is left out, and also one that a host names and
 /// does not answer.
 struct RootCopies {
-    /// What answers at one path.
+    /// The file that answers at one path, and its hosts.
     private struct Candidate {
         let copy: ExtensionLayout.Copy
         var authorities: Set<String>
@@ -54,7 +54,7 @@ struct RootCopies {
         }
     }
 
-    /// What is to be copied, by its path below the root.
+    /// The files to copy, by their paths below the root.
     var paths: [(path: String, substitution: Substitution)] {
         namedBy.keys.sorted().compactMap { path in
             guard let candidate = candidates[path], candidate.isOne,
@@ -75,7 +75,7 @@ struct RootCopies {
     }
 }
 
-/// What stylesheets and scripts name, each file read once.
+/// The references of stylesheets and scripts, each file read once.
 struct ScannedReferences {
     private var found: [String: [ReferenceScanner.Reference]] = [:]
 
@@ -115,7 +115,7 @@ extension ReferenceScanner.Reference {
         return parts.joined(separator: "/")
     }
 
-    /// Whether an address begins with a scheme (RFC 3986 §3.1).
+    /// Returns whether an address begins with a scheme (RFC 3986 §3.1).
     private static func hasScheme(_ address: String) -> Bool {
         let rest = address.utf8.drop { byte in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
