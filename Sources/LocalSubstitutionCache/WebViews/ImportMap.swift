@@ -113,8 +113,9 @@ struct ImportMap {
 
     private func json(ofSpecifiers entries: [JSONMember]) -> String {
         let members = entries.flatMap { entry -> [String] in
-            let twin = twin(of: Self.address(entry.name), true)
-            return [twin, Array(entry.name.utf8)].compactMap { $0 }.map {
+            let address = Self.address(entry.name)
+            let key = if case .relative(let written) = reading(of: address, true) { written } else { address }
+            return [twin(of: address, true), key].compactMap { $0 }.map {
                 "\(quoted($0)): \(json(of: entry.value, isLed: true))"
             }
         }

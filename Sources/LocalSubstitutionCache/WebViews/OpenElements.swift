@@ -4,23 +4,42 @@ struct OpenElements {
     /// An active formatting element.
     private struct Formatting {
         var id: Int
-        let tag: HTMLTag
+        let name: String
+        /// The same for tags with the same name and attributes, in any order.
+        let likeness: Int
+
+        init(id: Int, name: String, likeness: Int) { (self.id, self.name, self.likeness) = (id, name, likeness) }
+
+        init(_ tag: HTMLTag) {
+            // Of what pages write, nothing makes two of these equal by intention: they differ in each process.
+            let likeness = tag.attributes.reduce(tag.name.hashValue) { sum, attribute in
+                var hasher = Hasher()
+                hasher.combine(attribute.name)
+                hasher.combine(attribute.value.bytes)
+                return sum &+ hasher.finalize()
+            }
+            self.init(id: 0, name: tag.name, likeness: likeness)
+        }
     }
 
     /// The most elements in the stack, and in the list.
     ///
     /// The cost of a tag has this bound. WebKit's trees are no deeper.
     static let deepest = 512
+    /// The most steps through stack and list for formatting elements in one page; ordinary pages take few.
+    private static let mostSteps = 1_000_000
 
     private(set) var elements = [Element("html")]
     /// Nil is a marker.
     private var formatting: [Formatting?] = []
     private var lastID = 0
+    private var steps = 0
 
     /// The current node; the root is never removed.
     var current: Element { elements[elements.count - 1] }
 
-    var isFull: Bool { elements.count >= Self.deepest }
+    /// True where no more elements are opened: the stack is as deep as it gets, or the page has cost too much.
+    var isFull: Bool { elements.count >= Self.deepest || steps > Self.mostSteps }
 
     // MARK: - The stack
 
@@ -111,9 +130,11 @@ struct OpenElements {
     /// Opens a formatting element (§13.2.4.3; of three that are alike the earliest is forgotten).
     mutating func pushFormatting(_ tag: HTMLTag) {
         let start = formatting.lastIndex { $0 == nil }.map { $0 + 1 } ?? 0
-        let alike = formatting.indices[start...].filter { formatting[$0]?.tag.isLike(tag) == true }
+        var entry = Formatting(tag)
+        let alike = formatting.indices[start...].filter { formatting[$0]?.likeness == entry.likeness }
         if alike.count >= 3 { formatting.remove(at: alike[0]) }
-        push(Formatting(id: push(tag.name), tag: tag))
+        entry.id = push(tag.name)
+        push(entry)
     }
 
     private mutating func push(_ entry: Formatting?) {
@@ -124,18 +145,19 @@ struct OpenElements {
     /// Opens the formatting elements again that another end tag has closed.
     mutating func reconstructFormatting() {
         guard case .some(.some(let last)) = formatting.last, index(of: last.id) == nil, !isFull else { return }
+        steps += elements.count + formatting.count
         let open = Set(elements.lazy.map(\.id))
         let start = formatting.lastIndex { $0.map { open.contains($0.id) } ?? true }.map { $0 + 1 } ?? 0
         for index in start..<formatting.count {
             guard let entry = formatting[index], !isFull else { return }
-            let id = push(entry.tag.name)
+            let id = push(entry.name)
             formatting[index]?.id = id
         }
     }
 
     /// The index in the list of the last element of this name, after the last marker.
     private func formattingIndex(_ name: String) -> Int? {
-        guard let index = formatting.lastIndex(where: { $0.map { $0.tag.name == name } ?? true }) else { return nil }
+        guard let index = formatting.lastIndex(where: { $0.map { $0.name == name } ?? true }) else { return nil }
         return formatting[index] == nil ? nil : index
     }
 
@@ -152,11 +174,12 @@ struct OpenElements {
         if current.isHTML, current.name == name, !formatting.contains(where: { $0?.id == current.id }) { return pop() }
         for _ in 0..<8 {
             guard let entry = formattingIndex(name), let element = formatting[entry] else { return close(name) }
+            steps += elements.count + formatting.count
             guard let index = index(of: element.id) else {
                 formatting.remove(at: entry)
                 return
             }
-            guard hasInScope(element.id) else { return }
+            guard !isFull, hasInScope(element.id) else { return }
             guard let furthest = elements[index...].firstIndex(where: \.isSpecial) else {
                 elements.removeSubrange(index...)
                 formatting.remove(at: entry)
@@ -187,7 +210,7 @@ struct OpenElements {
         }
         guard let entry = formatting.lastIndex(where: { $0?.id == element.id }) else { return }
         lastID += 1
-        let renewed = Formatting(id: lastID, tag: element.tag)
+        let renewed = Formatting(id: lastID, name: element.name, likeness: element.likeness)
         if let bookmark, let place = formatting.lastIndex(where: { $0?.id == bookmark }) {
             formatting.insert(renewed, at: place + 1)
             formatting.removeAll { $0?.id == element.id }
@@ -196,7 +219,7 @@ struct OpenElements {
         }
         remove(element.id)
         guard let place = self.index(of: block) else { return }
-        elements.insert(Element(element.tag.name, id: lastID), at: place + 1)
+        elements.insert(Element(element.name, id: lastID), at: place + 1)
     }
 
     /// The end tag of any other element (§13.2.6.4.7).
@@ -207,13 +230,5 @@ struct OpenElements {
         let id = elements[index].id
         generateImpliedEndTags(except: name)
         pop(through: id)
-    }
-}
-
-extension HTMLTag {
-    /// Returns true if the other tag has the same name and attributes.
-    fileprivate func isLike(_ other: HTMLTag) -> Bool {
-        name == other.name && attributes.count == other.attributes.count
-            && attributes.allSatisfy { other[$0.name]?.bytes == $0.value.bytes }
     }
 }

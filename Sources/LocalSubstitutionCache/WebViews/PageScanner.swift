@@ -118,7 +118,9 @@ package struct PageScanner {
         let first = references.addresses.count
         for attribute in attributes {
             switch (element.name, attribute.name) {
-            case ("base", "href"): add(attribute, to: \.bases)
+            case ("base", "href"):
+                // That of a template, and an element of SVG, says nothing of the page.
+                if !context.isForeign, !context.open.contains("template") { add(attribute, to: \.bases) }
             case (_, "src"), (_, "href"), (_, "xlink:href"), (_, "poster"), (_, "action"), (_, "formaction"),
                 (_, "background"), ("object", "data"):
                 add(attribute, to: \.addresses, isUpgraded: Self.isUpgraded(element.name, attribute.name))

@@ -7,19 +7,29 @@ import LocalSubstitutionCache
 /// Workers, "Update"), and Chromium does not import one for it; no rule can tell who asks for a script.
 struct ServiceWorkerScripts {
     private var workers: Set<String> = []
-    /// URLs in normal form, without their queries.
+    /// URLs without their queries.
     private var imported: Set<String> = []
 
     /// Reads every script.
     init(_ substitutions: [Substitution]) {
+        var scripts: [String: Substitution] = [:]
+        var open: [(text: String, from: URL)] = []
         for substitution in substitutions where substitution.mediaType.isJavaScript {
-            let text = String(decoding: substitution.bytes(upTo: substitution.size) ?? Data(), as: UTF8.self)
+            let urls = Self.urls(of: substitution)
+            for url in urls { scripts[Self.key(url)] = substitution }
+            let text = Self.text(of: substitution)
             guard Self.isServiceWorker(text) else { continue }
             workers.insert(substitution.realPath)
-            for address in Self.urls(of: substitution) {
-                imported.formUnion(
-                    Self.imports(in: text).compactMap { URL(string: $0, relativeTo: address) }.map(Self.key)
-                )
+            open += urls.map { (text, $0) }
+        }
+        while let (text, worker) = open.popLast() {
+            for name in Self.imports(in: text) {
+                guard let url = URL(string: name, relativeTo: worker)?.absoluteURL,
+                    imported.insert(Self.key(url)).inserted, let script = scripts[Self.key(url)]
+                else { continue }
+                // What `importScripts` names is relative to the worker, and what `import` names to the script.
+                let text = Self.text(of: script)
+                open.append((text, text.contains("importScripts") ? worker : url))
             }
         }
     }
@@ -35,17 +45,36 @@ struct ServiceWorkerScripts {
         return nil
     }
 
-    /// Returns whether a script does what only service workers can: wait for requests, or take pages over.
-    private static func isServiceWorker(_ text: String) -> Bool {
-        let events = #"addEventListener\s*\(\s*["'`](install|fetch)["'`]"#
-        let calls = #"\bskipWaiting\s*\(|\bclients\s*\.\s*claim\s*\("#
-        return text.range(of: "\(events)|\(calls)", options: .regularExpression) != nil
+    private static func text(of substitution: Substitution) -> String {
+        String(decoding: substitution.bytes(upTo: substitution.size) ?? Data(), as: UTF8.self)
     }
 
-    /// The names in calls of `importScripts`, which are relative to the worker.
+    /// Returns whether a script does what only workers can: wait for a service worker's events, take pages over, or
+    /// begin with what it imports.
+    private static func isServiceWorker(_ text: String) -> Bool {
+        let events = "(install|activate|fetch|push|notificationclick)"
+        let listens = #"addEventListener\s*\(\s*["'`]\#(events)["'`]|\bself\.on\#(events)\s*="#
+        let calls = #"\bskipWaiting\s*\(|\bclients\s*\.\s*claim\s*\("#
+        let begins = #"\A\s*(self\.)?importScripts\s*\("#
+        return text.range(of: "\(listens)|\(calls)|\(begins)", options: .regularExpression) != nil
+    }
+
+    /// The names in calls of `importScripts`, as far as they are texts, and in `import`.
     private static func imports(in text: String) -> [String] {
-        text.matches(of: /importScripts\s*\(([^)]*)\)/).flatMap { call in
-            call.output.1.matches(of: /["'`]([^"'`]+)["'`]/).map { String($0.output.1) }
+        let modules = ReferenceScanner.references(inScript: Data(text.utf8)).map(\.text)
+        return modules + text.components(separatedBy: "importScripts").dropFirst().flatMap(arguments)
+    }
+
+    /// The texts in brackets at the beginning.
+    private static func arguments(_ call: String) -> [String] {
+        var rest = call.drop(while: \.isWhitespace)
+        guard rest.popFirst() == "(" else { return [] }
+        var names: [String] = []
+        while true {
+            rest = rest.drop { $0.isWhitespace || $0 == "," }
+            guard let quote = rest.popFirst(), "\"'`".contains(quote) else { return names }
+            names.append(String(rest.prefix { $0 != quote }))
+            rest = rest.drop { $0 != quote }.dropFirst()
         }
     }
 

@@ -75,15 +75,18 @@ struct WebViewCheck {
         )
     }
 
-    /// Whether an entry names what an address leads to on the network.
-    private func isMapped(_ text: String, from substitution: Substitution) -> Bool {
+    /// The URLs of all entries, without their queries.
+    private lazy var mappedURLs = Set(
+        check.substitutions.flatMap { $0.addresses.map { "\($0.scheme)://\($0.authority)\($0.path)" } }
+    )
+
+    /// Returns whether an entry names what an address leads to on the network.
+    private mutating func isMapped(_ text: String, from substitution: Substitution) -> Bool {
         guard let address = substitution.addresses.first,
             let base = URL(string: "\(address.scheme)://\(address.authority)\(address.path)"),
             let url = URL(string: text, relativeTo: base)?.absoluteString.prefix(while: { !"?#".contains($0) })
         else { return false }
-        return check.substitutions.contains { entry in
-            entry.addresses.contains { "\($0.scheme)://\($0.authority)\($0.path)" == url }
-        }
+        return mappedURLs.contains(String(url))
     }
 
     /// Whether the extension has nothing where the address leads.

@@ -89,4 +89,30 @@ struct PageReadingTests {
         let page = try rewritten("<img src=http:a><img src=https:h/m>", at: "http://h/page/")
         #expect(page == "<img src=a><img src=substitution-https://h/m>")
     }
+
+    /// Pages of 1 MB whose every tag costs as much as a page can make it cost; each took minutes once.
+    private static let hostile: [(name: String, page: String)] = [
+        ("attributes", String(repeating: "<b \((0..<60_000).map { "a\($0)" }.joined(separator: " "))>", count: 2)),
+        (
+            "many alike",
+            (0..<1_000).map { number in
+                "<p><b \((0..<200).map { "a\($0)" }.joined(separator: " ")) z=\(number)></p>"
+            }
+            .joined()
+        ),
+        (
+            "opened again",
+            "<p>" + (0..<500).map { "<b a=\($0)>" }.joined() + String(repeating: "<p>x", count: 200_000)
+        ),
+        (
+            "closed again",
+            "<p>" + (0..<500).map { "<b a=\($0)>" }.joined() + String(repeating: "x</p><p>", count: 100_000)
+        ),
+    ]
+
+    @Test("No page costs minutes", .timeLimit(.minutes(3)), arguments: hostile.map(\.name))
+    func costly(name: String) throws {
+        let page = try #require(Self.hostile.first { $0.name == name }).page
+        #expect(PageScanner.references(in: Array((page + "<svg><a href=x>").utf8)).addresses.count == 1)
+    }
 }

@@ -58,6 +58,7 @@ struct PageRewriterTests {
         // The page's own base.
         #"<base href="§https://h/dir/"><img src="x">"#, #"<base href="https://other/dir/">"#, #"<base href="/dir/">"#,
         #"<base href="//h/dir/">"#, #"<base href="//api.h/dir/">"#,
+        #"<template><base href=https://other/></template><img src="§https://h/m">"#,
         // Comments, and scripts in scripts.
         #"<!--> <img src="§https://h/m"> <!---> <img src="§https://h/m"> --><img src="§https://h/m">"#,
         #"<!-- <img src="https://h/m"> --!> <img src="§https://h/m"> <!--!> <img src="https://h/m"> -->"#,

@@ -111,7 +111,10 @@ struct WebExtensionTests {
             ("onmessage = () => self.skipWaiting()", true), ("clients . claim ()", true),
             (#"navigator.serviceWorker.register("sw.js"); window.addEventListener("load", fetch)"#, false),
             (#"addEventListener("beforeinstallprompt", f); wb.messageSkipWaiting();"#, false),
-            ("onmessage = event => postMessage(1)", false),
+            ("onmessage = event => postMessage(1)", false), ("self.onfetch = event => {}", true),
+            ("\n  importScripts('/lib.js'); messaging().onBackgroundMessage(f)", true),
+            ("addEventListener('push', event => {})", true),
+            ("if (typeof importScripts === 'function') importScripts('x.js')", false),
         ]
     )
     func serviceWorkers(script: String, isWorker: Bool) async throws {
@@ -126,12 +129,13 @@ struct WebExtensionTests {
     func imported() async throws {
         try write(
             #"{ "//h/app/sw.js": "sw.js", "//h/app/": "app/", "https://h/lib/x.js?v=1": "x.js", "https://h/x.js": "x.js" }"#,
-            files: ["x.js", "app/data/games.js", "app/page.js"]
+            files: ["x.js", "app/data/more.js", "app/page.js"]
         )
         try folder.write(
-            "self.importScripts('data/games.js', `../lib/x.js?v=1`); addEventListener('fetch', () => {})",
+            "self.importScripts('data/games(1).js', `../lib/x.js?v=1`); addEventListener('fetch', () => {})",
             to: "Substitutions/sw.js"
         )
+        try folder.write("importScripts('data/more.js')", to: "Substitutions/app/data/games(1).js")
         #expect(try await make().status == 0)
         let started = try rules().filter { $0.hasPrefix("|https:") }.map { $0.split(separator: "|")[0] }
         #expect(started == ["https://h/app/page.js", "https://h/x.js"])
