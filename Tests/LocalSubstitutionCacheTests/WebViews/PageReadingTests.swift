@@ -110,8 +110,8 @@ struct PageReadingTests {
         ),
     ]
 
-    @Test("No page costs minutes", .timeLimit(.minutes(3)), arguments: hostile.map(\.name))
-    func costly(name: String) throws {
+    @Test("No page costs minutes", .timeLimit(.minutes(5)), arguments: hostile.map(\.name))
+    func hostilePages(name: String) throws {
         let page = try #require(Self.hostile.first { $0.name == name }).page
         #expect(PageScanner.references(in: Array((page + "<svg><a href=x>").utf8)).addresses.count == 1)
     }
