@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is probably not meant. An app's launch does not ask for it.
+/// Finds what a designer has probably not meant. An app's launch does not ask for it.
 extension ManifestResolver {
     /// Adds the warnings; reads the content of text files.
     ///
@@ -23,7 +23,7 @@ extension ManifestResolver {
         if isSound { warnOfUnusedFiles(oneByOne: listsUnused) }
     }
 
-    /// Whether there is no error so far.
+    /// True while no error was found.
     ///
     /// As long as an entry is wrong, the file that it means would seem unused, and its URL answered by another.
     var isSound: Bool { (manifest.findings + findings).allSatisfy { $0.severity == .warning } }

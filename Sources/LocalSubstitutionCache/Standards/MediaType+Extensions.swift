@@ -2,6 +2,9 @@ extension MediaType {
     /// Bytes of which nothing is known.
     static let octetStream = MediaType(essence: "application/octet-stream")
 
+    /// True for types that browsers show as a page.
+    package var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
+
     /// True for bytes of which nothing is known.
     package var isUnknown: Bool { canonical.essence == Self.octetStream.essence }
 
@@ -21,12 +24,12 @@ extension MediaType {
     /// The extension by which files of this type are known best, without its dot; nil when none is known.
     package var fileExtension: String? { synonyms.lazy.compactMap { Self.fileExtensions[$0] }.first }
 
-    /// Whether there is nothing to tell beside the type, but that text is UTF-8.
+    /// True where the parameters say no more than that text is UTF-8.
     package var isPlain: Bool {
         parameters.allSatisfy { $0.name == "charset" && ["utf-8", "utf8"].contains($0.value.lowercased()) }
     }
 
-    /// Whether the table has a type under this name.
+    /// Returns whether the table has a type under this name.
     static func isKnown(_ essence: String) -> Bool { fileExtensions[essence] != nil }
 
     /// Every type that an extension is known of, in the order of the alphabet.

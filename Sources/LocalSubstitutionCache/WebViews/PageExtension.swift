@@ -6,10 +6,10 @@ import Foundation
 struct PageExtension {
     /// Paths below the extension's folder, and what lies there.
     let files: [String: Data]
-    /// What is left to the network.
+    /// The entries that are left to the network.
     let omissions: [Ruleset.Omission]
 
-    /// How many rules WebKit takes (`ContentExtensionCompiler.cpp`, `maxRuleCount`).
+    /// The number of rules that WebKit takes (`ContentExtensionCompiler.cpp`, `maxRuleCount`).
     static let maximumRules = 150_000
 
     /// Makes the extension.

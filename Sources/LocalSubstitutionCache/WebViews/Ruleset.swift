@@ -6,7 +6,7 @@ import Foundation
 /// answers. No two rules are about the same URL, so that it does not matter in which order an engine tries them:
 /// WebKit has changed its mind on that. What rules cannot say is left to the network, and told by ``left``.
 package struct Ruleset: Sendable {
-    /// What is substituted for the URLs of a filter.
+    /// A filter, and the substitution for its URLs.
     package struct Rule: Hashable, Sendable {
         package let filter: URLFilter
         /// Index of the substitution.
@@ -19,16 +19,16 @@ package struct Ruleset: Sendable {
         package let line: Int, column: Int
         /// The entry's URL, as the manifest writes it.
         package let url: String
-        /// What is left to the network, and why, as a sentence without its full stop.
+        /// The URLs that stay on the network, and why, as a sentence without its full stop.
         package let reason: String
     }
 
     package let substitutions: [Substitution]
     package private(set) var rules: [Rule] = []
-    /// What is left to the network, and for how many URLs of its entry.
+    /// The omissions, each with the number of URLs of its entry.
     private(set) var left: [Omission: Int] = [:]
 
-    /// What is left to the network, in the order of the manifest; each reason tells for how many URLs, if for several.
+    /// The omissions in the order of the manifest; each reason names the number of URLs, if there are several.
     package var omissions: [Omission] {
         left.sorted { ($0.key.line, $0.key.column, $0.key.reason) < ($1.key.line, $1.key.column, $1.key.reason) }
             .map { omission, count in
@@ -42,7 +42,9 @@ package struct Ruleset: Sendable {
             }
     }
 
-    /// What has rules and a last day, of which rules know nothing: they answer after it, too, until made again.
+    /// The substitutions that have rules and a last day.
+    ///
+    /// Rules know no days: they answer later, too, until they are made again.
     package var dated: [Substitution] {
         Set(rules.map(\.substitution)).sorted().map { substitutions[$0] }.filter { $0.lastDay != nil }
     }
@@ -84,7 +86,7 @@ package struct Ruleset: Sendable {
                 leave(substitution, reason)
             } else {
                 addRules(of: index, substitution)
-                if substitution.mediaType.isPage {
+                if substitution.mediaType.isHTML {
                     leave(substitution, "as a page or in a frame, where it would lose its address")
                 }
             }
@@ -207,11 +209,6 @@ package struct Ruleset: Sendable {
         let (line, column) = (substitution.line, substitution.column)
         left[Omission(line: line, column: column, url: substitution.namedURL, reason: reason), default: 0] += 1
     }
-}
-
-extension MediaType {
-    /// Whether browsers show it as a page.
-    fileprivate var isPage: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
 }
 
 /// How pages and browsers spell a URL: a rule compares text, and cannot tell that two spellings are the same.

@@ -19,7 +19,7 @@ enum ResourceKind: String, CaseIterable {
 
     private static func kind(_ type: MediaType?) -> ResourceKind {
         guard let essence = type?.canonical.essence else { return .other }
-        if essence == "text/html" || essence == "application/xhtml+xml" { return .document }
+        if type?.isHTML == true { return .document }
         if essence == "text/css" { return .stylesheet }
         if essence == "text/javascript" { return .script }
         if essence.hasPrefix("image/") { return .image }

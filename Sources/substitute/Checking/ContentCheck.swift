@@ -199,8 +199,6 @@ extension MediaType {
 
     var isJavaScript: Bool { canonical.essence == "text/javascript" }
 
-    var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
-
     /// Whether people read its bytes.
     var isText: Bool { essence.hasPrefix("text/") || isJSON || isXML || isJavaScript }
 }

@@ -181,8 +181,9 @@ struct OutputFolder {
         }
     }
 
-    /// Whether a folder with such a name is a run's: it holds a list, or nothing but one that was not written to its
-    /// end, or nothing at all.
+    /// Returns whether a folder with such a name is a run's.
+    ///
+    /// It holds a list, or nothing but one that was not written to its end, or nothing at all.
     private static func isLeftover(_ folder: URL) -> Bool {
         if list(in: folder) != nil { return true }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { return false }

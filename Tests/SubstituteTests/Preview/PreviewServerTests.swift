@@ -162,7 +162,7 @@ struct PreviewServerTests {
         #expect(try await browser.text(kept) != address)
         #expect(try await browser.text("window.mark") == "1", "the page was not loaded again")
 
-        // Wrong for a moment: the errors, with their lines, in the place of what was there.
+        // While the manifest is wrong, the page shows its errors with their lines instead of the cards.
         let manifest = folder.url.appendingPathComponent("Site/manifest.json")
         let text = try String(contentsOf: manifest, encoding: .utf8)
         try folder.write(text.replacingOccurrences(of: "b.css\",", with: "b.cs\","), to: "Site/manifest.json")
