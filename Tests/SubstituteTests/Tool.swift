@@ -4,6 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import substitute
+
 /// The tool as it was built, run as a person would.
 struct Tool {
     /// What a program printed, and how it ended.
@@ -35,6 +37,30 @@ struct Tool {
         environment: [String: String] = [:]
     ) async throws -> Result {
         try await run(url.path, arguments, input: input, in: folder, environment: environment)
+    }
+
+    /// Runs a command in the process of the tests, for what it says: paths are relative to the folder of the tests, so
+    /// give them whole.
+    ///
+    /// Signals, pipes, terminals and the current folder need a process: ``run(_:input:in:environment:)``.
+    static func call(_ arguments: [String], input: Data? = nil) async -> Result {
+        let written = Written()
+        let console = Console(
+            sink: { stream, bytes in written.append(bytes, to: stream) },
+            source: { input.map(Swift.Result.success) ?? .failure(ToolError("the test has no input")) }
+        )
+        let status = await Main.run(arguments, console)
+        return Result(status: status, output: written.text(of: .output), errors: written.text(of: .errors))
+    }
+
+    /// The text that a command wrote to its streams.
+    // Only accessed by the one command that writes.
+    private final class Written: @unchecked Sendable {
+        private var bytes: [Console.Stream: [UInt8]] = [:]
+
+        func append(_ more: [UInt8], to stream: Console.Stream) { bytes[stream, default: []] += more }
+
+        func text(of stream: Console.Stream) -> String { String(decoding: bytes[stream, default: []], as: UTF8.self) }
     }
 
     /// Hundreds of tests run it at once; so many processes would hold up all other tests, and with so many open files

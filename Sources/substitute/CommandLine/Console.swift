@@ -1,20 +1,48 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Standard output, standard error and standard input.
+/// Standard output, standard error and standard input, or what stands in for them.
 ///
-/// Output is collected and written in large pieces; whoever reads it may close the pipe at any time, which ends the
-/// tool quietly, as it ends others (SIGPIPE).
+/// Output is collected and written in large pieces.
 final class Console {
+    /// A stream that a command writes to.
+    enum Stream: Int32 {
+        case output = 1
+        case errors = 2
+    }
+
     private var buffer: [UInt8] = []
+    private let sink: (Stream, [UInt8]) -> Void
+    private let source: () -> Result<Data, ToolError>
 
     /// Whether standard output is a terminal that may be given colours (https://no-color.org).
     let isColoured: Bool
 
-    init() {
+    /// The streams of the process.
+    ///
+    /// A reader that closes its pipe ends the tool quietly (SIGPIPE), as it ends others.
+    convenience init() {
         signal(SIGPIPE, SIG_DFL)
         let environment = ProcessInfo.processInfo.environment
-        isColoured = isatty(1) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+        self.init(
+            isColoured: isatty(1) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb",
+            sink: { Self.write($1, to: $0.rawValue) },
+            source: Self.readStandardInput
+        )
+    }
+
+    /// Streams that a test or another program hands in.
+    ///
+    /// - Parameters:
+    ///   - isColoured: Whether output may have colours.
+    ///   - sink: Takes what is written, in large pieces.
+    ///   - source: Gives all of the input.
+    init(
+        isColoured: Bool = false,
+        sink: @escaping (Stream, [UInt8]) -> Void,
+        source: @escaping () -> Result<Data, ToolError>
+    ) {
+        (self.isColoured, self.sink, self.source) = (isColoured, sink, source)
     }
 
     /// Writes a line to standard output.
@@ -27,12 +55,12 @@ final class Console {
     /// Writes a line to standard error.
     func complain(_ line: String) {
         flush()
-        Self.write(Array((line + "\n").utf8), to: 2)
+        sink(.errors, Array((line + "\n").utf8))
     }
 
     /// Writes what was collected.
     func flush() {
-        Self.write(buffer, to: 1)
+        sink(.output, buffer)
         buffer.removeAll(keepingCapacity: true)
     }
 
@@ -50,7 +78,22 @@ final class Console {
     }
 
     /// All of standard input.
-    func readAll() -> Data { FileHandle.standardInput.readDataToEndOfFile() }
+    ///
+    /// - Throws: ``ToolError`` when there is none.
+    func readAll() throws(ToolError) -> Data { try source().get() }
+
+    private static func readStandardInput() -> Result<Data, ToolError> {
+        // The package manager closes it for what a plugin starts.
+        guard fcntl(0, F_GETFD) != -1 else {
+            return .failure(ToolError("there is no standard input here; name a file instead of \"-\""))
+        }
+        if isatty(0) == 1 { write(Array("Reading from the terminal; end with Control-D.\n".utf8), to: 2) }
+        do {
+            return .success(try FileHandle.standardInput.readToEnd() ?? Data())
+        } catch {
+            return .failure(ToolError("standard input cannot be read: \(FileSystem.reason(error))"))
+        }
+    }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
         var rest = bytes[...]

@@ -7,13 +7,17 @@ enum Main {
     static let version = "unreleased"
 
     static func main() async {
-        let console = Console()
-        let status = await run(Array(CommandLine.arguments.dropFirst()), console)
-        console.flush()
-        exit(status)
+        exit(await run(Array(CommandLine.arguments.dropFirst()), Console()))
     }
 
-    private static func run(_ words: [String], _ console: Console) async -> Int32 {
+    /// Runs a command line, as the process would.
+    ///
+    /// - Parameters:
+    ///   - words: The command and what follows it.
+    ///   - console: Where it reads and writes.
+    /// - Returns: The status to exit with.
+    static func run(_ words: [String], _ console: Console) async -> Int32 {
+        defer { console.flush() }
         guard let first = words.first else {
             console.complain(Command.overview)
             return 2

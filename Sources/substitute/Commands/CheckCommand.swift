@@ -133,10 +133,10 @@ enum CheckCommand {
         _ arguments: Arguments,
         _ console: Console
     ) throws -> Int32 {
-        let checks = paths.map { path in
+        let checks = try paths.map { path in
             let files = URL(fileURLWithPath: arguments.values(folder).last ?? ".")
             return path == "-"
-                ? ManifestCheck(console.readAll(), name: "<stdin>", folder: files, listsUnused: arguments.has(all))
+                ? try ManifestCheck(console.readAll(), name: "<stdin>", folder: files, listsUnused: arguments.has(all))
                 : ManifestCheck(URL(fileURLWithPath: path), name: path, listsUnused: arguments.has(all))
         }
         let webChecks = arguments.has(webViews) ? checks.map(WebViewCheck.init) : []

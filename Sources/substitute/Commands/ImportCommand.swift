@@ -86,7 +86,7 @@ enum ImportCommand {
     }
 
     private static func read(_ file: String, _ console: Console) throws -> Data {
-        if file == "-" { return console.readAll() }
+        if file == "-" { return try console.readAll() }
         guard FileSystem.kind(of: file) != nil else { throw ToolError("\(quoted(file)) does not exist") }
         do {
             return try Data(contentsOf: URL(fileURLWithPath: file), options: .mappedIfSafe)
