@@ -13,9 +13,16 @@ extension PluginContext {
         process.executableURL = try tool(named: "substitute").url
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(
-            ["SUBSTITUTE_MANIFESTS": manifests.joined(separator: "\n"), "SUBSTITUTE_VERB": verb]
+            [
+                "SUBSTITUTE_MANIFESTS": manifests.joined(separator: "\n"), "SUBSTITUTE_VERB": verb,
+                "SUBSTITUTE_PARENT": String(getpid()),
+            ]
         ) { $1 }
+        let manager = getppid()
         try process.run()
+        // A package manager that ends takes its plugins along only after Control-C.
+        while process.isRunning, getppid() == manager { usleep(50_000) }
+        if process.isRunning { process.terminate() }
         process.waitUntilExit()
         // The tool has said what is wrong.
         if process.terminationStatus != 0 { exit(process.terminationStatus) }

@@ -83,9 +83,11 @@ final class Console {
     func readAll() throws(ToolError) -> Data { try source().get() }
 
     private static func readStandardInput() -> Result<Data, ToolError> {
-        // The package manager closes it for what a plugin starts.
-        guard fcntl(0, F_GETFD) != -1 else {
-            return .failure(ToolError("there is no standard input here; name a file instead of \"-\""))
+        // The package manager gives plugins none; what the descriptor leads to there is nobody's input.
+        let isPlugin = ProcessInfo.processInfo.environment["SUBSTITUTE_VERB"] != nil
+        guard !isPlugin, isInput(0) else {
+            let reason = isPlugin ? "the package manager gives a plugin no standard input" : "standard input is closed"
+            return .failure(ToolError("\(reason); name a file instead of \"-\""))
         }
         if isatty(0) == 1 { write(Array("Reading from the terminal; end with Control-D.\n".utf8), to: 2) }
         do {
@@ -93,6 +95,14 @@ final class Console {
         } catch {
             return .failure(ToolError("standard input cannot be read: \(FileSystem.reason(error))"))
         }
+    }
+
+    /// True for a file, a pipe, a device or a socket.
+    ///
+    /// Where the descriptor was closed, the runtime may have it by now for an event queue, which has no type.
+    private static func isInput(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != 0
     }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {

@@ -7,6 +7,7 @@ enum Main {
     static let version = "unreleased"
 
     static func main() async {
+        ParentWatch.begin()
         exit(await run(Array(CommandLine.arguments.dropFirst()), Console()))
     }
 

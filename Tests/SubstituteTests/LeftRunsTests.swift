@@ -1,0 +1,91 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Runs whose parent or input is gone")
+struct LeftRunsTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write(#"{ "https://h/a": "a.txt" }"#, to: "manifest.json")
+        try folder.write("a", to: "a.txt")
+    }
+
+    /// A shell that runs a command line with the tool as `$0`, and a pipe that ends with the last process which has it.
+    ///
+    /// Nothing waits for the shell: on Linux, Foundation waits for all that a process started, too.
+    private func shell(_ line: String) throws -> (shell: Process, output: FileHandle) {
+        let (process, pipe) = (Process(), Pipe())
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", line, Tool.url.path]
+        process.currentDirectoryURL = folder.url
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        // A tool that runs in the background reads nothing, and a plugin's variables are of another test's business.
+        process.standardInput = FileHandle.nullDevice
+        try process.runWithSignals()
+        try pipe.fileHandleForWriting.close()
+        return (process, pipe.fileHandleForReading)
+    }
+
+    /// Reads until a text has come.
+    private func read(_ handle: FileHandle, until text: String) throws -> String {
+        var read = ""
+        while !read.contains(text) {
+            let data = handle.availableData
+            if data.isEmpty { throw POSIXError(.EPIPE) }
+            read += String(decoding: data, as: UTF8.self)
+        }
+        return read
+    }
+
+    @Test(
+        "A run ends when the process is gone that started it, however that ended",
+        arguments: ["preview --serve", "check --watch"],
+        [SIGKILL, SIGHUP]
+    )
+    func orphan(command: String, signal: Int32) async throws {
+        try await onThread {
+            let (shell, output) = try self.shell("\"$0\" \(command) & wait")
+            _ = try self.read(output, until: "1 URL")
+            kill(shell.processIdentifier, signal)
+            // The end of the pipe: nobody has it any more.
+            _ = try output.readToEnd()
+        }
+    }
+
+    @Test("Under nohup a run goes on without its parent")
+    func nohup() async throws {
+        try await onThread {
+            let (shell, output) = try self.shell("nohup \"$0\" check --watch & echo \"$!.\"; wait")
+            let number = try self.read(output, until: "no errors").prefix { $0 != "." }
+            let tool = try #require(pid_t(number))
+            defer { kill(tool, SIGKILL) }
+            kill(shell.processIdentifier, SIGKILL)
+            // Longer than the tool takes to look; on a busy machine this proves less, and never fails.
+            usleep(1_000_000)
+            try self.folder.write("{}", to: "manifest.json")
+            #expect(try self.read(output, until: "\n\n").contains("0 URLs"))
+        }
+    }
+
+    @Test("Where standard input is closed, that is said", arguments: ["check -", "explain -", "import -"])
+    func closedInput(command: String) async throws {
+        let result = try await Tool.run("/bin/sh", ["-c", "\"$0\" \(command) <&-", Tool.url.path], in: folder.url)
+        #expect(result.status == 1)
+        let name = command.prefix { $0 != " " }
+        #expect(result.errors == "substitute \(name): standard input is closed; name a file instead of \"-\"\n")
+    }
+
+    @Test("Through the package manager there is no standard input, whatever the descriptor leads to")
+    func plugin() async throws {
+        let environment = ["SUBSTITUTE_VERB": "substitute"]
+        let result = try await Tool.run(["check", "-"], input: Data("{}".utf8), environment: environment)
+        #expect(result.status == 1)
+        #expect(result.errors.contains("the package manager gives a plugin no standard input; name a file"))
+    }
+}
+#endif
