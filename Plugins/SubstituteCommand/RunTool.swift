@@ -1,17 +1,26 @@
 import Foundation
 import PackagePlugin
 
-extension PluginContext {
-    /// Runs the tool in the folder in which the person stands, as an installed one would.
+/// One run of the tool for somebody in a terminal or in Xcode.
+struct ToolRun {
+    /// The tool as it was built for the plugin.
+    let tool: URL
+    /// The command plugin's verb, as a person writes it after `swift package`.
+    let verb: String
+    /// The resources that the targets ship: files, and folders that are copied whole.
+    let resources: [URL]
+    /// The folder in which the tool looks for a manifest.
+    let folder: URL
+
+    /// Runs the tool to its end, and ends with its status when that is not 0.
     ///
-    /// - Parameters:
-    ///   - arguments: What the person wrote.
-    ///   - verb: What the person wrote before, after `swift package`.
-    /// - Throws: What keeps the tool from being started.
-    func runTool(_ arguments: [String], as verb: String) throws {
+    /// - Parameter arguments: The words that the person wrote.
+    /// - Throws: An error when the tool cannot be started.
+    func callAsFunction(_ arguments: [String]) throws {
         let process = Process()
-        process.executableURL = try tool(named: "substitute").url
+        process.executableURL = tool
         process.arguments = arguments
+        process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(
             [
                 "SUBSTITUTE_MANIFESTS": manifests.joined(separator: "\n"), "SUBSTITUTE_VERB": verb,
@@ -20,7 +29,7 @@ extension PluginContext {
         ) { $1 }
         let manager = getppid()
         try process.run()
-        // A package manager that ends takes its plugins along only after Control-C.
+        // Control-C ends a plugin with its package manager; a closed terminal ends only the package manager.
         while process.isRunning, getppid() == manager { usleep(50_000) }
         if process.isRunning { process.terminate() }
         process.waitUntilExit()
@@ -28,13 +37,53 @@ extension PluginContext {
         if process.terminationStatus != 0 { exit(process.terminationStatus) }
     }
 
-    /// The manifests in the folders that the package's targets ship, seen from the current folder.
+    /// The manifests in the folders that the targets ship, seen from the current folder.
     private var manifests: [String] {
-        let here = FileManager.default.currentDirectoryPath + "/"
-        let modules = package.targets.compactMap { $0.sourceModule }.filter { $0.kind != .test }
-        let folders = modules.flatMap(\.sourceFiles).filter { $0.type == .resource }.map(\.url)
-        return folders.map { $0.appendingPathComponent("manifest.json").path }
+        let here = folder.path + "/"
+        return resources.map { $0.appendingPathComponent("manifest.json").path }
             .filter { FileManager.default.fileExists(atPath: $0) }
             .map { $0.hasPrefix(here) ? String($0.dropFirst(here.count)) : $0 }
     }
 }
+
+extension ToolRun {
+    /// A run for `swift package`, in the folder in which the person stands.
+    init(_ context: PluginContext, verb: String) throws {
+        let modules = context.package.targets.compactMap { $0.sourceModule }.filter { $0.kind != .test }
+        self.init(
+            tool: try context.tool(named: "substitute").url,
+            verb: verb,
+            resources: modules.flatMap(\.sourceFiles).filter { $0.type == .resource }.map(\.url),
+            folder: URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
+        )
+    }
+}
+
+// Only Xcode has this module, for projects.
+#if canImport(XcodeProjectPlugin)
+import XcodeProjectPlugin
+
+extension ToolRun {
+    /// A run for Xcode's menu, in the folder of the project.
+    init(_ context: XcodePluginContext, verb: String) throws {
+        self.init(
+            tool: try context.tool(named: "substitute").url,
+            verb: verb,
+            resources: context.xcodeProject.targets.flatMap(\.inputFiles).map(\.url),
+            folder: context.xcodeProject.directoryURL
+        )
+    }
+
+    /// Runs the tool with what a person wrote into Xcode's sheet.
+    ///
+    /// - Parameters:
+    ///   - arguments: These words, among `--target NAME` for each target that is ticked in the sheet.
+    ///   - usual: The words that stand in when there are no others.
+    /// - Throws: An error when the tool cannot be started.
+    func callAsFunction(inXcode arguments: [String], usual: [String]) throws {
+        var extractor = ArgumentExtractor(arguments)
+        _ = extractor.extractOption(named: "target")
+        try self(extractor.remainingArguments.isEmpty ? usual : extractor.remainingArguments)
+    }
+}
+#endif

@@ -4,6 +4,17 @@ import PackagePlugin
 @main
 struct SubstituteCommand: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {
-        try context.runTool(arguments, as: "substitute")
+        try ToolRun(context, verb: "substitute")(arguments)
     }
 }
+
+// Only Xcode has this module, for projects.
+#if canImport(XcodeProjectPlugin)
+import XcodeProjectPlugin
+
+extension SubstituteCommand: XcodeCommandPlugin {
+    func performCommand(context: XcodePluginContext, arguments: [String]) throws {
+        try ToolRun(context, verb: "substitute")(inXcode: arguments, usual: ["check"])
+    }
+}
+#endif

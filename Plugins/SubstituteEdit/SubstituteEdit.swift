@@ -5,6 +5,17 @@ import PackagePlugin
 @main
 struct SubstituteEdit: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {
-        try context.runTool(arguments, as: "substitute-edit")
+        try ToolRun(context, verb: "substitute-edit")(arguments)
     }
 }
+
+// Only Xcode has this module, for projects.
+#if canImport(XcodeProjectPlugin)
+import XcodeProjectPlugin
+
+extension SubstituteEdit: XcodeCommandPlugin {
+    func performCommand(context: XcodePluginContext, arguments: [String]) throws {
+        try ToolRun(context, verb: "substitute-edit")(inXcode: arguments, usual: ["--help"])
+    }
+}
+#endif

@@ -26,13 +26,8 @@ enum ParentWatch {
 
     /// True under `nohup`, which ignores SIGHUP for the program that it starts (POSIX).
     private static var ignoresHangUp: Bool {
-        var action = sigaction()
-        guard sigaction(SIGHUP, nil, &action) == 0 else { return false }
-        #if canImport(Darwin)
-        let handler = action.__sigaction_u.__sa_handler
-        #else
-        let handler = action.__sigaction_handler.sa_handler
-        #endif
-        return handler.map { unsafeBitCast($0, to: Int.self) } == unsafeBitCast(SIG_IGN, to: Int.self)
+        let handler = signal(SIGHUP, SIG_IGN)
+        signal(SIGHUP, handler)
+        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }
