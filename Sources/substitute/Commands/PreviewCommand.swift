@@ -72,7 +72,7 @@ enum PreviewCommand {
             throw UsageError("\(quoted(output)) is what is to be shown; name another file")
         }
         try Console.write(preview.html, to: output)
-        console.print("\(visible(output)) shows \(check.inventory.description)")
+        console.print("\(visible(output)) shows \(PreviewSummary(check).shown)")
         if arguments.has(opens) { try open(page.resolvingSymlinksInPath().path) }
         return 0
     }

@@ -13,6 +13,7 @@ extension PreviewPage {
         h1 { margin: 0; font-size: 1.6rem; letter-spacing: -.01em; }
         header p { margin: 0; color: var(--quiet); overflow-wrap: anywhere; }
         header .totals { margin-top: .35rem; color: var(--ink); }
+        header:has(.error) h1 { color: var(--error); }
         .error, .error b { color: var(--error); } .warning, .warning b { color: var(--warning); }
         a { color: var(--accent); }
         .issues { margin-top: 1.25rem; padding: .9rem 1.1rem; background: var(--card); border: 1px solid var(--line);

@@ -4,6 +4,7 @@ import LocalSubstitutionCache
 /// The page that shows what a manifest ships: one file, with its style and its script in it.
 struct PreviewPage {
     private let check: ManifestCheck
+    private let summary: PreviewSummary
     private let cards: [PreviewCard]
     /// The first card of each entry.
     private let anchors: [ManifestCheck.Place: String]
@@ -32,6 +33,7 @@ struct PreviewPage {
         address: (Substitution) -> String
     ) {
         self.check = check
+        summary = PreviewSummary(check)
         self.version = version
         let now = Date()
         cards = check.substitutions.enumerated().map { number, substitution in
@@ -55,14 +57,14 @@ struct PreviewPage {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta http-equiv="Content-Security-Policy" content="\(policy)">
-        <title>What ships: \(HTML.escaped(check.name))</title>
+        <title>\(summary.heading): \(HTML.escaped(check.name))</title>
         <style>
         \(Self.style)
         </style>
         <header>
-        <h1>What ships</h1>
+        <h1>\(summary.heading)</h1>
         <p>\(HTML.escaped(check.name))</p>
-        <p class="totals">\(totals)</p>
+        \(summary.html)
         </header>
         <div id="issues">\(issues)</div>
         \(filter)<main>
@@ -83,15 +85,6 @@ struct PreviewPage {
             "style-src 'unsafe-inline'", "connect-src \(version == nil ? "'none'" : "'self'")",
             "script-src 'nonce-\(nonce)'", "base-uri 'none'", "form-action 'none'",
         ].joined(separator: "; ")
-    }
-
-    private var totals: String {
-        let errors = check.issues.count { $0.severity == .error }
-        var parts = [HTML.escaped(check.inventory.description)]
-        if errors > 0 { parts.append("<strong class=\"error\">\(counted(errors, "error"))</strong>") }
-        let warnings = check.issues.count - errors
-        if warnings > 0 { parts.append("<strong class=\"warning\">\(counted(warnings, "warning"))</strong>") }
-        return parts.joined(separator: " · ")
     }
 
     private var issues: String {

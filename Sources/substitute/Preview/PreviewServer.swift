@@ -49,8 +49,8 @@ final class PreviewServer: @unchecked Sendable {
     /// The address to open.
     var url: URL? { server?.url.appendingPathComponent("/") }
 
-    /// What ships now.
-    var summary: String { condition.withLock { check.inventory.description } }
+    /// A summary of the manifest as it is now.
+    var summary: String { condition.withLock { PreviewSummary(check).description } }
 
     /// The substitutions that are shown.
     var substitutions: [Substitution] { condition.withLock { check.substitutions } }

@@ -112,7 +112,7 @@ struct PreviewTests {
         let data = try JSONSerialization.data(withJSONObject: manifest, options: .sortedKeys)
         try folder.write(String(decoding: data, as: UTF8.self), to: "hostile/<b>.json")
         let (page, _) = try await look(at: "hostile/<b>.json")
-        #expect(page["title"] as? String == "What ships: hostile/<b>.json")
+        #expect(page["title"] as? String == "Nothing ships: hostile/<b>.json")
         #expect(page["scripts"] as? Int == 1)
         #expect(page["handlers"] as? Int == 0)
         #expect(page["foreignLinks"] as? Int == 0)
@@ -168,6 +168,36 @@ struct PreviewTests {
         try folder.write(line, to: "wrong/line.json")
         let linePage = try await Tool.run(["preview", "wrong/line.json"], in: folder.url).output
         #expect(linePage.contains("<a href=\"#line-1-1\">1:"))
+    }
+
+    @Test("While there is an error, the page says that nothing ships, and what would once it is mended")
+    func nothingShips() async throws {
+        try folder.write("x", to: "wrong/a.css")
+        let entries = #""https://h/a": "a.css""#
+        try folder.write("{ \(entries) }", to: "wrong/manifest.json")
+        let manifest = folder.url.appendingPathComponent("wrong/manifest.json").path
+        let right = await Tool.call(["preview", manifest]).output
+        #expect(right.contains("<title>What ships: ") && right.contains("<h1>What ships</h1>"))
+        #expect(right.contains("<p class=\"totals\">1 URL, 1 file, 1 byte: 1 text</p>"))
+        #expect(!right.contains("Nothing ships"))
+
+        try folder.write("{ \(entries), \"https://h/b\": \"b.css\" }", to: "wrong/manifest.json")
+        let page = folder.url.appendingPathComponent("page.html")
+        let told = await Tool.call(["preview", manifest, "-o", page.path])
+        #expect(
+            told.output == "\(page.path) shows that nothing ships: 1 error, and an app refuses the whole manifest. "
+                + "Once it is mended, at least this ships: 1 URL, 1 file, 1 byte: 1 text\n"
+        )
+        let wrong = try String(contentsOf: page, encoding: .utf8)
+        #expect(wrong.contains("<title>Nothing ships: ") && wrong.contains("<h1>Nothing ships</h1>"))
+        #expect(wrong.contains("<strong class=\"error\">1 error</strong>, and an app refuses the whole manifest."))
+        #expect(wrong.contains("Once it is mended, at least this ships: 1 URL, 1 file, 1 byte: 1 text"))
+        #expect(!wrong.contains("What ships"))
+
+        try folder.write("{ \"https://h/b\": \"b.css\", \"https://h/c\": 1 }", to: "wrong/manifest.json")
+        let nothing = await Tool.call(["preview", manifest]).output
+        #expect(nothing.contains("<strong class=\"error\">2 errors</strong>, and an app refuses the whole manifest."))
+        #expect(!nothing.contains("at least this ships"))
     }
 
     @Test("What cannot be shown or written is told, and nothing is lost")

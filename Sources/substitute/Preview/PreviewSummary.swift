@@ -1,0 +1,42 @@
+import LocalSubstitutionCache
+
+/// The sentences about what an app takes of a manifest: everything, or nothing while there is an error.
+struct PreviewSummary {
+    private let errors: Int
+    private let warnings: Int
+    private let inventory: Inventory
+
+    init(_ check: ManifestCheck) {
+        errors = check.errors.count
+        warnings = check.issues.count - errors
+        inventory = check.inventory
+    }
+
+    var heading: String { errors == 0 ? "What ships" : "Nothing ships" }
+
+    /// A sentence without its full stop, for terminals.
+    var description: String {
+        if errors == 0 { return inventory.description }
+        return "nothing ships: \(counted(errors, "error")), \(refusal)" + (expectation.map { " \($0)" } ?? "")
+    }
+
+    /// The rest of a sentence that begins with "`page` shows".
+    var shown: String { errors == 0 ? description : "that \(description)" }
+
+    /// The paragraphs under the heading of the page.
+    var html: String {
+        let warned = warnings == 0 ? "" : " · <strong class=\"warning\">\(counted(warnings, "warning"))</strong>"
+        if errors == 0 { return "<p class=\"totals\">\(HTML.escaped(inventory.description))\(warned)</p>" }
+        let refused =
+            "<p class=\"totals\"><strong class=\"error\">\(counted(errors, "error"))</strong>, \(refusal)\(warned)</p>"
+        return refused + (expectation.map { "\n<p>\(HTML.escaped($0))</p>" } ?? "")
+    }
+
+    private var refusal: String { "and an app refuses the whole manifest." }
+
+    /// Entries with errors name files, too, so that more may ship; nil when no entry is without.
+    private var expectation: String? {
+        if inventory.urls == 0 { return nil }
+        return "Once \(errors == 1 ? "it is" : "they are") mended, at least this ships: \(inventory.description)"
+    }
+}
