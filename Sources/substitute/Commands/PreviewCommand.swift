@@ -11,11 +11,14 @@ enum PreviewCommand {
         options: [output, opens, serves, outdated],
         discussion: """
             The page shows a thumbnail, specimen, player or first lines of each file, with its URL, media type, size and
-            conditions, and what is wrong with the manifest on top. It is one file; it refers to the files of the manifest
-            by relative address, and sends nothing anywhere.
+            conditions, as cards or as a list, and what is wrong with the manifest on top. It is one file; it refers to the
+            files of the manifest by relative address, and sends nothing anywhere.
 
             With --serve the page is served on this machine instead, to this machine only, and follows what is saved: a
             picture, a stylesheet, the manifest, with its errors. End it with Control-C.
+
+            Lines of the manifest open in an editor that is chosen on the page, with --serve, and with --open when no file
+            is named. Pages that may be handed on do not say where on this machine the manifest lies.
 
             \(Command.aboutManifest)
 
@@ -60,7 +63,9 @@ enum PreviewCommand {
             check,
             folder: manifest.deletingLastPathComponent(),
             from: page.deletingLastPathComponent(),
-            marks: arguments.has(outdated) ? await marks(of: check.substitutions, beside: manifest) : [:]
+            marks: arguments.has(outdated) ? await marks(of: check.substitutions, beside: manifest) : [:],
+            // A file that was named may be handed on.
+            editable: named == nil && arguments.has(opens) ? manifest : nil
         )
         guard let output else {
             console.print(preview.html)
@@ -90,7 +95,7 @@ enum PreviewCommand {
         while true { try await Task.sleep(nanoseconds: .max) }
     }
 
-    /// What servers say of files that differ, by their paths.
+    /// Sentences about files that differ from what their servers have, by their paths.
     private static func marks(of substitutions: [Substitution], beside manifest: URL) async -> [String: String] {
         let remote = RemoteCheck(substitutions, in: manifest.deletingLastPathComponent())
         let findings = await remote.findings(of: remote.copies)

@@ -8,6 +8,16 @@ enum HTML {
         escaped(path).replacingOccurrences(of: "/", with: "/<wbr>")
     }
 
+    /// A URL or a path in two parts: where there is no room for both, the page shortens the first.
+    ///
+    /// The second part begins after the last "/" that something follows.
+    static func inParts(_ path: String) -> String {
+        let scalars = path.unicodeScalars
+        let start = scalars.dropLast().lastIndex(of: "/").map { scalars.index(after: $0) } ?? scalars.startIndex
+        let (first, last) = (String(scalars[..<start]), String(scalars[start...]))
+        return "<span class=\"dir\">\(breakable(first))</span><span class=\"name\">\(breakable(last))</span>"
+    }
+
     /// Text as HTML shows it, in content and in attributes; control characters are written out.
     static func escaped(_ text: String) -> String {
         var result = ""

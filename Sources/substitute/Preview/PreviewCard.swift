@@ -7,31 +7,32 @@ struct PreviewCard {
     let kind: FileKind
     /// The file's address, relative to the page and percent-encoded.
     let address: String
-    /// What is wrong with the file's content, if anything.
+    /// A sentence about the file's content, if something is wrong with it.
     let problem: String?
-    /// Whether the entry is ignored since its last day has passed.
+    /// True once the entry is ignored, because its last day has passed.
     let isExpired: Bool
-    /// What its server says of it, when that was asked.
+    /// A sentence about the file that the server has, if that was asked and differs.
     let mark: String?
     /// Different for each card of the page.
     let number: Int
 
-    /// Where the entry stands.
+    /// The place of the entry's key in the manifest.
     var place: ManifestCheck.Place { .init(line: substitution.line, column: substitution.column) }
 
-    /// What links to the card.
+    /// The fragment by which links lead to the card.
     var anchor: String { "line-\(substitution.line)-\(number)" }
 
     /// The card as an item of a list.
     var html: String {
         """
         <li class="card\(isExpired ? " expired" : "")" data-kind="\(kind.rawValue)" data-size="\(substitution.size)" id="\(anchor)">
-        <div class="show \(kind.rawValue)\(problem == nil ? "" : " broken")">\(sample)</div>
+        <div class="show \(kind.rawValue)\(problem == nil ? "" : " broken")" data-label="\(label)">\(sample)</div>
         <div class="about">
-        <p class="url">\(HTML.breakable(substitution.url))</p>
-        <p><a href="\(address)">\(HTML.breakable(substitution.file))</a></p>
-        <p class="facts">\(HTML.escaped(substitution.mediaType.description)) · \(ByteCount(substitution.size)) · line \
-        \(substitution.line)</p>
+        <p class="url"><a href="#\(anchor)">\(HTML.inParts(substitution.url))</a></p>
+        <p class="file"><a href="\(address)">\(HTML.inParts(substitution.file))</a></p>
+        <p class="facts"><span class="type">\(HTML.escaped(substitution.mediaType.description))</span> \
+        <span class="bytes">\(ByteCount(substitution.size))</span> \
+        <span class="line"><a data-place="\(place.line):\(place.column)">line \(place.line)</a></span></p>
         \(conditions)</div>
         </li>
 
@@ -56,18 +57,24 @@ struct PreviewCard {
         case .text:
             return "<pre>\(HTML.escaped(firstLines))</pre>"
         case .other:
-            let name = substitution.file.split(separator: ".").last.map(String.init) ?? ""
-            return "<p class=\"big\">\(HTML.escaped(String(name.prefix(8))))</p>"
+            return "<p class=\"big\">\(label)</p>"
         }
     }
 
+    /// A few letters for the kind of file: the end of its name.
+    private var label: String {
+        let name = substitution.file.split(separator: ".").last.map(String.init) ?? ""
+        return HTML.escaped(String(name.prefix(8)))
+    }
+
+    /// As many lines as the style shows, and no more of a text of one line than a wide card has room for.
     private var firstLines: String {
         guard let data = substitution.bytes(upTo: 2048) else { return "" }
         var text = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "\t", with: "    ")
         // What was read may end in the middle of a character.
         if data.count < substitution.size, text.hasSuffix("\u{FFFD}") { text.removeLast() }
-        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        return lines.prefix(12).map { $0.prefix(160) }.joined(separator: "\n")
+        let lines = text.prefix(640).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        return lines.prefix(8).joined(separator: "\n")
     }
 
     private var conditions: String {

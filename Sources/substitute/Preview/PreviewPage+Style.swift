@@ -1,6 +1,6 @@
 extension PreviewPage {
     static let style = """
-        :root { color-scheme: light dark; --paper: #f6f4ef; --card: #fff; --ink: #20242c; --quiet: #626974; --line: #ddd8cc;
+        :root { color-scheme: light dark; --paper: #f6f4ef; --card: #fff; --ink: #20242c; --quiet: #5b626d; --line: #ddd8cc;
           --accent: #1d5fbf; --error: #b3261e; --warning: #8a5a00; --check: #e9e6df; }
         @media (prefers-color-scheme: dark) {
           :root { --paper: #111318; --card: #1a1d24; --ink: #eceef2; --quiet: #9aa2ae; --line: #2d323d; --accent: #8ab4ff;
@@ -8,14 +8,16 @@ extension PreviewPage {
         }
         * { box-sizing: border-box; }
         [hidden] { display: none !important; }
-        body { margin: 0 auto; max-width: 90rem; padding: 1.5rem; background: var(--paper); color: var(--ink);
+        html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+        body { --edge: 1.5rem; margin: 0 auto; max-width: 90rem; padding: var(--edge); background: var(--paper); color: var(--ink);
           font: 16px/1.45 system-ui, "DejaVu Sans", sans-serif; }
-        h1 { margin: 0; font-size: 1.6rem; letter-spacing: -.01em; }
+        h1 { margin: 0; font-size: 1.6rem; line-height: 1.25; letter-spacing: -.01em; }
+        header:has(.error) h1 { color: var(--error); }
         header p { margin: 0; color: var(--quiet); overflow-wrap: anywhere; }
         header .totals { margin-top: .35rem; color: var(--ink); }
-        header:has(.error) h1 { color: var(--error); }
         .error, .error b { color: var(--error); } .warning, .warning b { color: var(--warning); }
-        a { color: var(--accent); }
+        a { color: var(--accent); } a:not([href]) { color: inherit; }
+        :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
         .issues { margin-top: 1.25rem; padding: .9rem 1.1rem; background: var(--card); border: 1px solid var(--line);
           border-left: 4px solid currentColor; border-radius: 10px; }
         .issues ul { margin: 0; padding: 0; list-style: none; }
@@ -23,48 +25,60 @@ extension PreviewPage {
         .issues li + li { margin-top: .3rem; }
         .issues pre { margin: .2rem 0 .5rem; overflow-x: auto; color: var(--quiet); font: 13px/1.35 ui-monospace, "DejaVu Sans Mono",
           monospace; }
-        .filter { position: sticky; top: 0; z-index: 1; display: flex; flex-wrap: wrap; gap: .6rem 1.2rem; align-items: center;
-          margin: 1.25rem -1.5rem 0; padding: .7rem 1.5rem; background: var(--paper); border-bottom: 1px solid var(--line); }
-        .filter input[type=search] { width: 17rem; max-width: 100%; padding: .4rem .6rem; border: 1px solid var(--line);
+        .filter { position: sticky; top: 0; z-index: 1; display: flex; flex-wrap: wrap; gap: .5rem 1.2rem; align-items: center;
+          margin: 1.25rem calc(-1 * var(--edge)) 0; padding: .6rem var(--edge); background: var(--paper);
+          border-bottom: 1px solid var(--line); line-height: 1.3; }
+        .bar, .strip { display: flex; gap: .5rem 1rem; align-items: center; min-width: 0; }
+        .bar { flex: 1 1 20rem; } .strip { flex-wrap: wrap; }
+        .filter input[type=search] { flex: 0 1 20rem; min-width: 0; padding: .3rem .6rem; border: 1px solid var(--quiet);
           border-radius: 8px; background: var(--card); color: inherit; font: inherit; }
-        .filter fieldset { display: flex; flex-wrap: wrap; gap: .35rem; margin: 0; padding: 0; border: 0; }
+        .filter ::placeholder { color: var(--quiet); opacity: 1; }
+        .filter fieldset { display: flex; gap: .35rem; margin: 0; padding: 0; border: 0; }
+        .filter .kinds { flex-wrap: wrap; }
         .filter legend { position: absolute; clip-path: inset(50%); }
-        .filter fieldset label { padding: .2rem .7rem; border: 1px solid var(--line); border-radius: 1rem; cursor: pointer;
-          font-size: .9rem; }
-        .filter fieldset input { position: absolute; opacity: 0; }
+        .filter fieldset label { position: relative; padding: .2rem .7rem; border: 1px solid var(--line); border-radius: 1rem;
+          cursor: pointer; }
+        .filter label { font-size: .9rem; white-space: nowrap; }
+        .filter fieldset input { position: absolute; inset: 0; margin: 0; opacity: 0; cursor: pointer; }
         .filter fieldset label:has(:checked) { background: var(--ink); color: var(--paper); border-color: var(--ink); }
         .filter fieldset label:has(:focus-visible) { outline: 2px solid var(--accent); outline-offset: 2px; }
-        .filter select { padding: .3rem .4rem; border: 1px solid var(--line); border-radius: 8px; background: var(--card);
-          color: inherit; font: inherit; font-size: .9rem; }
-        .filter output { margin-left: auto; color: var(--quiet); font-size: .9rem; }
+        .filter .views { gap: 0; } .filter .views label { border-radius: 1rem 0 0 1rem; }
+        .filter .views label + label { margin-left: -1px; border-radius: 0 1rem 1rem 0; }
+        .filter select { padding: .15rem .3rem; border: 1px solid var(--quiet); border-radius: 8px; background: var(--card);
+          color: inherit; font: inherit; }
+        .filter output { flex: none; color: var(--quiet); font-size: .9rem; } .filter .views { margin-left: auto; }
         .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); gap: 1rem;
           margin: 1.25rem 0 0; padding: 0; list-style: none; }
         .card { display: flex; flex-direction: column; min-width: 0; overflow: hidden; background: var(--card);
           border: 1px solid var(--line); border-radius: 12px; content-visibility: auto; contain-intrinsic-size: auto 20rem;
-          scroll-margin-top: 5rem; }
+          scroll-margin-top: 6rem; }
         .card:target { outline: 3px solid var(--accent); }
         .show { display: flex; flex-direction: column; justify-content: center; height: 10rem; overflow: hidden;
           border-bottom: 1px solid var(--line); text-align: center; }
         .show.image { align-items: center; padding: .75rem; background: repeating-conic-gradient(var(--check) 0 25%,
           transparent 0 50%) 0 0 / 20px 20px; }
         .show img, .show video { max-width: 100%; max-height: 100%; }
-        .show.image img { width: 100%; height: 100%; object-fit: contain; }
+        .show.image img { width: 100%; height: 100%; object-fit: scale-down; }
         .show.transparent { flex-direction: row; padding: 0; background: none; }
         .show.transparent img { width: 50%; padding: .75rem; background: #fff; }
         .show.transparent img + img { background: #15171c; }
         .show.transparent.wide { flex-direction: column; } .show.transparent.wide img { width: 100%; height: 50%; }
-        .ended { position: sticky; top: 0; z-index: 2; margin: 0 -1.5rem; padding: .5rem 1.5rem; background: var(--warning);
-          color: var(--paper); }
+        .ended { position: sticky; top: 0; z-index: 2; margin: 0 calc(-1 * var(--edge)); padding: .5rem var(--edge);
+          background: var(--warning); color: var(--paper); }
         .show audio { width: calc(100% - 1.5rem); margin: 0 .75rem; }
         .show p { margin: 0 .75rem; } .show .big { font-size: 2.6rem; line-height: 1.2; }
         .show.other { color: var(--quiet); }
         .show .problem { padding: 0 .2rem; color: var(--warning); font-size: .9rem; overflow-wrap: anywhere; }
         .show.broken { background: none; } .expired .show { opacity: .35; }
-        .show pre { height: 100%; margin: 0; padding: .6rem .8rem; overflow: hidden; text-align: left;
-          font: 12px/1.4 ui-monospace, "DejaVu Sans Mono", monospace; }
+        .show pre { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 8; margin: 7px .8rem auto;
+          overflow: hidden; text-align: left; white-space: pre-wrap; overflow-wrap: anywhere; font: 12px/18px ui-monospace, "DejaVu Sans Mono",
+          monospace; }
         .about { padding: .7rem .9rem .9rem; } .about p { margin: 0; overflow-wrap: break-word; }
-        .url { font-weight: 600; font-size: .92rem; } .about a { font-size: .9rem; }
+        .url { font-weight: 600; font-size: .92rem; } .file { font-size: .9rem; }
+        .url a { color: inherit; text-decoration: none; } .url a:hover { text-decoration: underline; }
         .facts { color: var(--quiet); font-size: .85rem; }
+        .facts span:not(:last-child)::after { content: " ·"; }
+        .facts :is(.bytes, .pixels, .line) { white-space: nowrap; }
         .chips { display: flex; flex-wrap: wrap; gap: .3rem; margin-top: .45rem !important; }
         .chips span { max-width: 100%; overflow-wrap: anywhere; padding: .05rem .5rem; background: var(--check); border-radius: .6rem; font-size: .8rem; }
         @media print {
@@ -73,132 +87,52 @@ extension PreviewPage {
         }
         """
 
-    static let script = """
-        const form = document.querySelector(".filter");
-        const search = form.querySelector("input[type=search]");
-        const output = form.querySelector("output");
-        let cards = [];
-        function apply() {
-          const words = search.value.toLowerCase().split(/\\s+/).filter(Boolean);
-          const kind = form.elements.kind.value || "all";
-          let shown = 0;
-          for (const card of cards) {
-            const isShown = (kind === "all" || card.kind === kind) && words.every(word => card.text.includes(word));
-            card.element.hidden = !isShown;
-            if (isShown) shown += 1;
-          }
-          output.textContent = shown === cards.length ? "" : `${shown} of ${cards.length}`;
+    /// The list: each card is a row of one line, until it is opened.
+    static let listStyle = """
+        .list { display: block; margin-top: .5rem; }
+        .list .card:not(.row) { margin: .5rem 0; }
+        .row { display: grid; grid-template-columns: 40px minmax(0, 1fr) auto; gap: 0 .6rem; align-items: center; height: 24px;
+          border-width: 0 0 1px; border-radius: 0; background: none; contain-intrinsic-size: auto 24px; font-size: 13px;
+          line-height: 22px; white-space: nowrap; }
+        .row :is(.about, .facts) { display: contents; }
+        .row :is(.file, .chips, .type, .pixels, .line), .row .show > :not(img) { display: none; }
+        .row :is(.show, .about p, .facts span) { grid-row: 1; font-size: 13px; overflow: hidden; text-overflow: ellipsis; }
+        .row .show { grid-column: 1; } .row .url { grid-column: 2; }
+        .row .facts span::after { content: none; } :is(.row, .manifest) wbr { display: none; }
+        .row .bytes { grid-column: 3; color: var(--quiet); text-align: right; font-variant-numeric: tabular-nums; }
+        .row :is(.url, .file) a, .manifest { display: flex; overflow: hidden; white-space: nowrap; }
+        .dir { flex: 0 1 auto; min-width: 1.5em; } .name { flex: 0 0 auto; max-width: calc(100% - 1.5em); }
+        .row :is(.dir, .name), .manifest :is(.dir, .name) { overflow: hidden; text-overflow: ellipsis; }
+        .row .url a { font-weight: 400; line-height: 23px; } .row .dir { color: var(--quiet); }
+        .row .url a:focus-visible { outline-offset: -2px; }
+        .row.expired .url { text-decoration: line-through; }
+        .row .show { flex-direction: row; align-items: center; width: 40px; height: 22px; padding: 0; border: 0; border-radius: 3px;
+          background-size: 8px 8px; }
+        .row .show:is(.broken, :not(.image))::before { content: attr(data-label); overflow: hidden; color: var(--quiet);
+          font-size: 11px; }
+        .row .show.broken::before { content: "!"; color: var(--warning); font-weight: 700; font-size: 14px; }
+        .row .show.transparent { flex-direction: row; } .row .show.transparent img { width: 50%; height: 100%; padding: 2px; }
+        @media (min-width: 60rem) {
+          .row { grid-template-columns: 40px minmax(0, 5fr) minmax(0, 3fr) minmax(0, 2fr) 5rem 7.5rem 4.5rem; }
+          .row :is(.file, .type, .pixels, .line) { display: block; }
+          .row .file { grid-column: 3; } .row .type { grid-column: 4; } .row .bytes { grid-column: 5; }
+          .row .pixels { grid-column: 6; text-align: right; } .row .line { grid-column: 7; text-align: right; }
+          .row :is(.type, .pixels, .line) { color: var(--quiet); font-variant-numeric: tabular-nums; }
         }
-        function sort() {
-          const isBySize = form.elements.order.value === "size";
-          const sorted = isBySize ? [...cards].sort((first, second) => second.size - first.size) : cards;
-          document.querySelector(".cards").append(...sorted.map(card => card.element));
+        @media (min-width: 75rem) {
+          .row { grid-template-columns: 40px minmax(0, 5fr) minmax(0, 3fr) minmax(0, 2fr) 5rem 7.5rem 4.5rem minmax(0, 2fr); }
+          .row .chips { display: block; grid-column: 8; margin: 0 !important; }
+          .row .chips span { padding: 0; background: none; color: var(--quiet); font-size: inherit; }
+          .row .chips span + span::before { content: "· "; }
         }
-        form.addEventListener("input", event => { if (event.target.name === "order") sort(); apply(); });
-        form.addEventListener("submit", event => event.preventDefault());
-        addEventListener("keydown", event => {
-          if (event.key === "/" && document.activeElement !== search) { event.preventDefault(); search.focus(); }
-          if (event.key === "Escape") { search.value = ""; apply(); }
-        });
-        // What a browser cannot show says so in words.
-        function mark(element, sentence) {
-          const show = element.closest(".show");
-          const words = document.createElement("p");
-          words.className = "problem";
-          words.textContent = sentence;
-          show.replaceChildren(words);
-          show.classList.remove("transparent");
-          show.classList.add("broken");
+        @media (max-width: 48rem) {
+          body { --edge: 1rem; padding-top: .75rem; } h1 { font-size: 1.35rem; } header p { font-size: .875rem; line-height: 1.4; }
+          header .totals { margin-top: 0; }
+          .filter { display: block; margin-top: .5rem; padding-block: .35rem; }
+          .bar { gap: .5rem; } .filter input[type=search] { flex: 1; padding-block: .15rem; }
+          .strip { flex-wrap: nowrap; margin: .2rem calc(-1 * var(--edge)) 0; padding: 3px var(--edge); overflow-x: auto;
+            scrollbar-width: none; }
+          .filter .kinds { flex-wrap: nowrap; } .filter fieldset label { padding: .15rem .6rem; }
         }
-        // Pages from files may not look into their pictures; then there is one picture, on its checks.
-        function isTransparent(image) {
-          try {
-            const canvas = document.createElement("canvas");
-            [canvas.width, canvas.height] = [24, 24];
-            const context = canvas.getContext("2d", { willReadFrequently: true });
-            context.drawImage(image, 0, 0, 24, 24);
-            return context.getImageData(0, 0, 24, 24).data.some((value, index) => index % 4 === 3 && value < 250);
-          } catch {
-            return false;
-          }
-        }
-        function showPicture(image) {
-          if (!image.naturalWidth) return mark(image, "This browser cannot show the picture.");
-          const card = image.closest(".card");
-          const facts = card.querySelector(".facts");
-          // An SVG has the size that it is given.
-          if (!facts.dataset.pixels && !facts.textContent.includes("svg")) {
-            facts.dataset.pixels = "told";
-            facts.append(` · ${image.naturalWidth} × ${image.naturalHeight} px`);
-          }
-          if (isTransparent(image) && image.parentElement.children.length === 1) {
-            image.parentElement.classList.add("transparent");
-            image.parentElement.classList.toggle("wide", image.naturalWidth > 2 * image.naturalHeight);
-            image.after(image.cloneNode());
-          }
-        }
-        function prepare(element) {
-          for (const image of element.querySelectorAll(".show img")) {
-            image.addEventListener("error", () => mark(image, "This browser cannot show the picture."));
-            if (image.complete) showPicture(image); else image.addEventListener("load", () => showPicture(image));
-          }
-          for (const media of element.querySelectorAll("audio, video")) {
-            media.addEventListener("error", () => mark(media, "This browser cannot play it."));
-          }
-          for (const sample of element.querySelectorAll("[data-font]")) {
-            document.fonts.load(`1rem ${sample.dataset.font}`).catch(() => mark(sample, "This browser cannot use the font."));
-          }
-        }
-        function describe(element, html) {
-          const text = element.querySelector(".about").textContent.toLowerCase();
-          return { element, html, kind: element.dataset.kind, size: Number(element.dataset.size), text };
-        }
-        cards = [...document.querySelectorAll(".card")].map(element => describe(element, element.outerHTML));
-        for (const card of cards) prepare(card.element);
-        form.hidden = false;
-        apply();
-        """
-
-    /// Follows what is saved: cards that are as they were stay, with their pictures.
-    static let liveScript = """
-        let version = document.documentElement.dataset.version;
-        async function refresh() {
-          const response = await fetch("/", { cache: "no-store" });
-          const page = new DOMParser().parseFromString(await response.text(), "text/html");
-          version = page.documentElement.dataset.version;
-          document.title = page.title;
-          for (const selector of ["header", "#issues"]) {
-            document.querySelector(selector).replaceWith(page.querySelector(selector));
-          }
-          const kind = form.elements.kind.value;
-          form.querySelector("fieldset").replaceWith(page.querySelector(".filter fieldset"));
-          const chosen = form.querySelector(`[name=kind][value="${kind}"]`);
-          if (chosen) chosen.checked = true;
-          const old = new Map(cards.map(card => [card.html, card.element]));
-          cards = [...page.querySelectorAll(".card")].map(element => {
-            const same = old.get(element.outerHTML);
-            if (same) return describe(same, element.outerHTML);
-            const card = describe(document.adoptNode(element), element.outerHTML);
-            prepare(card.element);
-            return card;
-          });
-          document.querySelector(".cards").replaceChildren(...cards.map(card => card.element));
-          sort();
-          apply();
-        }
-        // One at a time, and the last is never left out.
-        let running = Promise.resolve();
-        const events = new EventSource("/events");
-        events.addEventListener("message", event => {
-          document.querySelector(".ended")?.remove();
-          running = running.then(() => event.data === version ? null : refresh()).catch(() => null);
-        });
-        events.addEventListener("error", () => {
-          if (document.querySelector(".ended")) return;
-          const words = document.createElement("p");
-          words.className = "ended";
-          words.textContent = "The preview has ended; start substitute preview --serve again.";
-          document.body.prepend(words);
-        });
         """
 }

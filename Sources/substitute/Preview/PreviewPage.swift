@@ -10,8 +10,10 @@ struct PreviewPage {
     private let anchors: [ManifestCheck.Place: String]
     /// Allows this page's script and no other; what the manifest says cannot know it.
     private let nonce = UUID().uuidString
-    /// What tells one state of a page that is served from the next; nil for a file.
+    /// The number of this state of a page that is served; nil for a file.
     private let version: Int?
+    /// The manifest, on a page that stays on this machine; nil on a page that may be handed on.
+    private let editable: URL?
 
     /// Lays out what is known of a manifest, for a file.
     ///
@@ -20,9 +22,10 @@ struct PreviewPage {
     ///   - folder: Where its files lie.
     ///   - page: The folder that the page will lie in, from which the files are addressed.
     ///   - marks: What servers say of the files, by their paths.
-    init(_ check: ManifestCheck, folder: URL, from page: URL, marks: [String: String] = [:]) {
+    ///   - editable: The manifest, if lines may lead to an editor on this machine.
+    init(_ check: ManifestCheck, folder: URL, from page: URL, marks: [String: String] = [:], editable: URL? = nil) {
         let prefix = Self.path(to: folder, from: page)
-        self.init(check, version: nil, marks: marks) { Self.encoded(prefix + $0.file) }
+        self.init(check, version: nil, marks: marks, editable: editable) { Self.encoded(prefix + $0.file) }
     }
 
     /// Lays out what is known of a manifest, for a server that has the files at these addresses.
@@ -30,11 +33,13 @@ struct PreviewPage {
         _ check: ManifestCheck,
         version: Int?,
         marks: [String: String],
+        editable: URL?,
         address: (Substitution) -> String
     ) {
         self.check = check
         summary = PreviewSummary(check)
         self.version = version
+        self.editable = editable
         let now = Date()
         cards = check.substitutions.enumerated().map { number, substitution in
             PreviewCard(
@@ -53,17 +58,18 @@ struct PreviewPage {
     var html: String {
         """
         <!doctype html>
-        <html lang="en"\(version.map { " data-version=\"\($0)\"" } ?? "")>
+        <html lang="en"\(data)>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta http-equiv="Content-Security-Policy" content="\(policy)">
         <title>\(summary.heading): \(HTML.escaped(check.name))</title>
         <style>
         \(Self.style)
+        \(Self.listStyle)
         </style>
         <header>
         <h1>\(summary.heading)</h1>
-        <p>\(HTML.escaped(check.name))</p>
+        <p class="manifest">\(HTML.inParts(check.name))</p>
         \(summary.html)
         </header>
         <div id="issues">\(issues)</div>
@@ -76,6 +82,12 @@ struct PreviewPage {
         </script>
         </html>
         """
+    }
+
+    /// The attributes that the script reads.
+    private var data: String {
+        (version.map { " data-version=\"\($0)\"" } ?? "")
+            + (editable.map { " data-manifest=\"\(Self.encoded($0.absoluteURL.standardizedFileURL.path))\"" } ?? "")
     }
 
     /// Nothing may be loaded but what lies beside the page, and nothing sent.
@@ -91,14 +103,20 @@ struct PreviewPage {
         if check.issues.isEmpty { return "" }
         let excerpts = Excerpts(check.text)
         let items = check.issues.map { issue in
-            let place = issue.isAboutTheWhole ? "" : "\(issue.line):\(issue.column)"
-            let link = target(of: issue).map { "<a href=\"#\($0)\">\(place)</a>" } ?? place
-            return "<li class=\"\(issue.severity.rawValue)\"><b>\(issue.severity.rawValue)</b> \(link) "
+            "<li class=\"\(issue.severity.rawValue)\"><b>\(issue.severity.rawValue)</b> \(place(of: issue)) "
                 + "\(HTML.escaped(issue.message))\(excerpt(of: issue, excerpts))</li>\n"
         }
         let worst = check.issues.contains { $0.severity == .error } ? "error" : "warning"
         return
             "<section class=\"issues \(worst)\" aria-label=\"What is wrong\">\n<ul>\n\(items.joined())</ul>\n</section>\n"
+    }
+
+    /// The place leads to the card of its entry, or, when an editor is chosen, to the line in the editor.
+    private func place(of issue: ManifestIssue) -> String {
+        if issue.isAboutTheWhole { return "" }
+        let card = target(of: issue).map { " href=\"#\($0)\"" } ?? ""
+        let place = "\(issue.line):\(issue.column)"
+        return "<a\(card) data-place=\"\(place)\">\(place)</a>"
     }
 
     private func excerpt(of issue: ManifestIssue, _ excerpts: Excerpts) -> String {
@@ -127,22 +145,29 @@ struct PreviewPage {
             // A file that several URLs name ships once.
             let sizes = Dictionary(shown.map { ($0.substitution.file, $0.substitution.size) }) { first, _ in first }
             let size = ByteCount(sizes.values.reduce(0, +))
-            return shown.isEmpty ? nil : choice(kind.rawValue, "\(kind.title) \(shown.count) · \(size)")
+            return shown.isEmpty ? nil : choice("kind", kind.rawValue, "\(kind.title) \(shown.count) · \(size)")
         }
         return """
-            <form class="filter" hidden>
-            <label>Find <input type="search" autocomplete="off" placeholder="URL, file or type"></label>
-            <fieldset><legend>Kind</legend>\(choice("all", "All \(cards.count)", checked: true))\(kinds.joined())</fieldset>
+            <form class="filter" autocomplete="off" hidden>
+            <div class="bar">
+            <input type="search" aria-label="Find" placeholder="URL, file or type">
+            <output></output>
+            <fieldset class="views"><legend>View</legend>\
+            \(choice("view", "cards", "Cards", checked: true))\(choice("view", "list", "List"))</fieldset>
+            </div>
+            <div class="strip">
+            <fieldset class="kinds"><legend>Kind</legend>\
+            \(choice("kind", "all", "All \(cards.count)", checked: true))\(kinds.joined())</fieldset>
             <label>Order <select name="order"><option value="manifest">as in the manifest<option value="size">largest \
             first</select></label>
-            <output></output>
+            \(editable == nil ? "" : PreviewEditor.choice)</div>
             </form>
 
             """
     }
 
-    private func choice(_ value: String, _ label: String, checked: Bool = false) -> String {
-        "<label><input type=\"radio\" name=\"kind\" value=\"\(value)\"\(checked ? " checked" : "")>\(label)</label>"
+    private func choice(_ name: String, _ value: String, _ label: String, checked: Bool = false) -> String {
+        "<label><input type=\"radio\" name=\"\(name)\" value=\"\(value)\"\(checked ? " checked" : "")>\(label)</label>"
     }
 
     // MARK: - Addresses

@@ -13,9 +13,9 @@ final class PreviewServer: @unchecked Sendable {
     private let condition = NSCondition()
     private var version = 1
     private var check: ManifestCheck
-    /// What servers say of files, as long as these are what they were then.
+    /// Sentences about the files that servers have, and the version of the own file to which each applies.
     private var marks: [String: (words: String, version: String)] = [:]
-    /// What is served besides the page, by its path: only what a card shows.
+    /// The substitutions of the cards, by the paths of their addresses: nothing else is served besides the page.
     private var rows: [String: Substitution] = [:]
     private var page = Data()
     private var server: LoopbackServer?
@@ -79,7 +79,7 @@ final class PreviewServer: @unchecked Sendable {
         var rows: [String: Substitution] = [:]
         let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }
         let valid = marks.filter { $0.value.version == versions[$0.key] }.mapValues(\.words)
-        let preview = PreviewPage(check, version: version, marks: valid) { substitution in
+        let preview = PreviewPage(check, version: version, marks: valid, editable: manifest) { substitution in
             let address = Self.prefix + PreviewPage.encoded(substitution.file)
             rows[address] = substitution
             return "\(address)?\(versions[substitution.file] ?? "")"
@@ -88,7 +88,7 @@ final class PreviewServer: @unchecked Sendable {
         page = Data(preview.html.utf8)
     }
 
-    /// What tells one version of a file from the next, so that a browser keeps what did not change.
+    /// Size and time of modification: while these stay, a browser keeps the file.
     private static func version(of substitution: Substitution) -> String {
         let attributes = try? FileManager.default.attributesOfItem(atPath: substitution.realPath)
         let date = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
@@ -158,7 +158,7 @@ final class PreviewServer: @unchecked Sendable {
         return response
     }
 
-    /// What one client knows.
+    /// The version of the page that one client knows.
     // Only accessed on the thread of its connection.
     private final class Told: @unchecked Sendable {
         var version = 0

@@ -200,6 +200,48 @@ struct PreviewServerTests {
         try await browser.wait(until: "document.querySelector('.ended') !== null")
     }
 
+    @Test("Lines of entries and of issues lead to the editor that was chosen, also after a save", needsChromium)
+    func editors() async throws {
+        let entry = #""https://h/b.css": "b.css""#
+        try folder.write("x", to: "S ite#1:é/b.css")
+        try folder.write("{\n  \(entry) }", to: "S ite#1:é/manifest.json")
+        let process = try await ServingProcess(Tool.url, ["preview", "--serve", "S ite#1:é"], in: folder.url)
+        defer { process.stop() }
+        let browser = try await DevTools()
+        defer { browser.stop() }
+        try await browser.open(process.address(after: "Open "))
+        let card = "document.querySelector('.card [data-place]').getAttribute('href')"
+        #expect(try await browser.text(card) == "null", "no editor is chosen at first")
+        func choose(_ editor: String) -> String {
+            """
+            const select = document.querySelector("[name=editor]");
+            select.selectedIndex = [...select.options].findIndex(option => option.text === "\(editor)");
+            select.dispatchEvent(new Event("input", { bubbles: true }));
+            """
+        }
+        _ = try await browser.run(choose("TextMate"))
+        let place = "S%20ite%231%3A%C3%A9/manifest.json"
+        #expect(try await browser.text(card).hasPrefix("txmt://open?url=file:///"))
+        #expect(try await browser.text(card).hasSuffix("/\(place)&line=2&column=3"))
+        _ = try await browser.run(choose("VS Code"))
+        try await browser.command("Page.reload")
+        try await browser.wait(until: "document.readyState === 'complete' && \(card) !== null")
+        #expect(try await browser.text(card).hasPrefix("vscode://file/"))
+        #expect(try await browser.text(card).hasSuffix("/\(place):2:3"))
+
+        try folder.write("{\n\n  \(entry), \"https://h/c\": \"c.css\" }", to: "S ite#1:é/manifest.json")
+        let issue = "document.querySelector('#issues [data-place]')?.getAttribute('href')"
+        try await browser.wait(until: "Boolean(\(issue))")
+        #expect(try await browser.text(issue).hasSuffix("/\(place):3:46"))
+        #expect(try await browser.text("document.title").hasPrefix("Nothing ships: "))
+        try await browser.wait(until: "\(card).endsWith(':3:3')")
+        // A click is a navigation that the page's policy allows.
+        _ = try await browser.text("document.querySelector('.card [data-place]').click()")
+        _ = try await browser.run(choose("no editor"))
+        #expect(try await browser.text(card) == "null")
+        #expect(browser.complaints == [])
+    }
+
     @Test("2,000 entries follow, too, and the largest come first when that is chosen", needsChromium)
     func many() async throws {
         let entries = (0..<2000).map { "\"https://h/\($0).svg\": \"many/\($0).svg\"" }

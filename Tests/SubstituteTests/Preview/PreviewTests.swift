@@ -4,6 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import substitute
+
 @Suite("substitute preview", .serialized)
 struct PreviewTests {
     private let folder: TemporaryFolder
@@ -159,15 +161,15 @@ struct PreviewTests {
         try folder.write(manifest, to: "wrong/manifest.json")
         try folder.write("x", to: "wrong/a.css")
         let page = try await Tool.run(["preview", "wrong/manifest.json"], in: folder.url).output
-        #expect(page.contains("<a href=\"#line-3-1\">3:37</a>"))
+        #expect(page.contains("<a href=\"#line-3-1\" data-place=\"3:37\">3:37</a>"))
         // The entry of the last issue has no file, and so no card.
-        #expect(page.contains("<b>error</b> 4:18 &quot;gone.css&quot; does not exist"))
+        #expect(page.contains("<b>error</b> <a data-place=\"4:18\">4:18</a> &quot;gone.css&quot; does not exist"))
         #expect(page.contains("id=\"line-3-1\""))
         #expect(page.contains("2 errors"))
         let line = manifest.replacingOccurrences(of: "\n", with: " ")
         try folder.write(line, to: "wrong/line.json")
         let linePage = try await Tool.run(["preview", "wrong/line.json"], in: folder.url).output
-        #expect(linePage.contains("<a href=\"#line-1-1\">1:"))
+        #expect(linePage.contains("<a href=\"#line-1-1\" data-place=\"1:"))
     }
 
     @Test("While there is an error, the page says that nothing ships, and what would once it is mended")
@@ -200,6 +202,27 @@ struct PreviewTests {
         #expect(!nothing.contains("at least this ships"))
     }
 
+    @Test("The address of the manifest is on pages that stay on this machine, and on no other")
+    func handedOn() async throws {
+        let manifest = folder.url.appendingPathComponent("Sub stitutions/manifest.json")
+        let page = folder.url.appendingPathComponent("page.html")
+        _ = await Tool.call(["preview", manifest.path, "--output", page.path])
+        for html in [
+            try String(contentsOf: page, encoding: .utf8), await Tool.call(["preview", manifest.path]).output,
+        ] {
+            #expect(html.contains("data-place=\"5:3\"") && !html.contains("data-manifest"))
+            #expect(!html.contains("name=\"editor\"") && !html.contains("Sub%20stitutions/manifest.json"))
+        }
+        let check = ManifestCheck(manifest, name: "manifest.json")
+        let own = PreviewPage(check, folder: folder.url, from: folder.url, editable: manifest).html
+        let path = try #require(
+            manifest.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["+", ":", "'"]))
+        )
+        #expect(path.hasPrefix("/") && path.hasSuffix("/Sub%20stitutions/manifest.json"))
+        #expect(own.contains("data-manifest=\"\(path)\""))
+        #expect(own.contains("<option value=\"vscode://file{path}:{line}:{column}\">"))
+    }
+
     @Test("What cannot be shown or written is told, and nothing is lost")
     func failures() async throws {
         let none = try await Tool.run(["preview", "none.json"], in: folder.url)
@@ -229,6 +252,8 @@ struct PreviewTests {
         let page = try await Tool.run(["preview", "text/manifest.json"], in: folder.url).output
         #expect(page.contains("<pre>one {\n    two;\n}\n</pre>"))
         #expect(page.contains("<pre>日本語日本語"))
+        // A text of one line fills the lines of a sample as well as a text of many.
+        #expect(page.contains(String(repeating: "日本語", count: 200)))
         #expect(!page.contains("\u{FFFD}"))
     }
 

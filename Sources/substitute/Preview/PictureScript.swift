@@ -1,0 +1,18 @@
+/// JavaScript about pictures, for the preview and for the extension's page.
+enum PictureScript {
+    /// The function `isTransparent(image)`.
+    static let isTransparent = """
+        // Pages from files may not look into their pictures; then there is one picture, on its checks.
+        function isTransparent(image) {
+          try {
+            const canvas = document.createElement("canvas");
+            [canvas.width, canvas.height] = [24, 24];
+            const context = canvas.getContext("2d", { willReadFrequently: true });
+            context.drawImage(image, 0, 0, 24, 24);
+            return context.getImageData(0, 0, 24, 24).data.some((value, index) => index % 4 === 3 && value < 250);
+          } catch {
+            return false;
+          }
+        }
+        """
+}

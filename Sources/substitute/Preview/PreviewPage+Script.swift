@@ -1,0 +1,176 @@
+extension PreviewPage {
+    static let script = """
+        const form = document.querySelector(".filter");
+        const search = form.querySelector("input[type=search]");
+        const output = form.querySelector("output");
+        let cards = [];
+        // The cards that are open in the list, by their anchors.
+        const opened = new Set();
+        const isList = () => form.elements.view.value === "list";
+        function apply() {
+          const words = search.value.toLowerCase().split(/\\s+/).filter(Boolean);
+          const kind = form.elements.kind.value || "all";
+          document.querySelector(".cards").classList.toggle("list", isList());
+          let shown = 0;
+          for (const card of cards) {
+            const isShown = (kind === "all" || card.kind === kind) && words.every(word => card.text.includes(word));
+            card.element.hidden = !isShown;
+            if (isShown) shown += 1;
+            const isOpen = opened.has(card.element.id);
+            card.element.classList.toggle("row", isList() && !isOpen);
+            const link = card.element.querySelector(".url a");
+            if (isList()) link.setAttribute("aria-expanded", isOpen); else link.removeAttribute("aria-expanded");
+          }
+          output.textContent = shown === cards.length ? "" : `${shown} of ${cards.length}`;
+        }
+        function toggle(event) {
+          const link = event.target.closest(".url a");
+          if (!link || !isList()) return;
+          event.preventDefault();
+          const anchor = link.closest(".card").id;
+          if (!opened.delete(anchor)) opened.add(anchor);
+          apply();
+        }
+        // A link leads to a card, which is then open.
+        function reveal() {
+          opened.add(location.hash.slice(1));
+          apply();
+        }
+        // Lines lead to the editor that is chosen, or else to their cards.
+        function leadToEditor() {
+          const address = form.elements.editor?.value;
+          for (const link of document.querySelectorAll("[data-place]")) {
+            link.dataset.card ??= link.getAttribute("href") ?? "";
+            const [line, column] = link.dataset.place.split(":");
+            const path = document.documentElement.dataset.manifest;
+            link.href = address
+              ? address.replace("{path}", path).replace("{line}", line).replace("{column}", column) : link.dataset.card;
+            if (!address && !link.dataset.card) link.removeAttribute("href");
+          }
+        }
+        // What was chosen, where the browser remembers it; not all do for files.
+        function recall() {
+          try {
+            if (localStorage.getItem("substitute view") === "list") form.elements.view.value = "list";
+            const editor = localStorage.getItem("substitute editor");
+            for (const option of form.elements.editor?.options ?? []) option.selected = option.value === editor;
+          } catch { }
+        }
+        function remember(name) {
+          try { localStorage.setItem(`substitute ${name}`, form.elements[name].value); } catch { }
+        }
+        function sort() {
+          const isBySize = form.elements.order.value === "size";
+          const sorted = isBySize ? [...cards].sort((first, second) => second.size - first.size) : cards;
+          document.querySelector(".cards").append(...sorted.map(card => card.element));
+        }
+        form.addEventListener("input", event => {
+          const name = event.target.name;
+          if (name === "order") sort();
+          if (name === "editor") leadToEditor();
+          if (name === "view" || name === "editor") remember(name);
+          apply();
+        });
+        document.querySelector(".cards").addEventListener("click", toggle);
+        addEventListener("hashchange", reveal);
+        form.addEventListener("submit", event => event.preventDefault());
+        addEventListener("keydown", event => {
+          if (event.key === "/" && document.activeElement !== search) { event.preventDefault(); search.focus(); }
+          if (event.key === "Escape") { search.value = ""; apply(); }
+        });
+        // What a browser cannot show says so in words.
+        function mark(element, sentence) {
+          const show = element.closest(".show");
+          const words = document.createElement("p");
+          words.className = "problem";
+          words.textContent = sentence;
+          show.replaceChildren(words);
+          show.classList.remove("transparent");
+          show.classList.add("broken");
+        }
+        \(PictureScript.isTransparent)
+        function showPicture(image) {
+          if (!image.naturalWidth) return mark(image, "This browser cannot show the picture.");
+          const card = image.closest(".card");
+          const facts = card.querySelector(".facts");
+          // An SVG has the size that it is given.
+          if (!facts.querySelector(".pixels") && !facts.textContent.includes("svg")) {
+            const size = document.createElement("span");
+            size.className = "pixels";
+            size.textContent = `${image.naturalWidth} × ${image.naturalHeight} px`;
+            facts.querySelector(".line").before(size, " ");
+          }
+          if (isTransparent(image) && image.parentElement.children.length === 1) {
+            image.parentElement.classList.add("transparent");
+            image.parentElement.classList.toggle("wide", image.naturalWidth > 2 * image.naturalHeight);
+            image.after(image.cloneNode());
+          }
+        }
+        function prepare(element) {
+          for (const image of element.querySelectorAll(".show img")) {
+            image.addEventListener("error", () => mark(image, "This browser cannot show the picture."));
+            if (image.complete) showPicture(image); else image.addEventListener("load", () => showPicture(image));
+          }
+          for (const media of element.querySelectorAll("audio, video")) {
+            media.addEventListener("error", () => mark(media, "This browser cannot play it."));
+          }
+          for (const sample of element.querySelectorAll("[data-font]")) {
+            document.fonts.load(`1rem ${sample.dataset.font}`).catch(() => mark(sample, "This browser cannot use the font."));
+          }
+        }
+        function describe(element, html) {
+          const text = element.querySelector(".about").textContent.toLowerCase();
+          return { element, html, kind: element.dataset.kind, size: Number(element.dataset.size), text };
+        }
+        cards = [...document.querySelectorAll(".card")].map(element => describe(element, element.outerHTML));
+        for (const card of cards) prepare(card.element);
+        recall();
+        form.hidden = false;
+        leadToEditor();
+        reveal();
+        """
+
+    /// Follows what is saved: cards that are as they were stay, with their pictures.
+    static let liveScript = """
+        let version = document.documentElement.dataset.version;
+        async function refresh() {
+          const response = await fetch("/", { cache: "no-store" });
+          const page = new DOMParser().parseFromString(await response.text(), "text/html");
+          version = page.documentElement.dataset.version;
+          document.title = page.title;
+          for (const selector of ["header", "#issues"]) {
+            document.querySelector(selector).replaceWith(page.querySelector(selector));
+          }
+          const kind = form.elements.kind.value;
+          form.querySelector(".kinds").replaceWith(page.querySelector(".kinds"));
+          const chosen = form.querySelector(`[name=kind][value="${kind}"]`);
+          if (chosen) chosen.checked = true;
+          const old = new Map(cards.map(card => [card.html, card.element]));
+          cards = [...page.querySelectorAll(".card")].map(element => {
+            const same = old.get(element.outerHTML);
+            if (same) return describe(same, element.outerHTML);
+            const card = describe(document.adoptNode(element), element.outerHTML);
+            prepare(card.element);
+            return card;
+          });
+          document.querySelector(".cards").replaceChildren(...cards.map(card => card.element));
+          sort();
+          leadToEditor();
+          apply();
+        }
+        // One at a time, and the last is never left out.
+        let running = Promise.resolve();
+        const events = new EventSource("/events");
+        events.addEventListener("message", event => {
+          document.querySelector(".ended")?.remove();
+          running = running.then(() => event.data === version ? null : refresh()).catch(() => null);
+        });
+        events.addEventListener("error", () => {
+          if (document.querySelector(".ended")) return;
+          const words = document.createElement("p");
+          words.className = "ended";
+          words.textContent = "The preview has ended; start substitute preview --serve again.";
+          document.body.prepend(words);
+        });
+        """
+}

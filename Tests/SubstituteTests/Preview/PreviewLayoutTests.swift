@@ -1,0 +1,148 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+/// The page as a browser lays it out, on a phone of 390 × 844.
+@Suite(
+    "The layout of the preview",
+    .serialized,
+    .enabled(if: Chromium.program != nil || Program.isEverythingRequired, "needs Chromium")
+)
+struct PreviewLayoutTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// A browser of a phone's size that shows the preview of a manifest with these entries.
+    private func phone(_ entries: [String]) async throws -> DevTools {
+        try folder.write("{ \(entries.joined(separator: ",\n")) }", to: "Site/manifest.json")
+        let page = folder.url.appendingPathComponent("page.html")
+        let manifest = folder.url.appendingPathComponent("Site/manifest.json").path
+        try #require(await Tool.call(["preview", manifest, "-o", page.path]).status == 0)
+        let browser = try await DevTools()
+        try await browser.command(
+            "Emulation.setDeviceMetricsOverride",
+            ["width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true]
+        )
+        try await browser.open(page.absoluteString)
+        return browser
+    }
+
+    /// Entries with long and short addresses, and no issues, which would stand above them.
+    private func entries(_ count: Int) throws -> [String] {
+        try (0..<count).map { number in
+            let type = ["svg", "css", "txt"][number % 3]
+            let folders = number % 5 == 0 ? "a-name-that-is-longer-than-a-phone-is-wide/and-goes-on/" : ""
+            let name = "\(folders)\(number).\(type)"
+            let content = type == "svg" ? Self.picture(width: 40, height: 40) : "x"
+            try folder.write(content, to: "Site/\(name)")
+            return #""https://cdn.example.com/assets/\#(name)": { "file": "\#(name)", "ignoreQuery": true }"#
+        }
+    }
+
+    private static func picture(width: Int, height: Int) -> String {
+        """
+        <svg xmlns="http://www.w3.org/2000/svg" width="\(width)" height="\(height)">
+        <rect width="\(width)" height="\(height)" fill="red"/></svg>
+        """
+    }
+
+    @Test("As a list, 200 URLs take at most six screens, and the page remembers the choice")
+    func list() async throws {
+        let browser = try await phone(entries(200))
+        defer { browser.stop() }
+        #expect(try await browser.text("document.documentElement.scrollWidth") == "390")
+        _ = try await browser.text("document.querySelector('input[name=view][value=list]').click()")
+        let height = try #require(Int(try await browser.text("document.documentElement.scrollHeight")))
+        #expect(height <= 6 * 844)
+        #expect(try await browser.text("document.querySelectorAll('.card:not([hidden])').length") == "200")
+        #expect(try await browser.text("document.documentElement.scrollWidth") == "390")
+        try await browser.command("Page.reload")
+        try await browser.wait(until: "document.documentElement.scrollHeight", is: "\(height)")
+        #expect(browser.complaints == [])
+    }
+
+    @Test("A row of the list opens and closes by its URL, and when a link leads to it")
+    func rows() async throws {
+        let browser = try await phone(entries(30))
+        defer { browser.stop() }
+        _ = try await browser.text("document.querySelector('input[name=view][value=list]').click()")
+        let row = "document.querySelectorAll('.card')[20]"
+        let closed = try #require(Int(try await browser.text("\(row).offsetHeight")))
+        let link = "\(row).querySelector('.url a')"
+        #expect(try await browser.text("\(link).getAttribute('aria-expanded')") == "false")
+        _ = try await browser.text("\(link).click()")
+        #expect(try #require(Int(try await browser.text("\(row).offsetHeight"))) > 4 * closed)
+        #expect(try await browser.text("\(link).getAttribute('aria-expanded')") == "true")
+        _ = try await browser.text("\(link).click()")
+        #expect(try await browser.text("\(row).offsetHeight") == "\(closed)")
+        _ = try await browser.text("location.hash = \(row).id")
+        try await browser.wait(until: "\(row).offsetHeight > \(4 * closed)")
+    }
+
+    @Test("The filters leave the page at least nine tenths of its height")
+    func filters() async throws {
+        let browser = try await phone(entries(60))
+        defer { browser.stop() }
+        for view in ["cards", "list"] {
+            _ = try await browser.text("document.querySelector('input[name=view][value=\(view)]')?.click()")
+            let height = try #require(Double(try await browser.text("form.getBoundingClientRect().height")))
+            #expect(height <= 84.4, "\(view)")
+        }
+    }
+
+    @Test("A text of one line fills the lines of its sample, and none is cut")
+    func oneLine() async throws {
+        try folder.write(String(repeating: "a{color:red}.b-c{margin:0}", count: 60), to: "Site/a.min.css")
+        try folder.write((0..<60).map { "\($0)\n" }.joined(), to: "Site/b.txt")
+        let browser = try await phone(["a.min.css", "b.txt"].map { "\"https://h/\($0)\": \"\($0)\"" })
+        defer { browser.stop() }
+        for number in [0, 1] {
+            let sample = "document.querySelectorAll('pre')[\(number)]"
+            #expect(try await browser.text("\(sample).scrollWidth <= \(sample).clientWidth") == "true")
+            let lines = "\(sample).clientHeight / parseFloat(getComputedStyle(\(sample)).lineHeight)"
+            #expect(try await browser.text(lines) == "8")
+            // The last line is seen as a whole.
+            let end = "\(sample).getBoundingClientRect().bottom"
+            #expect(
+                try await browser.text("\(end) <= \(sample).parentElement.getBoundingClientRect().bottom") == "true"
+            )
+        }
+    }
+
+    @Test("Pictures are made smaller, never larger, and their size stays on one line")
+    func sizes() async throws {
+        try folder.write(Data(base64Encoded: Self.dot) ?? Data(), to: "Site/dot.png")
+        try folder.write(Self.picture(width: 1800, height: 1300), to: "Site/large.svg")
+        let browser = try await phone(["dot.png", "large.svg"].map { "\"https://h/\($0)\": \"\($0)\"" })
+        defer { browser.stop() }
+        let text = "document.querySelector('.facts').textContent.includes('2 × 1 px')"
+        try await browser.wait(until: text)
+        let fits = "[...document.images].map(image => getComputedStyle(image).objectFit)"
+        #expect(try await browser.text(fits) == "scale-down,scale-down")
+        // The boxes of the size, while the card becomes narrower.
+        let boxes = """
+            const facts = document.querySelector(".facts");
+            const walker = document.createTreeWalker(facts, NodeFilter.SHOW_TEXT);
+            let node = walker.nextNode();
+            while (!node.data.includes("×")) node = walker.nextNode();
+            const range = document.createRange();
+            range.setStart(node, node.data.search(/[0-9]+ ×/));
+            range.setEnd(node, node.data.indexOf("px") + 2);
+            const counts = new Set();
+            for (let width = 390; width > 150; width -= 3) {
+              document.body.style.width = width + "px";
+              counts.add(range.getClientRects().length);
+            }
+            return [...counts].join();
+            """
+        #expect(try await browser.run(boxes) == "1")
+    }
+
+    /// Two pixels by one, of which one is transparent.
+    private static let dot =
+        "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAD0lEQVR4nGP4z8AARAwMAAz8Af9c/RSVAAAAAElFTkSuQmCC"
+}
+#endif
