@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// What the button in a browser's toolbar opens: what is substituted, what is not, and a switch.
+/// The page behind the button in a browser's toolbar: a switch, the substitutions, and the cases left to the network.
 struct ToolbarPage {
     /// One file.
     struct Row {
@@ -50,7 +50,7 @@ struct ToolbarPage {
             """
     }
 
-    /// What the network still answers, and why.
+    /// The cases that the network still answers, with the reasons.
     private var leftList: String {
         if left.isEmpty { return "" }
         let items = left.map { omission in
@@ -63,7 +63,7 @@ struct ToolbarPage {
     }
 
     static let style = """
-        :root { color-scheme: light dark; --paper: #f6f4ef; --ink: #20242c; --quiet: #626974; --line: #ddd8cc; --check: #e9e6df; }
+        :root { color-scheme: light dark; --paper: #f6f4ef; --ink: #20242c; --quiet: #5b626d; --line: #ddd8cc; --check: #e9e6df; }
         @media (prefers-color-scheme: dark) {
           :root { --paper: #111318; --ink: #eceef2; --quiet: #9aa2ae; --line: #2d323d; --check: #22262f; }
         }
@@ -79,15 +79,19 @@ struct ToolbarPage {
         .switch input { width: 1.1rem; height: 1.1rem; margin: 0; accent-color: #1d5fbf; }
         #search { padding: .3rem .5rem; border: 1px solid var(--line); border-radius: 6px; background: transparent;
           color: inherit; font: inherit; }
+        #search::placeholder { color: var(--quiet); opacity: 1; }
         ul { margin: 0; padding: 0; list-style: none; }
         li { padding: .5rem 1rem; border-bottom: 1px solid var(--line); }
-        #rows li { display: grid; grid-template-columns: 3rem 1fr; gap: .8rem; align-items: center;
+        #rows li { display: grid; grid-template-columns: 4rem 1fr; gap: .8rem; align-items: center;
           content-visibility: auto; contain-intrinsic-size: auto 4rem; }
         li p { margin: 0; color: var(--quiet); overflow-wrap: anywhere; }
         li .url { color: var(--ink); font-weight: 600; }
-        .show { display: grid; place-items: center; width: 3rem; height: 3rem; overflow: hidden; border-radius: 6px;
-          color: var(--quiet); background: repeating-conic-gradient(var(--check) 0 25%, transparent 0 50%) 0 0 / 12px 12px; }
-        .show img { width: 100%; height: 100%; object-fit: contain; }
+        .show { display: flex; align-items: center; justify-content: center; width: 4rem; height: 3rem; overflow: hidden;
+          border-radius: 6px; color: var(--quiet);
+          background: repeating-conic-gradient(var(--check) 0 25%, transparent 0 50%) 0 0 / 12px 12px; }
+        .show img { width: 100%; height: 100%; object-fit: scale-down; }
+        .show.transparent img { width: 50%; padding: 3px; background: #fff; }
+        .show.transparent img + img { background: #15171c; }
         #rows a { color: inherit; text-decoration: none; }
         summary { padding: .6rem 1rem; border-bottom: 1px solid var(--line); color: var(--quiet); cursor: pointer; }
         .off #rows { opacity: .4; }
@@ -127,6 +131,17 @@ struct ToolbarPage {
           }
           count.textContent = shown === rows.length ? "" : `${shown} shown`;
         });
+
+        \(PictureScript.isTransparent)
+        for (const image of document.querySelectorAll("#rows img")) {
+          // White pictures are seen on black, and black ones on white.
+          const look = () => {
+            if (!isTransparent(image)) return;
+            image.parentElement.classList.add("transparent");
+            image.after(image.cloneNode());
+          };
+          if (image.complete) look(); else image.addEventListener("load", look, { once: true });
+        }
 
         show();
 

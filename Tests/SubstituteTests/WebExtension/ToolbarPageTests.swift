@@ -1,0 +1,41 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The toolbar's page")
+struct ToolbarPageTests {
+    @Test(
+        "A transparent picture stands on white and on black, and an opaque one stands once",
+        .enabled(if: Chromium.program != nil || Program.isEverythingRequired, "needs Chromium"),
+        arguments: ["light", "dark"]
+    )
+    func backgrounds(_ scheme: String) async throws {
+        let folder = try TemporaryFolder()
+        let picture = #"<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">"#
+        try folder.write(picture + "<circle cx='20' cy='20' r='9' fill='white'/></svg>", to: "Site/logo.svg")
+        try folder.write(picture + "<rect width='40' height='40'/></svg>", to: "Site/photo.svg")
+        let entries = ["logo.svg", "photo.svg"].map { "\"https://h.test/\($0)\": \"\($0)\"" }
+        try folder.write("{ \(entries.joined(separator: ", ")) }", to: "Site/manifest.json")
+        let (site, output) = (folder.url.appendingPathComponent("Site"), folder.url.appendingPathComponent("Extension"))
+        try #require(await Tool.call(["webextension", site.path, "-o", output.path]).status == 0)
+        let browser = try await DevTools(extensionFolder: output)
+        defer { browser.stop() }
+        try await browser.command(
+            "Emulation.setEmulatedMedia",
+            ["features": [["name": "prefers-color-scheme", "value": scheme]]]
+        )
+        try await browser.open("chrome-extension://\(browser.extensionID)/toolbar.html")
+        let counts = "[...document.querySelectorAll('#rows li')].map(row => row.querySelectorAll('img').length)"
+        try await browser.wait(until: counts, is: "2,1")
+        let colours = "[...document.querySelectorAll('#rows li:first-child img')].map(image => "
+        #expect(
+            try await browser.text(colours + "getComputedStyle(image).backgroundColor).join(' ')")
+                == "rgb(255, 255, 255) rgb(21, 23, 28)"
+        )
+        #expect(try await browser.text(colours + "getComputedStyle(image).objectFit)") == "scale-down,scale-down")
+        #expect(browser.complaints == [])
+    }
+}
+#endif
