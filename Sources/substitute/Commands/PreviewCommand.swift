@@ -18,7 +18,7 @@ enum PreviewCommand {
             picture, a stylesheet, the manifest, with its errors. End it with Control-C.
 
             Lines of the manifest open in an editor that is chosen on the page, with --serve, and with --open when no file
-            is named. Pages that may be handed on do not say where on this machine the manifest lies.
+            is named. The links hold the manifest's absolute path, so a page that may be handed on has none of them.
 
             \(Command.aboutManifest)
 
