@@ -14,10 +14,18 @@ struct CaptureSelection {
     struct Pick {
         var key: URLPattern
         var ignoresQuery = false
-        let bytes: Data
+        /// The length of the body, in bytes.
+        let count: Int
         let exchange: HARFile.Exchange
         /// What somebody should know of it.
         var remarks: [String] = []
+
+        /// Returns true if both have the same body.
+        ///
+        /// Bodies are not kept, so this decodes both when they have the same length.
+        func hasBody(of other: Pick) -> Bool {
+            count == other.count && (try? exchange.bytes) == (try? other.exchange.bytes)
+        }
     }
 
     /// What somebody asked for on the command line.
@@ -103,7 +111,7 @@ struct CaptureSelection {
         if let size = exchange.size, size != bytes.count {
             remarks.append("the capture counts \(counted(size, "byte")), and holds \(bytes.count)")
         }
-        return Pick(key: key, bytes: bytes, exchange: exchange, remarks: remarks)
+        return Pick(key: key, count: bytes.count, exchange: exchange, remarks: remarks)
     }
 
     private static func checkStatus(_ exchange: HARFile.Exchange) throws(ToolError) {
@@ -138,7 +146,7 @@ struct CaptureSelection {
         for indices in groups.values {
             let picks = indices.compactMap { try? choices[$0].result.get() }
             guard picks.contains(where: { $0.key.query != nil }), let first = picks.first else { continue }
-            let isOne = picks.allSatisfy { $0.bytes == first.bytes }
+            let isOne = picks.dropFirst().allSatisfy { $0.hasBody(of: first) }
             for (index, var pick) in zip(indices, picks) {
                 if isOne, let key = pick.key.withoutQuery {
                     (pick.key, pick.ignoresQuery) = (key, true)
@@ -160,7 +168,7 @@ struct CaptureSelection {
                 continue
             }
             let remark = "recorded more than once with different content; this is the last"
-            if kept.bytes != pick.bytes, !kept.remarks.contains(remark) {
+            if !kept.hasBody(of: pick), !kept.remarks.contains(remark) {
                 kept.remarks.append(remark)
                 choices[later] = choices[later].with(.success(kept))
             }

@@ -28,48 +28,82 @@ struct HARFile {
     /// The body as it was recorded.
     enum Body {
         case missing
-        case text(String)
-        case base64(String)
+        case text(JSONString)
+        case base64(JSONString)
         case unknown(encoding: String)
     }
 
     /// In the order of the recording.
     let exchanges: [Exchange]
 
-    /// Reads a recording.
+    /// Reads a recording, one exchange after the other; bodies stay in `data` as they are.
     ///
     /// - Throws: ``ToolError`` when it is none.
     init(_ data: Data, name: String) throws(ToolError) {
-        guard let root = Self.json(in: data) else {
-            let problem = JSONProblem(in: data)
-            let place = problem.map { "\(visible(name)):\($0.line):\($0.column): \($0.message)" }
-            throw ToolError("\(quoted(name)) is no capture (HAR): \(place ?? "it cannot be read as JSON")")
+        let text = Self.text(in: data)
+        guard let root = TrimmedJSON(text, without: ["log", "entries"], for: "[]") else {
+            throw Self.error(data, name)
         }
-        guard let log = (root as? [String: Any])?["log"] as? [String: Any], let entries = log["entries"] as? [Any]
+        guard let log = (root.value as? [String: Any])?["log"] as? [String: Any], log["entries"] is [Any],
+            let list = root.cut
         else {
             throw ToolError(
                 "\(quoted(name)) is no capture (HAR): it has no \"log\" with \"entries\"; in the browser's developer tools "
                     + "choose Network, load the page, and export all as HAR with content"
             )
         }
-        exchanges = entries.map { Exchange($0 as? [String: Any] ?? [:]) }
-    }
-
-    /// Whether a text may be a recording, and no list of URLs.
-    static func isLikely(_ data: Data) -> Bool {
-        let start = data.prefix(200).drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
-        return start.first == UInt8(ascii: "{") || jsonp(in: start) != nil
-    }
-
-    /// The value that a text holds, also in a call of JavaScript (JSONP), and with characters that are broken.
-    private static func json(in data: Data) -> Any? {
-        let text = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
-        func parse(_ data: Data) -> Any? {
-            try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
+        guard let places = try? JSONSlices.elements(of: list) else { throw Self.error(data, name) }
+        var exchanges: [Exchange] = []
+        exchanges.reserveCapacity(places.count)
+        for place in places {
+            guard let exchange = Self.withoutTraces({ Exchange(list[place]) }) else { throw Self.error(data, name) }
+            exchanges.append(exchange)
         }
-        if let value = parse(Data(text)) { return value }
-        let inner = jsonp(in: text) ?? text
-        return parse(Data(inner)) ?? parse(repaired(Data(inner)))
+        self.exchanges = exchanges
+    }
+
+    private static func error(_ data: Data, _ name: String) -> ToolError {
+        let place = JSONProblem(in: data).map { "\(visible(name)):\($0.line):\($0.column): \($0.message)" }
+        return ToolError("\(quoted(name)) is no capture (HAR): \(place ?? "it cannot be read as JSON")")
+    }
+
+    /// Frees at once what Foundation makes inside `body`.
+    private static func withoutTraces<Value>(_ body: () -> Value) -> Value {
+        // Only Apple's systems have autorelease pools; elsewhere objects are freed when they are used no more.
+        #if canImport(ObjectiveC)
+        autoreleasepool(invoking: body)
+        #else
+        body()
+        #endif
+    }
+
+    /// Returns true if a text may be a recording, and is no list of URLs.
+    static func isLikely(_ data: Data) -> Bool {
+        text(in: data.prefix(200)).first { $0 > 0x20 } == UInt8(ascii: "{")
+    }
+
+    /// The JSON text in UTF-8: without a byte-order mark, and without the call of JavaScript (JSONP) around it.
+    private static func text(in data: Data) -> Data {
+        let text = utf8(data)
+        return jsonp(in: text) ?? text
+    }
+
+    /// The text in UTF-8, whichever encoding of Unicode it is in.
+    private static func utf8(_ data: Data) -> Data {
+        if data.starts(with: [0xEF, 0xBB, 0xBF]) { return data.dropFirst(3) }
+        let head = Array(data.prefix(4))
+        guard head.count == 4 else { return data }
+        // JSON begins with a byte-order mark or with ASCII, so the zeros tell the width of a unit (RFC 4627 §3).
+        let encoding: String.Encoding? =
+            switch (head[0], head[1], head[2], head[3]) {
+            case (0, 0, _, _): .utf32BigEndian
+            case (_, _, 0, 0): .utf32LittleEndian
+            case (0, _, _, _), (0xFE, 0xFF, _, _): .utf16BigEndian
+            case (_, 0, _, _), (0xFF, 0xFE, _, _): .utf16LittleEndian
+            default: nil
+            }
+        guard let encoding, let text = String(data: data, encoding: encoding) else { return data }
+        return Data(text.utf8.starts(with: "\u{FEFF}".utf8) ? text.utf8.dropFirst(3) : text.utf8[...])
     }
 
     /// What stands between the brackets of `name(…);`.
@@ -85,60 +119,15 @@ struct HARFile {
         let end = open.lastIndex(of: UInt8(ascii: ")")) ?? open.endIndex
         return open[(open.startIndex + 1)..<max(end, open.startIndex + 1)]
     }
-
-    /// The text in UTF-8, with U+FFFE, which no text has, for what is no character or half of one.
-    private static func repaired(_ data: Data) -> Data {
-        let bytes = wellFormed(data)
-        var result: [UInt8] = []
-        result.reserveCapacity(bytes.count)
-        var index = 0
-        func unit(at index: Int) -> UInt16? {
-            guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u")
-            else {
-                return nil
-            }
-            return UInt16(String(decoding: bytes[(index + 2)..<(index + 6)], as: UTF8.self), radix: 16)
-        }
-        while index < bytes.count {
-            guard bytes[index] == UInt8(ascii: "\\") else {
-                result.append(bytes[index])
-                index += 1
-                continue
-            }
-            guard let first = unit(at: index), 0xD800...0xDFFF ~= first else {
-                result += bytes[index..<min(index + 2, bytes.count)]
-                index += 2
-                continue
-            }
-            if first < 0xDC00, let second = unit(at: index + 6), 0xDC00...0xDFFF ~= second {
-                result += bytes[index..<(index + 12)]
-                index += 12
-            } else {
-                result += "\\ufffe".utf8
-                index += 6
-            }
-        }
-        return Data(result)
-    }
-
-    private static func wellFormed(_ data: Data) -> [UInt8] {
-        if let text = String(bytes: data, encoding: .utf8) { return Array(text.utf8) }
-        var result: [UInt8] = []
-        result.reserveCapacity(data.count)
-        var (rest, parser) = (data.makeIterator(), Unicode.UTF8.ForwardParser())
-        while true {
-            switch parser.parseScalar(from: &rest) {
-            case .valid(let scalar): result += scalar
-            case .error: result += "\u{FFFE}".utf8
-            case .emptyInput: return result
-            }
-        }
-    }
 }
 
 extension HARFile.Exchange {
-    /// Reads one entry, or as much as there is of it.
-    fileprivate init(_ entry: [String: Any]) {
+    /// Reads one entry, or as much as there is of it; nil when it is no JSON.
+    fileprivate init?(_ text: Data) {
+        guard let json = TrimmedJSON(text, without: ["response", "content", "text"], for: "\"\"") else { return nil }
+        let string = json.cut.map { JSONString(content: $0.dropFirst().dropLast()) }
+        guard string?.isWellFormed != false else { return nil }
+        let entry = json.value as? [String: Any] ?? [:]
         let request = entry["request"] as? [String: Any] ?? [:]
         let response = entry["response"] as? [String: Any] ?? [:]
         let content = response["content"] as? [String: Any] ?? [:]
@@ -156,10 +145,10 @@ extension HARFile.Exchange {
         isPersonal = asked["cookie"] != nil && (control.contains("private") || control.contains("no-store"))
         size = Self.number(content["size"]).flatMap { $0 > 0 ? $0 : nil }
         let encoding = (content["encoding"] as? String ?? "").lowercased()
-        if let text = content["text"] as? String, !text.isEmpty {
+        if let string, !string.content.isEmpty {
             switch encoding {
-            case "base64": body = .base64(text)
-            case "", "utf-8", "utf8": body = .text(text)
+            case "base64": body = .base64(string)
+            case "", "utf-8", "utf8": body = .text(string)
             default: body = .unknown(encoding: encoding)
             }
         } else {
@@ -196,14 +185,13 @@ extension HARFile.Exchange {
                 throw ToolError("its body was not recorded; export the capture with content")
             case .unknown(let encoding):
                 throw ToolError("its body was recorded in an encoding that is not known, \(quoted(encoding))")
-            case .text(let text):
-                if text.unicodeScalars.contains("\u{FFFE}") {
+            case .text(let string):
+                guard let data = string.bytes else {
                     throw ToolError("its body was recorded with broken characters")
                 }
-                return Data(text.utf8)
-            case .base64(let text):
-                let plain = text.filter { !$0.isWhitespace }
-                guard let data = Data(base64Encoded: plain) else {
+                return data
+            case .base64(let string):
+                guard let text = string.bytes, let data = Self.decoded(text) else {
                     throw ToolError("its body was recorded as base64 that cannot be decoded")
                 }
                 if let size, data.count < size {
@@ -212,6 +200,11 @@ extension HARFile.Exchange {
                 return data
             }
         }
+    }
+
+    /// The bytes for which base64 stands, also over several lines.
+    private static func decoded(_ base64: Data) -> Data? {
+        Data(base64Encoded: base64) ?? Data(base64Encoded: base64.filter { $0 > 0x20 })
     }
 
     /// The type of the bytes that ``bytes`` gives: what was recorded as text is UTF-8 now, whatever it was.

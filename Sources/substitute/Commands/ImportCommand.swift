@@ -67,7 +67,7 @@ enum ImportCommand {
                 let resource = Resource(
                     key: pick.key,
                     ignoresQuery: pick.ignoresQuery,
-                    file: try staging.write(pick.bytes),
+                    file: try staging.write(pick.exchange.bytes),
                     type: pick.exchange.typeOfBytes,
                     source: URL(fileURLWithPath: "/"),
                     version: pick.exchange.version
@@ -89,7 +89,7 @@ enum ImportCommand {
         if file == "-" { return try console.readAll() }
         guard FileSystem.kind(of: file) != nil else { throw ToolError("\(quoted(file)) does not exist") }
         do {
-            return try Data(contentsOf: URL(fileURLWithPath: file), options: .mappedIfSafe)
+            return try Data(contentsOf: URL(fileURLWithPath: file))
         } catch {
             throw ToolError("\(quoted(file)) cannot be read: \(FileSystem.reason(error))")
         }
@@ -126,9 +126,9 @@ private struct ImportReport {
     mutating func add(_ pick: CaptureSelection.Pick, _ outcome: Addition.Outcome) {
         switch outcome {
         case .added(let file), .replaced(let file):
-            added.append(pick.bytes.count)
+            added.append(pick.count)
             remarks += pick.remarks.map { (pick.key.spelling, $0) }
-            let size = ByteCount(pick.bytes.count).description
+            let size = ByteCount(pick.count).description
             table.append([
                 "take", Self.short(pick.key.spelling), visible(file), size,
                 visible(pick.remarks.joined(separator: "; ")),

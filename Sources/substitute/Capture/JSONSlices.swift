@@ -1,0 +1,160 @@
+import Foundation
+
+/// The places of values in a JSON text, found in one pass and without reading the values.
+///
+/// It follows brackets, quotation marks, commas and colons; a reader of JSON judges the slices. If each slice is JSON,
+/// and so is the text without them, then the whole text is.
+struct JSONSlices {
+    /// The text is no JSON.
+    struct Broken: Error {}
+
+    private let bytes: UnsafeRawBufferPointer
+    private var position = 0
+
+    private init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    /// The place of the value to which the names of members lead; nil where there is none.
+    ///
+    /// Of several members with one name the last counts.
+    static func place(of path: [String], in text: Data) throws(Broken) -> Range<Data.Index>? {
+        try run(text) { slices throws(Broken) in try slices.value(path[...]).map { [$0] } ?? [] }.last
+    }
+
+    /// The places of the elements of a list.
+    static func elements(of list: Data) throws(Broken) -> [Range<Data.Index>] {
+        try run(list) { slices throws(Broken) in
+            guard slices.current == UInt8(ascii: "[") else { throw Broken() }
+            var elements: [Range<Int>] = []
+            try slices.list { slices throws(Broken) in elements += try slices.value([]).map { [$0] } ?? [] }
+            return elements
+        }
+    }
+
+    /// Reads a whole text, and makes indices of offsets.
+    private static func run(
+        _ text: Data,
+        _ body: (inout JSONSlices) throws(Broken) -> [Range<Int>]
+    ) throws(Broken) -> [Range<Data.Index>] {
+        let result = text.withUnsafeBytes { bytes in
+            Result { () throws(Broken) in
+                var slices = JSONSlices(bytes)
+                slices.skipSpace()
+                let places = try body(&slices)
+                slices.skipSpace()
+                guard slices.current == nil else { throw Broken() }
+                return places
+            }
+        }
+        let start = text.startIndex
+        return try result.get().map { start + $0.lowerBound..<start + $0.upperBound }
+    }
+
+    // MARK: - Values
+
+    private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    /// Steps over a value.
+    ///
+    /// - Returns: The place to which the path leads: of the value itself when the path is empty.
+    private mutating func value(_ path: ArraySlice<String>) throws(Broken) -> Range<Int>? {
+        let start = position
+        guard let name = path.first, current == UInt8(ascii: "{") else {
+            try skipValue()
+            return path.isEmpty ? start..<position : nil
+        }
+        var place: Range<Int>?
+        try list { slices throws(Broken) in
+            let isNamed = try slices.name() == name
+            slices.skipSpace()
+            guard slices.current == UInt8(ascii: ":") else { throw Broken() }
+            slices.position += 1
+            slices.skipSpace()
+            guard isNamed else { return try slices.skipValue() }
+            place = try slices.value(path.dropFirst())
+        }
+        return place
+    }
+
+    /// Steps over what stands between two brackets, and over the brackets.
+    private mutating func list(_ element: (inout JSONSlices) throws(Broken) -> Void) throws(Broken) {
+        let closing = current == UInt8(ascii: "{") ? UInt8(ascii: "}") : UInt8(ascii: "]")
+        position += 1
+        skipSpace()
+        if current == closing { return position += 1 }
+        while true {
+            try element(&self)
+            skipSpace()
+            guard current == closing || current == UInt8(ascii: ",") else { throw Broken() }
+            position += 1
+            if bytes[position - 1] == closing { return }
+            skipSpace()
+        }
+    }
+
+    private mutating func name() throws(Broken) -> String {
+        let start = position
+        guard current == UInt8(ascii: "\"") else { throw Broken() }
+        try skipString()
+        let content = bytes[(start + 1)..<(position - 1)]
+        // Names have no escapes, but in recordings that nobody writes.
+        guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) }
+        return String(decoding: JSONString(content: Data(content)).bytes ?? Data(), as: UTF8.self)
+    }
+
+    // MARK: - Ends
+
+    private static func isClosing(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") }
+
+    private mutating func skipSpace() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x0A, 0x0D, 0x09: position += 1
+            default: return
+            }
+        }
+    }
+
+    private mutating func skipValue() throws(Broken) {
+        switch current {
+        case UInt8(ascii: "\""): try skipString()
+        case UInt8(ascii: "{"), UInt8(ascii: "["): try skipBrackets()
+        default:
+            let start = position
+            while let current, current > 0x20, current != UInt8(ascii: ","), !Self.isClosing(current) { position += 1 }
+            if position == start { throw Broken() }
+        }
+    }
+
+    private mutating func skipBrackets() throws(Broken) {
+        var depth = 0
+        repeat {
+            guard let current else { throw Broken() }
+            switch current {
+            case UInt8(ascii: "\""):
+                try skipString()
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            default: break
+            }
+            position += 1
+        } while depth > 0
+    }
+
+    /// Steps over a string by the system's search, because most of a recording is in strings.
+    private mutating func skipString() throws(Broken) {
+        guard let base = bytes.baseAddress else { throw Broken() }
+        let start = position
+        position += 1
+        while let found = memchr(base + position, Int32(UInt8(ascii: "\"")), bytes.count - position) {
+            let quote = UnsafeRawPointer(found) - base
+            var escape = quote
+            while escape - 1 > start, bytes[escape - 1] == UInt8(ascii: "\\") { escape -= 1 }
+            position = quote + 1
+            if (quote - escape).isMultiple(of: 2) { return }
+        }
+        throw Broken()
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+
+/// A string in a JSON text, kept as it stands there until its bytes are wanted.
+struct JSONString {
+    /// The text between the quotation marks.
+    let content: Data
+
+    /// True if the string follows RFC 8259 §7, whatever its characters are.
+    var isWellFormed: Bool { unescaped != nil }
+
+    /// The string in UTF-8; nil when one of its characters is broken: half a surrogate pair, no UTF-8, or U+FFFE, which
+    /// no text has.
+    var bytes: Data? {
+        guard let unescaped, unescaped.range(of: Data(Self.replacement)) == nil,
+            String(data: unescaped, encoding: .utf8) != nil
+        else { return nil }
+        return unescaped
+    }
+
+    /// U+FFFE in UTF-8.
+    private static let replacement = Array("\u{FFFE}".utf8)
+
+    /// The bytes for which the string stands, with U+FFFE for half a surrogate pair; nil when the string is none.
+    private var unescaped: Data? {
+        content.withUnsafeBytes { bytes -> Data? in
+            var result = Data()
+            var position = 0
+            while let end = Self.special(in: bytes, from: position) {
+                if position == 0 { result.reserveCapacity(bytes.count) }
+                result.append(content[(content.startIndex + position)..<(content.startIndex + end)])
+                guard bytes[end] == UInt8(ascii: "\\"), end + 1 < bytes.count else { return nil }
+                if let byte = Self.byte(escapedAs: bytes[end + 1]) {
+                    result.append(byte)
+                    position = end + 2
+                } else {
+                    guard let (scalar, length) = Self.scalar(bytes[end...]) else { return nil }
+                    result.append(contentsOf: scalar.map { Array(String($0).utf8) } ?? Self.replacement)
+                    position = end + length
+                }
+            }
+            // Most strings are what they stand for.
+            return position == 0 ? content : result + content.dropFirst(position)
+        }
+    }
+
+    /// The place of the first backslash or control character.
+    ///
+    /// Looks at eight bytes at once, because recordings are large, and plugins run tools that are not optimised.
+    private static func special(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let high = ones << 7
+        var index = start
+        while index + 8 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let controls = (word &- ones &* 0x20) & ~word
+            let different = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+            let backslashes = (different &- ones) & ~different
+            if (controls | backslashes) & high != 0 { break }
+            index += 8
+        }
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "\\") || bytes[index] < 0x20 { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    /// The byte for which a backslash and a letter stand.
+    private static func byte(escapedAs letter: UInt8) -> UInt8? {
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): letter
+        case UInt8(ascii: "b"): 8
+        case UInt8(ascii: "f"): 12
+        case UInt8(ascii: "n"): 10
+        case UInt8(ascii: "r"): 13
+        case UInt8(ascii: "t"): 9
+        default: nil
+        }
+    }
+
+    /// The scalar of `\uXXXX` at the beginning of a text, nil for half a surrogate pair, and the length of the escape.
+    private static func scalar(_ text: Slice<UnsafeRawBufferPointer>) -> (Unicode.Scalar?, length: Int)? {
+        guard let first = unit(text) else { return nil }
+        guard UTF16.isLeadSurrogate(first), let second = unit(text.dropFirst(6)), UTF16.isTrailSurrogate(second) else {
+            return (Unicode.Scalar(first), 6)
+        }
+        return (UTF16.decode(UTF16.EncodedScalar([first, second])), 12)
+    }
+
+    /// The code unit of `\uXXXX` at the beginning of a text.
+    private static func unit(_ text: Slice<UnsafeRawBufferPointer>) -> UInt16? {
+        let digits = text.dropFirst(2).prefix(4)
+        guard text.starts(with: "\\u".utf8), digits.count == 4 else { return nil }
+        var unit: UInt16 = 0
+        for digit in digits {
+            guard let value = Character(Unicode.Scalar(digit)).hexDigitValue else { return nil }
+            unit = unit << 4 | UInt16(value)
+        }
+        return unit
+    }
+}

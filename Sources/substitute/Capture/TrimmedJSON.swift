@@ -1,0 +1,90 @@
+import Foundation
+
+/// A JSON value, read without a large one inside it.
+///
+/// Foundation's objects take about twenty times the memory of their text, so those of a whole recording are never made.
+struct TrimmedJSON {
+    /// The value, with an empty list or string in the place of ``cut``.
+    let value: Any
+    /// The list or string that was left out, as it stands in the text; nil when there is none.
+    let cut: Data?
+
+    /// Reads a text in UTF-8; nil when the text without what is left out is no JSON.
+    ///
+    /// - Parameters:
+    ///   - text: The text; broken characters become U+FFFE.
+    ///   - path: The names of members that lead to what is left out.
+    ///   - empty: `[]` or `""`: what stands in its place. A value of another kind stays.
+    init?(_ text: Data, without path: [String], for empty: String) {
+        let place: Range<Data.Index>?
+        do {
+            place = try JSONSlices.place(of: path, in: text)
+        } catch {
+            return nil
+        }
+        var rest = text
+        if let place, text[place.lowerBound] == empty.utf8.first {
+            rest = text[..<place.lowerBound] + Data(empty.utf8) + text[place.upperBound...]
+            cut = text[place]
+        } else {
+            cut = nil
+        }
+        guard let value = Self.parse(rest) ?? Self.parse(Self.repaired(rest)) else { return nil }
+        self.value = value
+    }
+
+    private static func parse(_ data: Data) -> Any? {
+        try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
+    }
+
+    // MARK: - Repairs
+
+    /// The text in UTF-8, with U+FFFE, which no text has, for what is no character or half of one.
+    private static func repaired(_ data: Data) -> Data {
+        let bytes = wellFormed(data)
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var index = 0
+        func unit(at index: Int) -> UInt16? {
+            guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u")
+            else {
+                return nil
+            }
+            return UInt16(String(decoding: bytes[(index + 2)..<(index + 6)], as: UTF8.self), radix: 16)
+        }
+        while index < bytes.count {
+            guard bytes[index] == UInt8(ascii: "\\") else {
+                result.append(bytes[index])
+                index += 1
+                continue
+            }
+            guard let first = unit(at: index), 0xD800...0xDFFF ~= first else {
+                result += bytes[index..<min(index + 2, bytes.count)]
+                index += 2
+                continue
+            }
+            if first < 0xDC00, let second = unit(at: index + 6), 0xDC00...0xDFFF ~= second {
+                result += bytes[index..<(index + 12)]
+                index += 12
+            } else {
+                result += "\\ufffe".utf8
+                index += 6
+            }
+        }
+        return Data(result)
+    }
+
+    private static func wellFormed(_ data: Data) -> [UInt8] {
+        if let text = String(bytes: data, encoding: .utf8) { return Array(text.utf8) }
+        var result: [UInt8] = []
+        result.reserveCapacity(data.count)
+        var (rest, parser) = (data.makeIterator(), Unicode.UTF8.ForwardParser())
+        while true {
+            switch parser.parseScalar(from: &rest) {
+            case .valid(let scalar): result += scalar
+            case .error: result += "\u{FFFE}".utf8
+            case .emptyInput: return result
+            }
+        }
+    }
+}

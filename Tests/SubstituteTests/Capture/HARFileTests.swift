@@ -1,0 +1,104 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+@testable import substitute
+
+@Suite("Reading recordings")
+struct HARFileTests {
+    @Test("Each string of a body is read as Foundation's reader of JSON reads it")
+    func strings() throws {
+        let strings = [
+            #"plain"#, #"\"\\\/\b\f\n\r\t"#, #"\u0041\u00e9\u20AC\ud83d\ude00\uDBFF\uDFFF"#, #"é 日本 😀"#,
+            #"\\u0041\\\\"#,
+            #"\u0000\u001f"#, #"a\\"#, #"x\"}]}],\"text\":\"y"#, "\u{7F}\u{FFFF}", #"12345678\n12345678\"1234567\\"#,
+        ]
+        for string in strings {
+            let json = Data("\"\(string)\"".utf8)
+            let expected = try #require(
+                try JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed) as? String
+            )
+            let entry = #"{"request":{"url":"https://h/"},"response":{"content":{"text":"\#(string)"}}}"#
+            let recording = try HARFile(Data(HAR.text(of: [entry]).utf8), name: "page.har")
+            #expect(try recording.exchanges.map { try $0.bytes } == [Data(expected.utf8)], "\(string)")
+        }
+    }
+
+    @Test(
+        "The body is the text of the answer's content, wherever else such names stand",
+        arguments: [
+            #"{"text":"1","response":{"text":"2","content":{"x":{"text":"3"},"text":"body","y":["text","4"]}}}"#,
+            #"{"response":{"content":{"text":"body"},"x":"\"content\":{\"text\":\"1\"}"},"content":{"text":"2"}}"#,
+            #" { "response" : { "content" : { "text" : "body" } } } "#,
+            #"{"respons\u0065":{"content":{"\u0074ext":"body"}}}"#,
+            #"{"request":{"postData":{"text":"1"}},"response":{"content":{"size":1e0,"text":"body","a":null,"b":true}}}"#,
+        ]
+    )
+    func place(entry: String) throws {
+        let recording = #"{"entries":[1],"log":{"x":{"entries":[2]},"entries":[\#(entry)],"y":{"entries":[{}]}}}"#
+        let exchanges = try HARFile(Data(recording.utf8), name: "page.har").exchanges
+        #expect(try exchanges.map { try $0.bytes } == [Data("body".utf8)])
+    }
+
+    @Test("A recording with a mistake anywhere is refused, exactly where Foundation's reader of JSON refuses it")
+    func mistakes() throws {
+        let entry = HAREntry(text: #"a "b" \ é"#, size: "12", asked: [.init("A", "b")]).json
+        let recording = Array(HAR.text(of: [entry, "null", #"{"response":{"content":{"text":"\u0041"}}}"#]).utf8)
+        var (taken, refused) = (0, 0)
+        for index in recording.indices {
+            for mistake in [[], Array("\"".utf8), Array("\\".utf8)] + "{}[],: 0\n\u{1}".utf8.map({ [$0] }) {
+                let changed = Data(recording[..<index] + mistake + recording[(index + 1)...])
+                // Broken characters are mended, which Foundation does not.
+                guard String(data: changed, encoding: .utf8) != nil else { continue }
+                let isJSON = (try? JSONSerialization.jsonObject(with: changed)) != nil
+                do {
+                    _ = try HARFile(changed, name: "page.har")
+                    #expect(isJSON, "\(String(decoding: changed, as: UTF8.self))")
+                    taken += 1
+                } catch {
+                    let isOther = error.message.contains("it has no \"log\"")
+                    #expect(isJSON == isOther, "\(String(decoding: changed, as: UTF8.self)): \(error.message)")
+                    refused += 1
+                }
+            }
+        }
+        #expect(taken > 500 && refused > 500)
+    }
+
+    @Test(
+        "Importing takes a few times the memory that the recording has bytes, however many exchanges it holds",
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status"), "needs the proc file system of Linux")
+    )
+    func memory() async throws {
+        let site = try SiteFolder()
+        let fields = (0..<40).map { HAREntry.Field("X-Field-\($0)", "value") }
+        let entries = (0..<5000).map { HAREntry(url: "https://h/\($0).css", asked: fields, sent: fields) }
+        let recording = Data(HAR.text(entries).utf8)
+        try site.folder.write(recording, to: "page.har")
+        let process = Process()
+        process.executableURL = Tool.url
+        process.arguments = ["import", "manifest.json", "page.har"]
+        process.currentDirectoryURL = site.url
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        var peak = 0
+        while process.isRunning {
+            peak = Self.peakMemory(of: process.processIdentifier) ?? peak
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(process.terminationStatus == 0)
+        #expect(try site.entries.count == 5000)
+        #expect(peak > recording.count)
+        #expect(peak < 8 * recording.count, "\(peak) for \(recording.count)")
+    }
+
+    /// The most memory that a process has had so far, in bytes; nil when it has ended.
+    private static func peakMemory(of process: Int32) -> Int? {
+        let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 * 1024 }
+    }
+}
+#endif
