@@ -189,13 +189,15 @@ extension HARFile.Exchange {
                 guard let data = string.bytes else {
                     throw ToolError("its body was recorded with broken characters")
                 }
+                if let size, Self.isPart(data.count, of: size) { throw Self.shortage(data.count, of: size) }
                 return data
             case .base64(let string):
                 guard let text = string.bytes, let data = Self.decoded(text) else {
                     throw ToolError("its body was recorded as base64 that cannot be decoded")
                 }
-                if let size, data.count < size {
-                    throw ToolError("only \(data.count) of its \(size) bytes were recorded")
+                // Some programs count the characters of the base64.
+                if let size, data.count < size, size != text.count {
+                    throw Self.shortage(data.count, of: size)
                 }
                 return data
             }
@@ -206,6 +208,16 @@ extension HARFile.Exchange {
     private static func decoded(_ base64: Data) -> Data? {
         Data(base64Encoded: base64) ?? Data(base64Encoded: base64.filter { $0 > 0x20 })
     }
+
+    private static func shortage(_ count: Int, of size: Int) -> ToolError {
+        ToolError("only \(count) of its \(size) bytes were recorded")
+    }
+
+    /// Returns true if a text of `count` bytes is less than half of a body of `size` bytes.
+    ///
+    /// A text that is whole may have fewer bytes than the program counted: UTF-16 has two for each letter, and a
+    /// byte-order mark; gzip adds about twenty to what it cannot make smaller.
+    private static func isPart(_ count: Int, of size: Int) -> Bool { 2 * count + 32 < size }
 
     /// The type of the bytes that ``bytes`` gives: what was recorded as text is UTF-8 now, whatever it was.
     var typeOfBytes: MediaType? {

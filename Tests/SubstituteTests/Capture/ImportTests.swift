@@ -74,6 +74,16 @@ struct ImportTests {
             HAREntry(size: "9"),
             "https://h/a.css: the capture counts 9 bytes, and holds 6\n"
         ),
+        Row(
+            "a size in UTF-16, with a byte-order mark",
+            HAREntry(size: "14"),
+            "https://h/a.css: the capture counts 14 bytes, and holds 6\n"
+        ),
+        Row(
+            "the size of what gzip makes of so few bytes",
+            HAREntry(size: "26"),
+            "https://h/a.css: the capture counts 26 bytes, and holds 6\n"
+        ),
         Row("a size that is huge", HAREntry(size: "1e300"), ""),
         Row("a status that is text", HAREntry(status: "\"200\""), ""),
         Row("a status with a fraction", HAREntry(status: "200.0"), ""),
@@ -140,10 +150,20 @@ struct ImportTests {
                     type: "text/css; charset=iso-8859-1",
                     text: Data([0xE9]).base64EncodedString(),
                     encoding: "base64"
+                ),
+                // The size of the base64, as some programs count.
+                HAREntry(
+                    url: "https://h/d.png",
+                    type: "image/png",
+                    text: Self.png,
+                    encoding: "base64",
+                    size: String(Self.png.utf8.count)
                 )
             )
         )
-        #expect(result.output == "3 entries with 25 bytes\n")
+        #expect(
+            result.output == "https://h/d.png: the capture counts 16 bytes, and holds 12\n4 entries with 37 bytes\n"
+        )
         #expect(site.bytes("h/a.png") == HAR.png())
         #expect(site.bytes("h/b.png") == HAR.png())
         #expect(site.bytes("h/c.css") == Data([0xE9]))
@@ -175,6 +195,12 @@ struct ImportTests {
             "base64 of a part",
             binary(png, "base64", size: "500"),
             "only 12 of its 500 bytes were recorded"
+        ),
+        Row("text of a part", HAREntry(size: "500"), "only 6 of its 500 bytes were recorded"),
+        Row(
+            "text of a part, in letters of several bytes",
+            HAREntry(text: String(repeating: "é", count: 100), size: "1000"),
+            "only 200 of its 1000 bytes were recorded"
         ),
         Row(
             "another encoding",
