@@ -73,7 +73,9 @@ struct CheckTests {
     func suggestions() async throws {
         #expect(try await Tool.run(["chekc"]).errors.contains("did you mean \"check\"?"))
         #expect(try await Tool.run(["check", "--stirct"]).errors.contains("did you mean --strict?"))
-        #expect(try await Tool.run(["explain"]).errors.contains("name a URL, or - to read URLs"))
+        #expect(
+            try await Tool.run(["explain"]).errors.contains("name a URL, a recording (HAR) or a list of URLs, or -")
+        )
     }
 
     @Test("Nothing that a manifest or a file name holds can steer a terminal")

@@ -112,5 +112,98 @@ struct ExplainTests {
         #expect(result.output == "")
         #expect(result.errors.hasPrefix("manifest.json:1:2: error: "))
     }
+
+    // MARK: - Files
+
+    /// Runs `substitute explain` with whole paths in place of the names of files of the folder.
+    private func call(_ words: String..., input: String? = nil) async -> Tool.Result {
+        let words = words.map {
+            $0.hasPrefix("@") ? folder.url.appendingPathComponent(String($0.dropFirst())).path : $0
+        }
+        return await Tool.call(["explain"] + words, input: input.map { Data($0.utf8) })
+    }
+
+    private static let recording = HAR.text(
+        HAREntry(url: "https://example.com/site.css"),
+        HAREntry(method: "POST", url: "https://example.com/site.css"),
+        HAREntry(url: "https://example.com/site.css"),
+        HAREntry(url: "data:,x"),
+        HAREntry(url: "https://example.com/other.css")
+    )
+
+    @Test(
+        "A recording or a list of URLs is known by what is in it, whatever it is called",
+        arguments: [
+            ("page.har", recording, "1 of 3 URLs"), ("recording", recording, "1 of 3 URLs"),
+            ("page.json", recording, "1 of 3 URLs"), ("page.txt", "onInputData(\(recording));", "1 of 3 URLs"),
+            ("urls.txt", "https://example.com/site.css\r\n\r\n//example.com/site.css\n", "2 of 3 URLs"),
+            ("urls", "\u{FEFF}https://example.com/site.css\nexample.com\n", "1 of 2 URLs"),
+        ]
+    )
+    func files(name: String, text: String, told: String) async throws {
+        try folder.write(text, to: name)
+        for words in [["@manifest.json"], ["@"]] {
+            let result = await call(words[0], "@\(name)")
+            #expect(result.status == 0 && result.output.contains("\(told) would come from the bundle"), "\(result)")
+            #expect(await call("--require", words[0], "@\(name)").status == 1)
+        }
+        let both = await call("@manifest.json", "@\(name)", "https://example.com/site.css")
+        #expect(both.output.contains(" URLs would come from the bundle, ") && both.errors == "", "\(both)")
+    }
+
+    @Test("Without a manifest before it, a file asks about the manifest that is here")
+    func fileAlone() async throws {
+        try folder.write(Self.recording, to: "page.har")
+        try folder.write("https://example.com/site.css\n", to: "urls.txt")
+        for (name, status) in [("page.har", 1), ("urls.txt", 0)] as [(String, Int32)] {
+            let result = try await Tool.run(["explain", "-r", name], in: folder.url)
+            #expect(result.status == status && result.output.contains("is answered with \"site.css\""), "\(result)")
+        }
+    }
+
+    @Test(
+        "A file that asks nothing is told in a sentence",
+        arguments: [
+            ("@pages.har", "\" does not exist; did you mean \""), ("@none.txt", "none.txt\" does not exist\n"),
+            ("@Logo.png", "Logo.png\" is neither a recording (HAR) nor a list of URLs, one a line\n"),
+            ("@empty.txt", "empty.txt\" is neither a recording"), ("@manifest.json", "it has no \"log\""),
+            ("@cut.har", "cut.har:1:41: "), ("@folder", "folder\" is a folder; name a recording"),
+            ("-", "the test has no input"),
+        ]
+    )
+    func noQuestions(word: String, told: String) async throws {
+        for (name, bytes) in [
+            ("page.har", Data(Self.recording.utf8)), ("Logo.png", HAR.png()), ("empty.txt", Data()),
+            ("cut.har", Data(Self.recording.utf8.prefix(40))), ("folder/a.txt", Data()),
+        ] {
+            try folder.write(bytes, to: name)
+        }
+        let result = await call("@manifest.json", word)
+        #expect(result.status == 1)
+        #expect(result.output == "")
+        #expect(result.errors.hasPrefix("substitute explain: ") && result.errors.contains(told), "\(result.errors)")
+    }
+
+    @Test("Words that are no files are URLs, also without a scheme")
+    func words() async throws {
+        let words = ["example.com/data.json", "example.com", "localhost:3000/a", "/css/site.css", "https://h/urls.txt"]
+        for word in words {
+            let result = await call("@manifest.json", word)
+            #expect(result.status == 0 && result.output.contains(word), "\(result)")
+        }
+        #expect(await call("@manifest.json").status == 2)
+        #expect(await call("@").status == 2)
+        #expect(await call("@missing.json", "https://example.com/").errors.contains("missing.json\" does not exist"))
+    }
+
+    @Test("Standard input that there is not is told with what to name instead")
+    func closedInput() async throws {
+        let command = ["-c", "exec \"$0\" explain manifest.json - <&-", Tool.url.path]
+        let result = try await Tool.run("/bin/sh", command, in: folder.url)
+        #expect(result.status == 1)
+        #expect(
+            result.errors == "substitute explain: standard input is closed; name a file instead of \"-\"\n"
+        )
+    }
 }
 #endif

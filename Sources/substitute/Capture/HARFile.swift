@@ -82,28 +82,17 @@ struct HARFile {
         text(in: data.prefix(200)).first { $0 > 0x20 } == UInt8(ascii: "{")
     }
 
-    /// The JSON text in UTF-8: without a byte-order mark, and without the call of JavaScript (JSONP) around it.
-    private static func text(in data: Data) -> Data {
-        let text = utf8(data)
-        return jsonp(in: text) ?? text
+    /// Returns true if a text is an object with a log, and so no manifest, or begins like one that is cut.
+    static func hasLog(_ data: Data) -> Bool {
+        let text = text(in: data)
+        if isLikely(data), let log = try? JSONSlices.place(of: ["log"], in: text) { return !log.isEmpty }
+        return String(decoding: text.prefix(100), as: UTF8.self).prefixMatch(of: /\s*\{\s*"log"\s*:/) != nil
     }
 
-    /// The text in UTF-8, whichever encoding of Unicode it is in.
-    private static func utf8(_ data: Data) -> Data {
-        if data.starts(with: [0xEF, 0xBB, 0xBF]) { return data.dropFirst(3) }
-        let head = Array(data.prefix(4))
-        guard head.count == 4 else { return data }
-        // JSON begins with a byte-order mark or with ASCII, so the zeros tell the width of a unit (RFC 4627 §3).
-        let encoding: String.Encoding? =
-            switch (head[0], head[1], head[2], head[3]) {
-            case (0, 0, _, _): .utf32BigEndian
-            case (_, _, 0, 0): .utf32LittleEndian
-            case (0, _, _, _), (0xFE, 0xFF, _, _): .utf16BigEndian
-            case (_, 0, _, _), (0xFF, 0xFE, _, _): .utf16LittleEndian
-            default: nil
-            }
-        guard let encoding, let text = String(data: data, encoding: encoding) else { return data }
-        return Data(text.utf8.starts(with: "\u{FEFF}".utf8) ? text.utf8.dropFirst(3) : text.utf8[...])
+    /// The JSON text in UTF-8: without a byte-order mark, and without the call of JavaScript (JSONP) around it.
+    private static func text(in data: Data) -> Data {
+        let text = UnicodeText.utf8(data)
+        return jsonp(in: text) ?? text
     }
 
     /// What stands between the brackets of `name(…);`.

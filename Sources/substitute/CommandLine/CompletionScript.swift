@@ -76,7 +76,7 @@ enum CompletionScript {
             }
             let operands: [String] =
                 switch command.operandKind {
-                case .manifest: ["        '*:manifest:_files'"]
+                case .manifest: ["        '*:file:_files'"]
                 case .folder: ["        '1:folder:_files -/'"]
                 case .choices(let choices): ["        '1:choice:(\(choices.joined(separator: " ")))'"]
                 case .nothing: []

@@ -11,20 +11,24 @@ struct ExplainCommand {
     static let command = Command(
         name: "explain",
         summary: "Tells for each URL what answers it, or why nothing does.",
-        operands: "[OPTIONS] [MANIFEST] URL…",
+        operands: "[OPTIONS] [MANIFEST] URL|FILE…",
         operandKind: .manifest,
         options: [method, header, require, json],
         discussion: """
             Prints the entry and the file that answer a URL, and the head of the response as a client gets it; or the
-            reason why the URL is left to the network, and the nearest entry. With - it reads URLs from standard input,
-            one a line, or a recording of a page (HAR), and says at the end how many of them a file answers.
+            reason why the URL is left to the network, and the nearest entry. A FILE is a list of URLs, one a line, or a
+            recording of a page (HAR); - reads either from standard input. For several URLs it says at the end how many of
+            them a file answers.
 
             \(Command.aboutManifest)
 
             Exits with 0 when the manifest could be read, 1 when it has errors (with --require, also when no file answers
             one of the URLs), and 2 when it is used wrongly.
             """,
-        example: "  substitute explain https://example.com/css/site.css",
+        example: """
+              substitute explain https://example.com/css/site.css
+              substitute explain --require page.har
+            """,
         run: run
     )
 
@@ -50,9 +54,8 @@ struct ExplainCommand {
     private let console: Console
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
-        let (manifest, urls) = ManifestLocation.split(arguments.operands)
-        guard !urls.isEmpty else { throw UsageError("name a URL, or - to read URLs from standard input") }
-        let path = try ManifestLocation.find(manifest)
+        let operands = try ExplainOperands(arguments.operands)
+        let path = try ManifestLocation.find(operands.manifest)
         let headers = try arguments.values(header).map { header throws(UsageError) in
             guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else {
                 throw UsageError("\(quoted(header)) is not a header; write it as 'Name: value'")
@@ -78,9 +81,8 @@ struct ExplainCommand {
             console: console
         )
         var (answered, count, size) = (0, 0, 0)
-        for word in urls {
-            let questions = try word == "-" ? questions(in: console.readAll()) : questions(about: word)
-            for question in questions {
+        for source in operands.sources {
+            for question in try source.questions(console) {
                 let answer = explain.answer(question)
                 count += 1
                 if answer?.response != nil {
@@ -100,42 +102,12 @@ struct ExplainCommand {
         return arguments.has(require) && answered < count ? 1 : 0
     }
 
-    /// A request that is explained.
-    private struct Question: Hashable {
-        let url: String
-        /// Nil for that of the command line.
-        var method: String?
-    }
-
-    /// What a list of URLs, a line each, or a recording of a page asks for.
-    private static func questions(in input: Data) throws -> [Question] {
-        if HARFile.isLikely(input) {
-            var seen: Set<Question> = []
-            // The rest is not asked of a server: data:, blob:, about:.
-            let exchanges = try HARFile(input, name: "<stdin>").exchanges.filter {
-                $0.url.lowercased().hasPrefix("http")
-            }
-            return exchanges.map { Question(url: $0.url, method: $0.method) }.filter { seen.insert($0).inserted }
-        }
-        let text = input.starts(with: [0xEF, 0xBB, 0xBF]) ? input.dropFirst(3) : input
-        let lines = text.split(separator: UInt8(ascii: "\n")).map { line in
-            String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        }
-        // An empty line of a list is no URL.
-        return lines.filter { !$0.isEmpty || lines.count == 1 }.flatMap(questions(about:))
-    }
-
-    /// A manifest writes //host/path for both schemes.
-    private static func questions(about url: String) -> [Question] {
-        (url.hasPrefix("//") ? ["https:\(url)", "http:\(url)"] : [url]).map { Question(url: $0) }
-    }
-
     private typealias Answer = (explanation: Explanation, response: HTTPURLResponse?)
 
     /// The explanation, and the response when a file answers.
     ///
     /// Nil when the text is no URL at all.
-    private func answer(_ question: Question) -> Answer? {
+    private func answer(_ question: ExplainOperands.Question) -> Answer? {
         guard let url = URL(string: Self.encoded(question.url)) else { return nil }
         var request = URLRequest(url: url)
         request.httpMethod = question.method ?? method

@@ -1,0 +1,24 @@
+import Foundation
+
+/// Texts in any encoding of Unicode.
+enum UnicodeText {
+    /// A text that begins with ASCII, in UTF-8 and without a byte-order mark.
+    ///
+    /// Bytes in no encoding of Unicode stay as they are.
+    static func utf8(_ data: Data) -> Data {
+        if data.starts(with: [0xEF, 0xBB, 0xBF]) { return data.dropFirst(3) }
+        let head = Array(data.prefix(4))
+        guard head.count == 4 else { return data }
+        // A byte-order mark or the zeros of the first characters tell the width of a unit (RFC 4627 §3).
+        let encoding: String.Encoding? =
+            switch (head[0], head[1], head[2], head[3]) {
+            case (0, 0, _, _): .utf32BigEndian
+            case (_, _, 0, 0): .utf32LittleEndian
+            case (0, _, _, _), (0xFE, 0xFF, _, _): .utf16BigEndian
+            case (_, 0, _, _), (0xFF, 0xFE, _, _): .utf16LittleEndian
+            default: nil
+            }
+        guard let encoding, let text = String(data: data, encoding: encoding) else { return data }
+        return Data(text.utf8.starts(with: "\u{FEFF}".utf8) ? text.utf8.dropFirst(3) : text.utf8[...])
+    }
+}

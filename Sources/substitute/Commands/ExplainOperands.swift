@@ -1,0 +1,140 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// The words after `explain`: perhaps a manifest, then URLs, and files that hold URLs.
+struct ExplainOperands {
+    /// A request that is explained.
+    struct Question: Hashable {
+        let url: String
+        /// Nil for that of the command line.
+        var method: String?
+    }
+
+    /// A word that asks questions.
+    enum Source {
+        case url(String)
+        case standardInput
+        /// A recording or a list of URLs.
+        case file(String, Data)
+    }
+
+    /// Nil when none was named.
+    private(set) var manifest: String?
+    /// In their order; never empty.
+    private(set) var sources: [Source] = []
+
+    /// Tells manifests, recordings, lists and URLs from each other, by what lies on disk and what is in it.
+    init(_ words: [String]) throws {
+        for (index, word) in words.enumerated() {
+            if index == 0, try Self.isManifest(word) {
+                manifest = word
+            } else {
+                sources.append(try Self.source(word))
+            }
+        }
+        if sources.isEmpty {
+            throw UsageError("name a URL, a recording (HAR) or a list of URLs, or - to read one from standard input")
+        }
+    }
+
+    /// Returns true if the first word names the manifest, which need not exist.
+    private static func isManifest(_ word: String) throws -> Bool {
+        if isURL(word) { return false }
+        switch FileSystem.kind(of: URL(fileURLWithPath: word).resolvingSymlinksInPath().path) {
+        case nil: return word.hasSuffix(".json") && !isServer(word)
+        case .typeDirectory?: return true
+        default:
+            let data = try read(word)
+            return !HARFile.hasLog(data) && (word.hasSuffix(".json") || HARFile.isLikely(data))
+        }
+    }
+
+    private static func source(_ word: String) throws -> Source {
+        if word == "-" { return .standardInput }
+        if isURL(word) { return .url(word) }
+        switch FileSystem.kind(of: URL(fileURLWithPath: word).resolvingSymlinksInPath().path) {
+        case nil:
+            guard isFileName(word), !isServer(word) else { return .url(word) }
+            throw ToolError("\(quoted(word)) does not exist" + hint(for: word))
+        case .typeDirectory?:
+            throw ToolError("\(quoted(word)) is a folder; name a recording (HAR) or a list of URLs in it")
+        default:
+            return .file(word, try read(word))
+        }
+    }
+
+    private static func isURL(_ word: String) -> Bool {
+        word.isEmpty || word == "-" || word.contains("://") || word.hasPrefix("//")
+    }
+
+    /// Returns true for `example.com/data.json`, though not for `Sources/App/manifest.json`.
+    private static func isServer(_ word: String) -> Bool {
+        let server = word.prefix { $0 != "/" }
+        return server.count < word.count && server.dropFirst().contains(".")
+            && FileSystem.kind(of: String(server)) == nil
+    }
+
+    /// Returns true if a word that is no file ends like one.
+    private static func isFileName(_ word: String) -> Bool {
+        let ending = word.split(separator: ".", omittingEmptySubsequences: false).last?.lowercased() ?? ""
+        return ["har", "json", "txt", "list", "lst", "urls", "csv", "log"].contains(ending)
+    }
+
+    private static func hint(for path: String) -> String {
+        let url = URL(fileURLWithPath: path)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)) ?? []
+        guard let near = suggestion(for: url.lastPathComponent, among: names) else { return "" }
+        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+        return "; did you mean \(quoted(folder + near))?"
+    }
+
+    private static func read(_ path: String) throws -> Data {
+        do {
+            return try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw ToolError("\(quoted(path)) cannot be read: \(FileSystem.reason(error))")
+        }
+    }
+}
+
+extension ExplainOperands.Source {
+    /// The questions that a word asks.
+    ///
+    /// - Throws: ``ToolError`` when a file holds none, or there is no input.
+    func questions(_ console: Console) throws -> [ExplainOperands.Question] {
+        switch self {
+        case .url(let url): return Self.questions(about: url)
+        case .standardInput:
+            let input = try console.readAll()
+            return HARFile.isLikely(input) ? try Self.questions(in: HARFile(input, name: "<stdin>")) : Self.list(input)
+        case .file(let name, let data):
+            if HARFile.isLikely(data) { return try Self.questions(in: HARFile(data, name: name)) }
+            let questions = Self.list(data)
+            // A list may have slips, but not in each line.
+            guard questions.contains(where: { $0.url.contains("//") }) else {
+                throw ToolError("\(quoted(name)) is neither a recording (HAR) nor a list of URLs, one a line")
+            }
+            return questions
+        }
+    }
+
+    private static func questions(in recording: HARFile) -> [ExplainOperands.Question] {
+        var seen: Set<ExplainOperands.Question> = []
+        // The rest is not asked of a server: data:, blob:, about:.
+        return recording.exchanges.filter { $0.url.lowercased().hasPrefix("http") }
+            .map { ExplainOperands.Question(url: $0.url, method: $0.method) }.filter { seen.insert($0).inserted }
+    }
+
+    private static func list(_ data: Data) -> [ExplainOperands.Question] {
+        let lines = UnicodeText.utf8(data).split(separator: UInt8(ascii: "\n")).map { line in
+            String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        // An empty line of a list is no URL.
+        return lines.filter { !$0.isEmpty || lines.count == 1 }.flatMap(questions(about:))
+    }
+
+    /// A manifest writes //host/path for both schemes.
+    private static func questions(about url: String) -> [ExplainOperands.Question] {
+        (url.hasPrefix("//") ? ["https:\(url)", "http:\(url)"] : [url]).map { ExplainOperands.Question(url: $0) }
+    }
+}
