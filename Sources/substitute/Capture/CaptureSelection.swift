@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Which exchanges of a capture are taken, as what, and why others are not.
+/// The exchanges of a recording that become entries, and the reasons why others do not.
 struct CaptureSelection {
     /// One exchange that was judged.
     struct Choice {
@@ -10,14 +10,14 @@ struct CaptureSelection {
         let result: Result<Pick, ToolError>
     }
 
-    /// What is taken.
+    /// An exchange that becomes an entry.
     struct Pick {
         var key: URLPattern
         var ignoresQuery = false
         /// The length of the body, in bytes.
         let count: Int
         let exchange: HARFile.Exchange
-        /// What somebody should know of it.
+        /// Sentences about it for the person who imports.
         var remarks: [String] = []
 
         /// Returns true if both have the same body.
@@ -28,12 +28,12 @@ struct CaptureSelection {
         }
     }
 
-    /// What somebody asked for on the command line.
+    /// The options of the command line.
     struct Filter {
         /// Empty: all.
         var kinds: Set<ResourceKind> = []
         let hosts: HostSelection
-        /// Parts of URLs, in which `*` stands for anything.
+        /// Parts of URLs, in which `*` matches anything.
         var exclusions: [String] = []
         var stripsQuery = false
         /// In bytes.
@@ -56,7 +56,7 @@ struct CaptureSelection {
         self.choices = choices
     }
 
-    /// A URL as it may be told: what stands before an "@" in its authority is nobody else's business.
+    /// A URL for messages, without the user name and password before an "@" in its authority.
     private static func withoutUser(_ url: String) -> String {
         guard let start = url.range(of: "//")?.upperBound else { return url }
         let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
@@ -126,7 +126,7 @@ struct CaptureSelection {
         }
     }
 
-    /// Whether a URL holds a text, in which `*` stands for anything.
+    /// Returns true if a URL contains a pattern, in which `*` matches anything.
     private static func matches(_ pattern: String, _ url: String) -> Bool {
         var rest = url[...]
         for part in pattern.split(separator: "*") {

@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// What a browser or proxy recorded of a page: an HTTP Archive (HAR 1.2).
+/// A recording of a page by a browser or proxy: an HTTP Archive (HAR 1.2).
 ///
 /// Programs write it in many ways, and wrongly in some; nothing of it is believed that is not looked at.
 /// http://www.softwareishard.com/blog/har-12-spec/
@@ -14,11 +14,11 @@ struct HARFile {
         let status: Int
         /// The answer's `Content-Type`, or what the program took it for.
         let type: MediaType?
-        /// What the server called the version.
+        /// The server's validators of this version.
         let version: RemoteVersion
-        /// Whether the request named who asked, by `Authorization`.
+        /// True if the request carried `Authorization`.
         let isAuthorized: Bool
-        /// Whether the answer may be meant for one person: asked for with cookies, and not to be kept by others.
+        /// True if the answer may be for one person: the request had cookies, and caches may not share the answer.
         let isPersonal: Bool
         let body: Body
         /// The length of the body as recorded, in bytes; nil when it is not known.
@@ -95,7 +95,7 @@ struct HARFile {
         return jsonp(in: text) ?? text
     }
 
-    /// What stands between the brackets of `name(…);`.
+    /// The text between the brackets of `name(…);`.
     private static func jsonp(in text: Data) -> Data? {
         let rest = text.drop { $0 <= 0x20 }
         let isName = { (byte: UInt8) in

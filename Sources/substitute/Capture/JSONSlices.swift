@@ -98,7 +98,7 @@ struct JSONSlices {
         guard current == UInt8(ascii: "\"") else { throw Broken() }
         try skipString()
         let content = bytes[(start + 1)..<(position - 1)]
-        // Names have no escapes, but in recordings that nobody writes.
+        // Hardly any program escapes a name.
         guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) }
         return String(decoding: JSONString(content: Data(content)).bytes ?? Data(), as: UTF8.self)
     }

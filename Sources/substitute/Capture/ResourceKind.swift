@@ -1,6 +1,6 @@
 import LocalSubstitutionCache
 
-/// What a page uses a resource for, as browsers' network panels call it.
+/// The use that a page makes of a resource, named as in browsers' network panels.
 enum ResourceKind: String, CaseIterable {
     case document
     case stylesheet
