@@ -1,8 +1,14 @@
 // iOS and its relatives start no processes.
 #if os(macOS) || os(Linux)
 import Foundation
+import LocalSubstitutionCache
 import TestSupport
 import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 @Suite("substitute explain")
 struct ExplainTests {
@@ -94,7 +100,7 @@ struct ExplainTests {
 
     @Test("No URL is passed over, and what an entry adds cannot steer a terminal")
     func oddities() async throws {
-        #expect(try await explain([""]).output == "\"\" is not a URL.\n\n")
+        #expect(try await explain([""]).output == "\"\" is not a URL; an app gets nil from URL(string:).\n\n")
         #expect(try await explain(["--json", ""]).output.contains("\"substituted\":false"))
         let manifest = "{ \"https://h/a\": { \"file\": \"site.css\", \"headers\": { \"X-A\": \"\u{202E}\u{9B}\" } } }"
         try folder.write(manifest, to: "manifest.json")
@@ -204,6 +210,92 @@ struct ExplainTests {
         #expect(
             result.errors == "substitute explain: standard input is closed; name a file instead of \"-\"\n"
         )
+    }
+
+    // MARK: - What an app asks for
+
+    /// Texts that `URL(string:)` and browsers read differently, and the URL that a browser asks for.
+    private static let texts: [(text: String, browser: String?)] = [
+        ("https://h/a", nil), ("https://H:443/%61", nil), ("https://h/b/../a", nil), ("https://h/a#part b", nil),
+        ("https://h/a b", nil), ("https://h/a|b", nil), ("https://h/[x]", nil), ("https://h/%5Bx%5D", nil),
+        ("https://h/caf\u{E9}", nil), ("https://h/a?q=\\x", nil), ("https://h/a?q=%", nil),
+        ("http://\u{E9}.com/", nil), ("http://fa\u{DF}.de/", nil), ("http://xn--9ca.com/", nil),
+        ("https://user:secret@h/a", nil), ("ftp://h/a", nil), ("example.com/a", nil), ("", nil),
+        // Where one character needs encoding, Foundation encodes each percent sign, too.
+        ("https://h/a b%20c", "https://h/a%20b%20c"), ("https://h/[x]%20", "https://h/%5Bx%5D%20"),
+        ("https://h/a|b%7C", "https://h/a%7Cb%7C"), ("https://h/caf\u{E9}/%20", "https://h/caf%C3%A9/%20"),
+        ("https://h/a?x=%20|", "https://h/a?x=%20%7C"), ("https://h/a?x='", "https://h/a?x=%27"),
+        ("https://h/a\\b", "https://h/a/b"), ("https:\\\\h\\a", "https://h/a"), ("https:h/a", "https://h/a"),
+        ("https:///h/a", "https://h/a"), ("https://h/a\tb", "https://h/ab"), (" https://h/a ", "https://h/a"),
+        ("https://@h/a", "https://h/a"), ("http://127.1/", "http://127.0.0.1/"),
+        ("http://0x7f.1/", "http://127.0.0.1/"), ("http://[0::1]/", "http://[::1]/"),
+        ("http://[::127.0.0.1]/", "http://[::7f00:1]/"), ("http://%C3%A9.com/", "http://xn--9ca.com/"),
+        ("https://h /a", nil), ("https://h:99999/a", nil), ("http://1.2.3.4.5/", nil), ("http://[::1/", nil),
+        ("http://./", nil),
+    ]
+
+    @Test("The verdict is the one that URL(string:) and the cache give, and a browser's URL is told where it differs")
+    func asTheAppAsks() async throws {
+        var manifest: [String: String] = [:]
+        for host in [
+            "https://h/", "http://xn--9ca.com/", "http://xn--fa-hia.de/", "http://127.0.0.1/", "http://[::1]/",
+        ] {
+            manifest[host] = "files/"
+        }
+        for (path, number) in zip(["a", "a b", "a|b", "[x]", "caf\u{E9}", "ab", "a%20b", "index.html"], 1...) {
+            try folder.write("\(number)", to: "files/\(path)")
+        }
+        let keys = [
+            "https://h/a%20b%20c", "https://h/a%20b%2520c", "https://h/%5Bx%5D%2520", "https://h/a?q=%5Cx",
+            "https://h/a?x=%27", "https://h/a?x=%20%7C", "http://[::7f00:1]/", "http://0x7f.1/",
+        ]
+        for key in keys { manifest[key] = "site.css" }
+        try folder.write(try JSONSerialization.data(withJSONObject: manifest), to: "manifest.json")
+        let file = folder.url.appendingPathComponent("manifest.json")
+        let cache = try LocalSubstitutionCache(manifest: file)
+        let result = await Tool.call(["explain", "--json", file.path] + Self.texts.map(\.text))
+        #expect(result.errors == "")
+        let lines = result.output.split(separator: "\n")
+        try #require(lines.count == Self.texts.count)
+        for (line, (text, browser)) in zip(lines, Self.texts) {
+            let answer = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            let url = URL(string: text)
+            let isAnswered = url.map { cache.cachedResponse(for: URLRequest(url: $0)) != nil } ?? false
+            #expect(answer["substituted"] as? Bool == isAnswered, "\(answer)")
+            #expect(answer["browserURL"] as? String == browser, "\(answer)")
+            let reason = try #require(answer["reason"] as? String)
+            #expect(reason.contains("A browser asks for") == (browser != nil), "\(reason)")
+            #expect(!reason.contains("A browser") || !reason.contains("secret"))
+        }
+    }
+
+    @Test("A sentence tells what becomes of the URL that a browser asks for instead")
+    func browser() async throws {
+        let manifest = """
+            {
+              "https://h/a%20b%20c": "site.css",
+              "https://h/n/%5Bx%5D%20": { "file": "site.css", "when": "offline" }
+            }
+            """
+        try folder.write(manifest, to: "manifest.json")
+        let told = [
+            ("https://h/a b%20c", " A browser asks for https://h/a%20b%20c instead, which \"site.css\" answers.\n"),
+            (
+                "https://h/n/[x]%20",
+                " A browser asks for https://h/n/%5Bx%5D%20 instead, which is loaded from the network, unless "
+                    + "\"site.css\" has to answer.\n"
+            ),
+            ("https://h/[x]%20", " A browser asks for https://h/%5Bx%5D%20 instead, which no file answers.\n"),
+            (
+                " https://h/a%20b%20c",
+                "\" https://h/a%20b%20c\" is not a URL; an app gets nil from URL(string:). A browser asks for "
+                    + "https://h/a%20b%20c instead, which \"site.css\" answers.\n"
+            ),
+        ]
+        for (text, sentence) in told {
+            let result = await call("@manifest.json", text)
+            #expect(result.output.contains(sentence), "\(result.output)")
+        }
     }
 }
 #endif

@@ -3,7 +3,7 @@
 /// The schemes of these pages are special: `\` is `/`, and `https:i.png` is relative to a page of https. The scheme of
 /// a mirror is not special, so an engine reads both otherwise there. The parts of a value are spelled in the way that
 /// both read alike.
-enum WebAddress: Equatable {
+package enum WebAddress: Equatable {
     /// A URL of http or https with a host of its own.
     ///
     /// `rest` is path, query and fragment.
@@ -26,7 +26,7 @@ enum WebAddress: Equatable {
     /// - Parameters:
     ///   - bytes: The address, after ``PlacedText/address``.
     ///   - scheme: `http` or `https`, the scheme of the base URL; nil for none.
-    init(_ bytes: [UInt8], from scheme: String?) {
+    package init(_ bytes: [UInt8], from scheme: String?) {
         guard let (own, rest) = Self.scheme(of: bytes) else {
             self = Self.relative(to: bytes[...])
             return

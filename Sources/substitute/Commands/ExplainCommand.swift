@@ -20,6 +20,9 @@ struct ExplainCommand {
             recording of a page (HAR); - reads either from standard input. For several URLs it says at the end how many of
             them a file answers.
 
+            The answer is what an app gets that makes a URL of the very text with URL(string:). Where a browser would ask
+            for another URL, the answer to that follows.
+
             \(Command.aboutManifest)
 
             Exits with 0 when the manifest could be read, 1 when it has errors (with --require, also when no file answers
@@ -85,14 +88,14 @@ struct ExplainCommand {
             for question in try source.questions(console) {
                 let answer = explain.answer(question)
                 count += 1
-                if answer?.response != nil {
+                if answer.response != nil {
                     answered += 1
-                    size += answer?.explanation.substitution?.size ?? 0
+                    size += answer.explanation?.substitution?.size ?? 0
                 }
                 if arguments.has(json) {
-                    try explain.printJSON(question.url, answer)
+                    try explain.printJSON(answer)
                 } else {
-                    explain.printText(question.url, answer)
+                    explain.printText(answer)
                 }
             }
         }
@@ -102,13 +105,51 @@ struct ExplainCommand {
         return arguments.has(require) && answered < count ? 1 : 0
     }
 
-    private typealias Answer = (explanation: Explanation, response: HTTPURLResponse?)
+    // MARK: - Answers
+
+    /// The answer to one question.
+    private struct Answer {
+        /// The URL as it was asked about.
+        let text: String
+        /// Nil when Foundation makes no URL of the text.
+        let explanation: Explanation?
+        /// The response of the file; nil when none answers.
+        let response: HTTPURLResponse?
+        /// The URL that a browser makes of the text; nil when it is the same, or none.
+        let browserURL: String?
+        /// The answer in words.
+        let sentence: String
+    }
+
+    private func answer(_ question: ExplainOperands.Question) -> Answer {
+        let url = URL(string: question.url)
+        let (explanation, response) = url.map { explain($0, question) } ?? (nil, nil)
+        var sentence =
+            explanation?.description ?? "\(quoted(question.url)) is not a URL; an app gets nil from URL(string:)."
+        var browserURL: String?
+        let browser = BrowserURL(question.url)
+        switch browser {
+        case .url(let text) where text != url.map(BrowserURL.normalForm):
+            let (explanation, _) = URL(string: text).map { explain($0, question) } ?? (nil, nil)
+            sentence += " A browser asks for \(visible(text)) instead, which \(Self.clause(explanation))."
+            browserURL = text
+        case .invalid where explanation?.substitution != nil: sentence += " A browser takes it for no URL."
+        default: break
+        }
+        return Answer(
+            text: question.url,
+            explanation: explanation,
+            response: response,
+            browserURL: browserURL,
+            sentence: sentence
+        )
+    }
 
     /// The explanation, and the response when a file answers.
-    ///
-    /// Nil when the text is no URL at all.
-    private func answer(_ question: ExplainOperands.Question) -> Answer? {
-        guard let url = URL(string: Self.encoded(question.url)) else { return nil }
+    private func explain(
+        _ url: URL,
+        _ question: ExplainOperands.Question
+    ) -> (Explanation?, response: HTTPURLResponse?) {
         var request = URLRequest(url: url)
         request.httpMethod = question.method ?? method
         for header in headers { request.setValue(header.value, forHTTPHeaderField: header.name) }
@@ -119,64 +160,50 @@ struct ExplainCommand {
         }
     }
 
-    /// What stands for itself in a path and a query (RFC 3986 §3.3, §3.4), and what begins them.
-    private static let kept = Set(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?#".utf8
-    )
-
-    /// A URL with all encoded that Foundation would encode, and each `%` with it.
-    private static func encoded(_ url: String) -> String {
-        let scheme = url.range(of: "://")?.upperBound ?? url.startIndex
-        let start = url[scheme...].firstIndex { "/?#".contains($0) } ?? url.endIndex
-        let (bytes, path) = (Array(url.utf8), url[..<start].utf8.count)
-        return bytes.indices.map { index in
-            let byte = bytes[index]
-            let next = bytes[index...].dropFirst().prefix(2)
-            let isEscape = next.count == 2 && next.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
-            let isKept =
-                index < path ? byte < 0x80 : Self.kept.contains(byte) || byte == UInt8(ascii: "%") && isEscape
-            return isKept ? String(UnicodeScalar(byte)) : String(format: "%%%02X", byte)
-        }.joined()
+    /// The end of a sentence about a URL.
+    private static func clause(_ explanation: Explanation?) -> String {
+        let file = quoted(explanation?.substitution?.file ?? "")
+        switch explanation?.answer {
+        case .cacheAndProtocol, .protocolOnly: return "\(file) answers"
+        case .networkUnless: return "is loaded from the network, unless \(file) has to answer"
+        case .network, nil: return "no file answers"
+        }
     }
 
-    private func printText(_ text: String, _ answer: Answer?) {
-        guard let (explanation, response) = answer else {
-            console.print("\(quoted(text)) is not a URL.\n")
-            return
-        }
-        console.print(explanation.description)
-        if let entry = explanation.substitution {
+    // MARK: - Output
+
+    private func printText(_ answer: Answer) {
+        console.print(answer.sentence)
+        if let entry = answer.explanation?.substitution {
             console.print("  entry  \(visible(path)):\(entry.line): \(quoted(entry.url))")
             console.print("  file   \(visible(entry.file)), \(ByteCount(entry.size))")
         }
-        if let response {
+        if let response = answer.response {
             console.print("  HTTP/1.1 \(response.statusCode)")
             for (name, value) in Self.fields(response) { console.print("  \(name): \(visible(value))") }
         }
         console.print("")
     }
 
-    private func printJSON(_ text: String, _ answer: Answer?) throws {
+    private func printJSON(_ answer: Answer) throws {
         struct Line: Encodable {
             let url: String
             let substituted: Bool
-            var file: String?
-            var status: Int?
-            var headers: [String: String]?
-            var reason: String?
+            let file: String?
+            let status: Int?
+            let headers: [String: String]?
+            let reason: String
+            let browserURL: String?
         }
-        guard let (explanation, response) = answer else {
-            console.print(try JSONLine.encode(Line(url: visible(text), substituted: false, reason: "not a URL")))
-            return
-        }
-        let headers = response.map { Dictionary(Self.fields($0), uniquingKeysWith: { $1 }).mapValues { visible($0) } }
+        let fields = answer.response.map { Dictionary(Self.fields($0), uniquingKeysWith: { $1 }) }
         let line = Line(
-            url: visible(text),
-            substituted: response != nil,
-            file: explanation.substitution.map { visible($0.file) },
-            status: response?.statusCode,
-            headers: headers,
-            reason: explanation.description
+            url: visible(answer.text),
+            substituted: answer.response != nil,
+            file: answer.explanation?.substitution.map { visible($0.file) },
+            status: answer.response?.statusCode,
+            headers: fields?.mapValues { visible($0) },
+            reason: answer.sentence,
+            browserURL: answer.browserURL.map { visible($0) }
         )
         console.print(try JSONLine.encode(line))
     }

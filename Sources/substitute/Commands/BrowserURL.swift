@@ -1,0 +1,110 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// The URL that a browser makes of a text (URL Standard), as far as a server and a manifest can tell.
+enum BrowserURL {
+    /// A URL of http or https in its normal form, without its fragment.
+    case url(String)
+    /// A URL of http or https that a browser refuses.
+    case invalid
+    /// A relative address, or a URL of another scheme.
+    case other
+
+    init(_ text: String) {
+        // Surrounding space and controls, and line breaks and tabs anywhere, are ignored (§4.4).
+        let trimmed = text.unicodeScalars.trimming(where: { $0.value <= 0x20 }).filter {
+            !["\t", "\n", "\r"].contains($0)
+        }
+        guard case .absolute(let scheme, let authority, let rest) = WebAddress(Array(String(trimmed).utf8), from: nil)
+        else {
+            self = .other
+            return
+        }
+        // A user name is part of no key, and a password is not repeated.
+        let server = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        guard ["", "@", ":@"].contains(authority.dropLast(server.count)) else {
+            self = .other
+            return
+        }
+        guard let authority = Self.authority(server) else {
+            self = .invalid
+            return
+        }
+        let url = "\(scheme)://\(authority)" + Self.encoded(rest.prefix { $0 != UInt8(ascii: "#") })
+        self = .url(Self.normalForm(of: url))
+    }
+
+    /// The URL of a request in the same form.
+    static func normalForm(_ url: URL) -> String { normalForm(of: url.absoluteString) }
+
+    /// The text itself where a manifest can name no such URL.
+    private static func normalForm(of url: String) -> String {
+        (try? URLPattern(requested: url))?.identityKey ?? url
+    }
+
+    // MARK: - Authority
+
+    /// Host and port as a browser sends them; nil when it refuses the URL.
+    private static func authority(_ server: Substring) -> String? {
+        let bracket = server.lastIndex(of: "]") ?? server.startIndex
+        let colon = server[bracket...].firstIndex(of: ":") ?? server.endIndex
+        let port = server[colon...].dropFirst()
+        guard let host = host(String(server[..<colon])), port.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            (Int(port) ?? 0) <= 65_535, port.drop(while: { $0 == "0" }).count <= 5
+        else { return nil }
+        return host + (port.isEmpty ? "" : ":\(port)")
+    }
+
+    /// Host parsing (§3.5).
+    private static func host(_ text: String) -> String? {
+        if text.hasPrefix("[") { return address6(text) }
+        guard !text.isEmpty, let decoded = text.removingPercentEncoding else { return nil }
+        let isASCII = decoded.utf8.allSatisfy { $0 < 0x80 }
+        // Foundation knows the table of UTS #46.
+        let mapped = isASCII ? nil : URL(string: "http://\(decoded)/")?.absoluteString.dropFirst(7).dropLast()
+        guard let name = isASCII ? decoded.lowercased() : mapped.map(String.init), !name.isEmpty,
+            !name.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F || "#/:<>?@[\\]^|%".utf8.contains($0) })
+        else { return nil }
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        let last = (labels.count > 1 && labels.last == "" ? labels.dropLast() : labels[...]).last ?? ""
+        let isHexadecimal = last.hasPrefix("0x") && last.dropFirst(2).allSatisfy(\.isHexDigit)
+        return !last.isEmpty && last.allSatisfy(\.isNumber) || isHexadecimal ? address4(name) : name
+    }
+
+    /// The IPv4 parser (§3.5), whose numbers may be hexadecimal, octal or joined.
+    private static func address4(_ text: String) -> String? {
+        var address = in_addr()
+        guard inet_aton(text.hasSuffix(".") ? String(text.dropLast()) : text, &address) != 0 else { return nil }
+        return withUnsafeBytes(of: address) { $0.map(String.init).joined(separator: ".") }
+    }
+
+    /// The IPv6 parser and serializer (§3.5), which writes no part with dots.
+    private static func address6(_ text: String) -> String? {
+        var address = in6_addr()
+        guard text.hasSuffix("]"), inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &address) == 1 else {
+            return nil
+        }
+        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        guard inet_ntop(AF_INET6, &address, &buffer, socklen_t(buffer.count)) != nil else { return nil }
+        let short = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard short.contains("."), let colon = short.lastIndex(of: ":") else { return "[\(short)]" }
+        let bytes = withUnsafeBytes(of: address) { $0[12...].map(Int.init) }
+        let last = [bytes[0] << 8 | bytes[1], bytes[2] << 8 | bytes[3]].map { String($0, radix: 16) }
+        return "[\(short[...colon])\(last.joined(separator: ":"))]"
+    }
+
+    // MARK: - Path and query
+
+    /// Percent-encodes what a URL cannot hold; of the rest the normal form takes care.
+    private static func encoded(_ part: some Sequence<UInt8>) -> String {
+        part.map { (0x21..<0x7F).contains($0) ? String(UnicodeScalar($0)) : String(format: "%%%02X", $0) }.joined()
+    }
+}
+
+extension BidirectionalCollection {
+    /// The collection without the elements at both ends that fulfil a condition.
+    fileprivate func trimming(where isLeftOut: (Element) -> Bool) -> SubSequence {
+        let start = self.drop(while: isLeftOut)
+        return start.lastIndex { !isLeftOut($0) }.map { start[...$0] } ?? start[start.endIndex...]
+    }
+}
