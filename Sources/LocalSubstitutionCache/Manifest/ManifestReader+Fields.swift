@@ -174,7 +174,7 @@ extension ManifestReader {
 
     /// What somebody means who writes a header as in HTTP: `Name: value`.
     private func header(in value: JSONValue) -> String? {
-        guard case .string(let text) = value.kind else { return nil }
+        guard case .string(let text) = value.kind, !UserInformation.isIn(text) else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
         return parts.count == 2 ? "{ \(quoted(String(parts[0]))): \(quoted(String(parts[1]))) }" : nil
     }
@@ -213,7 +213,8 @@ extension ManifestReader {
                     !written.utf8.contains(where: { "&=#".utf8.contains($0) }),
                     let name = try? ParameterNames.Name(written)
                 else {
-                    let plain = written.drop { "?&".contains($0) }.prefix { !"&=#".contains($0) }
+                    let name = UserInformation.hidden(in: written)
+                    let plain = name.drop { "?&".contains($0) }.prefix { !"&=#".contains($0) }
                     let meant =
                         plain.isEmpty ? "write it as in the URL, without \"=\"" : "write \(quoted(String(plain)))"
                     error(

@@ -97,5 +97,5 @@ public struct Substitution: Sendable, CustomStringConvertible {
     package var addedHeaders: [String: String?] { entry.headers }
 
     /// `url → file`.
-    public var description: String { "\(url) → \(visible(file))" }
+    public var description: String { "\(visible(url)) → \(visible(file))" }
 }

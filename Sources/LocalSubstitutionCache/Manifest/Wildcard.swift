@@ -2,7 +2,7 @@
 enum Wildcard {
     /// What is probably meant by an entry with a wildcard in its URL; nil without one.
     static func warning(for entry: ManifestEntry) -> String? {
-        let key = entry.key.value
+        let key = UserInformation.hidden(in: entry.key.value)
         guard let wildcard = key.first(where: { "*{".contains($0) }), let file = entry.file?.value else { return nil }
         let remedy: String
         if wildcard == "{" {
@@ -18,7 +18,8 @@ enum Wildcard {
     /// What is wrong with a file that does not exist and has a wildcard in its name; nil when it has none.
     static func problem(with file: String, of entry: ManifestEntry) -> String? {
         guard file.contains("*") else { return nil }
-        let advice = entry.key.value.contains("*") ? folderAdvice(key: entry.key.value, file: file) : nil
+        let key = UserInformation.hidden(in: entry.key.value)
+        let advice = key.contains("*") ? folderAdvice(key: key, file: file) : nil
         return "\"*\" is not a wildcard; \(advice ?? "name one file, such as \"img/logo.png\"")"
     }
 

@@ -150,8 +150,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
                 ? "{ \"file\": \(file), \"ignoreQuery\": \(rule) }" : "\"ignoreQuery\": \(rule)"
             if neighbour.differences.count == 1 { return "Its entry would answer with \(query)." }
         }
-        let key = quoted(String(url.prefix { $0 != "#" }), limit: .max)
-        return "If the app really loads this URL, add \(key): \(file)."
+        let key = String(url.prefix { $0 != "#" })
+        // What hides something is no key.
+        if UserInformation.isIn(key) { return "If the app really loads this URL, add it with \(file)." }
+        return "If the app really loads this URL, add \(quoted(key, limit: .max)): \(file)."
     }
 }
 

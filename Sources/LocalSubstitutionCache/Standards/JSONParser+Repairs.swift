@@ -9,7 +9,7 @@ extension JSONParser {
         var end = range.upperBound
         while end > range.lowerBound, bytes[end - 1].isJSONSpace { end -= 1 }
         guard try isUTF8(range.lowerBound..<end) else { return nil }
-        let text = text(range.lowerBound..<end)
+        let text = faultyText(range.lowerBound..<end)
         if let last = text.last, Self.isTypographicQuote(last) {
             let mark = end - String(last).utf8.count
             try report(
@@ -85,7 +85,7 @@ extension JSONParser {
         let opening = bytes[..<position].lastIndex(of: UInt8(ascii: "\"")) ?? position
         let parts = [opening + 1..<position, line.startIndex..<quote]
         if try isUTF8(parts[0]), try isUTF8(parts[1]) {
-            let joined = parts.map { text($0) }.joined()
+            let joined = faultyText(parts[0]) + faultyText(parts[1])
             try report(error("a line break is between these quotation marks; write \(quoted(joined)) on one line"))
         }
         position = quote + 1
@@ -113,7 +113,7 @@ extension JSONParser {
 
     /// Reports that bare text, which ends at the current place, needs quotation marks.
     mutating func reportMissingQuotes(around bare: Range<Int>) throws(Stop) {
-        let text = quoted(text(bare))
+        let text = quoted(faultyText(bare))
         if isClosedOnly(by: bare) {
             position += 1
             return try report(error("a quotation mark is missing before \(text)", at: bare.lowerBound))
@@ -147,7 +147,7 @@ extension JSONParser {
             position += width
         }
         guard try isUTF8(content..<(end?.offset ?? position)) else { return Name(text: nil) }
-        let text = text(content..<(end?.offset ?? position))
+        let text = faultyText(content..<(end?.offset ?? position))
         let marks = "\(opening)" + (end.flatMap(\.mark).map { $0 == "\"" ? "" : " \($0)" } ?? "")
         try report(
             error(

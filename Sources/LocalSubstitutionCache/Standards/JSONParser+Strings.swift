@@ -36,7 +36,7 @@ extension JSONParser {
             guard byte == UInt8(ascii: ":") else { return byte == UInt8(ascii: ",") || byte.isClosingBracket }
             return next.map { $0.isJSONSpace || "\"'{[".utf8.contains($0) } ?? true
         }
-        let text = text(bare)
+        let text = faultyText(bare)
         guard current == UInt8(ascii: ":") || isClosedOnly(by: bare) else {
             try report(error("there is \(quoted(text)) where a name in quotation marks is expected", at: start))
             return nil

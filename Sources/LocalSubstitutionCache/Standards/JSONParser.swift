@@ -18,6 +18,7 @@ package struct JSONParser {
     /// The brackets that close what is open, from the outermost.
     private var closings: [UInt8] = []
     private(set) var errors: [JSONSyntaxError] = []
+    private lazy var secrets = UserInformation.places(in: bytes)
 
     /// Thrown when reading on makes no sense; the errors tell why.
     struct Stop: Error {}
@@ -289,7 +290,7 @@ package struct JSONParser {
     private mutating func word() throws(Stop) -> JSONValue.Kind {
         let start = position
         let bare = bareText { byte, _ in byte == UInt8(ascii: ",") || byte.isClosingBracket }
-        let text = text(bare)
+        let text = faultyText(bare)
         switch text {
         case "true": return .bool(true)
         case "false": return .bool(false)
@@ -304,7 +305,7 @@ package struct JSONParser {
             }
             // A statement of JavaScript.
             let rest = bytes[start..<brace].lastIndex { !$0.isJSONSpace }.map { start..<$0 + 1 } ?? start..<start
-            try report(error("remove \(quoted(self.text(rest))) before the \"{\"", at: start))
+            try report(error("remove \(quoted(faultyText(rest))) before the \"{\"", at: start))
             position = brace
             return try value(depth: 0).kind
         }
@@ -332,8 +333,9 @@ package struct JSONParser {
         let bare = bareText { byte, _ in byte == UInt8(ascii: ",") || byte.isClosingBracket }
         if position == start { position += 1 }
         let isWord = problem == "this is not a number"
+        let text = faultyText(bare)
         try report(
-            error(isWord ? "\(quoted(text(bare))) is not a number, so it needs quotation marks" : problem, at: start)
+            error(isWord ? "\(quoted(text)) is not a number, so it needs quotation marks" : problem, at: start)
         )
         return .unreadable
     }
@@ -419,6 +421,17 @@ package struct JSONParser {
     /// Only for ranges that are known to be valid UTF-8.
     func text(_ range: Range<Int>) -> String {
         String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+    }
+
+    /// A part of the text that is wrong: without what only the whole text shows to be user information.
+    mutating func faultyText(_ range: Range<Int>) -> String {
+        var (shown, start) = ("", range.lowerBound)
+        for secret in secrets.map(\.secret) where secret.overlaps(range) {
+            if secret.lowerBound > start { shown += text(start..<secret.lowerBound) }
+            shown += "…"
+            start = min(secret.upperBound, range.upperBound)
+        }
+        return shown + text(start..<range.upperBound)
     }
 }
 

@@ -1,19 +1,24 @@
 /// Text from a manifest, a file name or a request, safe to print in a message.
 ///
 /// In quotation marks; what nobody would see, and what changes the direction of text, is written as `\u{…}`, so that a
-/// name cannot rewrite the line it is printed in. Cut after 200 scalars, unless another limit is given.
+/// name cannot rewrite the line it is printed in. Cut after 200 scalars, unless another limit is given. The user
+/// information of URLs is hidden, so hand in the whole URL, not a part of it.
 package func quoted(_ text: String, limit: Int = 200) -> String {
     "\"" + shortened(text, limit: limit) + "\""
 }
 
 /// The same without quotation marks.
-func shortened(_ text: String, limit: Int = 200) -> String {
+package func shortened(_ text: String, limit: Int = 200) -> String {
+    let text = UserInformation.hidden(in: text)
     let start = text.unicodeScalars.prefix(limit)
-    return visible(String(start)) + (start.endIndex == text.endIndex ? "" : "…")
+    return printable(String(start)) + (start.endIndex == text.endIndex ? "" : "…")
 }
 
 /// The same without quotation marks, and whole.
-package func visible(_ text: some StringProtocol) -> String {
+package func visible(_ text: some StringProtocol) -> String { printable(UserInformation.hidden(in: String(text))) }
+
+/// The same with user information, for what is no message: the content of a file.
+package func printable(_ text: some StringProtocol) -> String {
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return String(text) }
     var result = String.UnicodeScalarView()
     var isAfterEmoji = false

@@ -19,11 +19,31 @@ package enum URLProblem: Error, Equatable {
     case invisible(Unicode.Scalar)
 
     /// What is wrong with `url`, as a sentence for the person who wrote it.
+    ///
+    /// User information in it is hidden, and is what to mend first.
     package func message(for url: String) -> String {
+        let bytes = Array(url.utf8)
+        let secret = UserInformation.places(in: bytes).first?.secret
+        // Behind a path it belongs to another URL.
+        guard let secret, bytes[..<secret.lowerBound].split(whereSeparator: { "/\\?#".utf8.contains($0) }).count < 2
+        else {
+            return sentence(for: url)
+        }
+        // A password with a "/" in it looks like a port and a path.
+        return bytes[secret].contains { "/?#\\ ".utf8.contains($0) }
+            ? "\(quoted(url)) has a \":\" that no port follows; if a user name and a password stand there, remove them and "
+                + "the \"@\""
+            : Self.userInfo.sentence(for: url)
+    }
+
+    private func sentence(for url: String) -> String {
         let subject = quoted(url)
         let (start, end) = (url.range(of: "//")?.upperBound ?? url.startIndex, url.endIndex)
         let authority = url[start...].prefix { !"/?#".contains($0) }
-        func instead(_ text: some StringProtocol) -> String { "write \(quoted(String(text)))" }
+        func instead(_ text: some StringProtocol) -> String {
+            // What hides something is nothing to copy.
+            UserInformation.isIn(String(text)) ? "correct that" : "write \(quoted(String(text)))"
+        }
         return switch self {
         case .notAbsolute:
             "\(subject) is not a whole URL; "
@@ -33,10 +53,7 @@ package enum URLProblem: Error, Equatable {
                 + (suggestion(for: scheme, among: ["http", "https"]).map { "did you mean \"\($0):\"?" }
                     ?? "write the https: or http: URL that is loaded")
         case .userInfo:
-            "\(subject) holds a user name; "
-                + instead(
-                    url[..<start] + (url[start...].firstIndex(of: "@").map { url[url.index(after: $0)...] } ?? "")
-                )
+            "\(subject) holds a user name; " + instead(UserInformation.removed(from: url))
         case .noHost:
             "\(subject) names no server; write https://example.com/…"
         case .host(let host):

@@ -46,7 +46,7 @@ struct CaptureSelection {
     init(_ capture: HARFile, _ filter: Filter) {
         var choices = capture.exchanges.map { exchange in
             Choice(
-                url: Self.withoutUser(exchange.url),
+                url: exchange.url,
                 status: exchange.status,
                 result: Result { () throws(ToolError) in try Self.pick(exchange, filter) }
             )
@@ -54,14 +54,6 @@ struct CaptureSelection {
         if filter.stripsQuery { Self.stripQueries(&choices) }
         Self.keepLast(&choices)
         self.choices = choices
-    }
-
-    /// A URL for messages, without the user name and password before an "@" in its authority.
-    private static func withoutUser(_ url: String) -> String {
-        guard let start = url.range(of: "//")?.upperBound else { return url }
-        let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
-        guard let at = url[start..<end].lastIndex(of: "@") else { return url }
-        return url[..<start] + "…" + url[at...]
     }
 
     private static func pick(_ exchange: HARFile.Exchange, _ filter: Filter) throws(ToolError) -> Pick {
@@ -79,7 +71,7 @@ struct CaptureSelection {
         } catch .userInfo {
             throw ToolError("its address holds a user name or password")
         } catch {
-            throw ToolError(error.message(for: String(url.prefix(200))))
+            throw ToolError(error.message(for: url))
         }
         try checkStatus(exchange)
         let path = key.address.path

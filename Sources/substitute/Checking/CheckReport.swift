@@ -185,7 +185,8 @@ private struct SARIF: Encodable {
         let found = results.flatMap { result in
             let excerpts = Excerpts(result.check.text)
             return result.issues.map { issue in
-                let path = issue.file.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? issue.file
+                let name = UserInformation.hidden(in: issue.file)
+                let path = name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? name
                 let region = Region(startLine: issue.line, startColumn: excerpts.scalarColumn(of: issue))
                 return Result(
                     ruleId: issue.code.rawValue,

@@ -170,6 +170,6 @@ private struct ImportReport {
 
     /// A URL as far as it is of use: `data:` has no end.
     private static func short(_ url: String) -> String {
-        url.isEmpty ? "(no URL)" : visible(url.unicodeScalars.count > 120 ? String(url.prefix(119)) + "…" : url)
+        url.isEmpty ? "(no URL)" : shortened(url, limit: 119)
     }
 }

@@ -93,9 +93,10 @@ struct FileNames {
 
     /// What a file is called after its URL, whether that is taken or not.
     static func path(for key: URLPattern, _ type: MediaType?) -> String {
-        let (authority, path) = key.address
-        var names = ([authority] + path.split(separator: "/").map(String.init)).map(name)
-        if path.hasSuffix("/") { names.append("index") }
+        // A URL in the path may hold a password, and names of files are told.
+        let address = UserInformation.removed(from: "//" + key.address.authority + key.address.path)
+        var names = address.split(separator: "/").map(String.init).map(name)
+        if address.hasSuffix("/") { names.append("index") }
         let last = names.removeLast()
         names.append(last + ending(of: last, type))
         // Long paths keep server and ending, and are told apart by what else there was.

@@ -19,11 +19,14 @@ enum HTML {
     }
 
     /// Text as HTML shows it, in content and in attributes; control characters are written out.
-    static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String { escapedContent(UserInformation.hidden(in: text)) }
+
+    /// The content of a file as HTML shows it, whatever it holds.
+    static func escapedContent(_ text: String) -> String {
         var result = ""
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             if line.offset > 0 { result += "\n" }
-            for character in visible(line.element).unicodeScalars {
+            for character in printable(line.element).unicodeScalars {
                 switch character {
                 case "&": result += "&amp;"
                 case "<": result += "&lt;"

@@ -55,7 +55,7 @@ struct PreviewCard {
         case .video:
             return "<video controls preload=\"metadata\" src=\"\(address)\"></video>"
         case .text:
-            return "<pre>\(HTML.escaped(firstLines))</pre>"
+            return "<pre>\(HTML.escapedContent(firstLines))</pre>"
         case .other:
             return "<p class=\"big\">\(label)</p>"
         }

@@ -84,7 +84,7 @@ struct ExplanationTests {
         ),
         Row(
             url: "https://me@example.com/site.css",
-            sentence: "https://me@example.com/site.css is not substituted, because it holds a user name; remove "
+            sentence: "https://…@example.com/site.css is not substituted, because it holds a user name; remove "
                 + "everything up to the \"@\"."
         ),
         Row(

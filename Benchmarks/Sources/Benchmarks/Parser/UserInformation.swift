@@ -1,0 +1,1 @@
+../../../../Sources/LocalSubstitutionCache/Standards/UserInformation.swift

@@ -1,0 +1,232 @@
+/// Reads a text once, from its beginning, for ``UserInformation``.
+struct UserInformationScanner {
+    /// A character, read through its encoding.
+    private struct Letter {
+        /// The byte that is meant; 0 at the end of the text.
+        let byte: UInt8
+        /// The number of times that it is percent-encoded.
+        let level: Int
+        let end: Int
+
+        func isOne(of bytes: StaticString) -> Bool { bytes.withUTF8Buffer { $0.contains(byte) } }
+    }
+
+    typealias Place = UserInformation.Place
+
+    private let text: [UInt8]
+    private var found: [Place] = []
+    private var position = 0
+    /// The beginning of what no delimiter interrupts, such as a scheme or the name of a user.
+    private var word = 0
+    /// The end of what was searched for an "@" in vain, so that the cost stays linear.
+    private var barrenEnd = 0
+    private var barrenRun = (end: 0, level: 0)
+
+    init(_ text: [UInt8]) { self.text = text }
+
+    mutating func places() -> [Place] {
+        while position < text.count {
+            let letter = letter(at: position)
+            if letter.isOne(of: "/\\") {
+                readSlashes()
+            } else if letter.byte == UInt8(ascii: ":") {
+                readColon(letter)
+            } else if isSpace(letter) || letter.isOne(of: "?#&=,;()[]{}<>|`\"'") {
+                begin(at: letter.end)
+            } else {
+                position = letter.end
+            }
+        }
+        return found
+    }
+
+    /// Goes on at an offset, with a new word.
+    private mutating func begin(at offset: Int) { (position, word) = (offset, offset) }
+
+    /// Two slashes or more in front of everything else begin an authority, as those behind a scheme do.
+    private mutating func readSlashes() {
+        let isFirst = word == position
+        let (count, level, end) = slashes(at: position)
+        begin(at: end)
+        if count >= 2, isFirst { readAuthority(level) }
+    }
+
+    private mutating func readColon(_ colon: Letter) {
+        let name = String(decoding: text[word..<position], as: UTF8.self).lowercased()
+        let (count, level, end) = slashes(at: colon.end)
+        if count >= 2 || Self.schemesOfServers.contains(name) {
+            begin(at: end)
+            return readAuthority(max(level, colon.level))
+        }
+        if !Self.schemesOfAddresses.contains(name), let place = placeWithoutScheme(colon) { return hide(place) }
+        begin(at: colon.end)
+    }
+
+    /// A server follows these, also when slashes are forgotten.
+    private static let schemesOfServers: Set = ["http", "https", "ws", "wss", "ftp", "ftps"]
+    /// Schemes of addresses, in which an "@" ends no password.
+    private static let schemesOfAddresses: Set = [
+        "mailto", "xmpp", "sip", "sips", "acct", "im", "cid", "mid", "npm", "jsr", "pkg", "urn", "tag", "data",
+    ]
+
+    // MARK: - Authority
+
+    /// Reads an authority, whose slashes are percent-encoded so many times.
+    private mutating func readAuthority(_ level: Int) {
+        let start = position
+        var (at, colon): (Range<Int>?, Int?)
+        var isPort = true
+        var offset = start
+        while offset < text.count, !isClosingQuote(offset) {
+            let letter = letter(at: offset)
+            if isSpace(letter) || letter.level <= level && letter.isOne(of: "/\\?#") { break }
+            // A URL that is the value of a parameter ends with it.
+            if level > 0, letter.level == 0, letter.byte == UInt8(ascii: "&") { break }
+            if letter.byte == UInt8(ascii: "@") { at = offset..<letter.end }
+            if letter.byte == UInt8(ascii: "]") {
+                colon = nil
+            } else if letter.byte == UInt8(ascii: ":"), colon == nil {
+                (colon, isPort) = (letter.end, true)
+            } else if !letter.byte.isASCIIDigit {
+                isPort = false
+            }
+            offset = letter.end
+        }
+        let next = letter(at: offset)
+        if let at { return hide(Place(secret: start..<at.lowerBound, end: at.upperBound)) }
+        // What is no port may be the beginning of a password with a "/" in it.
+        if let colon, !isPort || colon == offset && isSpace(next), let at = lastAt(after: offset) {
+            return hide(Place(secret: start..<at.lowerBound, end: at.upperBound))
+        }
+        // More slashes in the path begin no authority.
+        (position, word) = (offset, start)
+    }
+
+    /// The last "@" of the next part of a text that has some, up to a closing quotation mark.
+    private mutating func lastAt(after start: Int) -> Range<Int>? {
+        var offset = start
+        if offset < barrenEnd { return nil }
+        while offset < text.count, !isClosingQuote(offset) {
+            let letter = letter(at: offset)
+            if letter.byte == UInt8(ascii: "@") { return lastAt(inRunFrom: offset, level: 0) { _ in true } }
+            offset = letter.end
+        }
+        barrenEnd = offset
+        return nil
+    }
+
+    /// The last "@" up to the end of an authority that a host may follow.
+    private func lastAt(inRunFrom start: Int, level: Int, where mayBeHost: (Int) -> Bool) -> Range<Int>? {
+        var (at, offset): (Range<Int>?, Int) = (nil, start)
+        while offset < text.count, !endsRun(offset, level) {
+            let letter = letter(at: offset)
+            if letter.byte == UInt8(ascii: "@"), mayBeHost(letter.end) { at = offset..<letter.end }
+            offset = letter.end
+        }
+        return at
+    }
+
+    private func endsRun(_ offset: Int, _ level: Int) -> Bool {
+        let letter = letter(at: offset)
+        return isSpace(letter) || letter.level <= level && letter.isOne(of: "/\\?#") || isClosingQuote(offset)
+    }
+
+    private mutating func hide(_ place: Place) {
+        if !place.secret.isEmpty { found.append(place) }
+        var offset = place.end
+        while offset < text.count, !endsRun(offset, .max), !letter(at: offset).isOne(of: "&=,;\"'") {
+            offset = letter(at: offset).end
+        }
+        (position, word) = (offset, place.end)
+    }
+
+    // MARK: - Without a scheme
+
+    /// The place in `user:password@host`, with its colon here.
+    private mutating func placeWithoutScheme(_ colon: Letter) -> Place? {
+        let start = colon.end
+        if start < barrenRun.end, colon.level >= barrenRun.level { return nil }
+        // `"name":"value"`
+        if start >= text.count || text[start] == UInt8(ascii: "\"") || text[start] == UInt8(ascii: "'") { return nil }
+        let isAlone = word == position
+        if isAlone, word > 0, "\"'".utf8.contains(text[word - 1]) { return nil }
+        guard let at = lastAt(inRunFrom: start, level: colon.level, where: { !isNumber($0) }) else {
+            var offset = start
+            while offset < text.count, !endsRun(offset, colon.level) { offset = letter(at: offset).end }
+            barrenRun = (offset, colon.level)
+            return nil
+        }
+        return at.lowerBound == start ? nil : Place(secret: word..<at.lowerBound, end: at.upperBound)
+    }
+
+    /// True when the axes of a font (`wght@400..700`), a version (`@18.2`) or a scale (`@2x.png`) stand here, and not
+    /// an address.
+    private func isNumber(_ start: Int) -> Bool {
+        var run: [UInt8] = []
+        var offset = start
+        while offset < text.count, !endsRun(offset, .max) {
+            let letter = letter(at: offset)
+            if letter.isOne(of: "&:@\"'") { break }
+            run.append(letter.byte.asciiLowercased)
+            offset = letter.end
+        }
+        guard let first = run.first, first.isASCIIDigit || first == UInt8(ascii: "-") else { return false }
+        let digits = run.prefix { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
+        let rest = run[digits.endIndex...]
+        if rest.first == UInt8(ascii: "x"), rest.count == 1 || rest.dropFirst().first == UInt8(ascii: ".") {
+            return true
+        }
+        let isAddress = rest.isEmpty && digits.split(separator: UInt8(ascii: ".")).count == 4
+        return !isAddress && run.allSatisfy { $0.isASCIIDigit || ".,;|-".utf8.contains($0) }
+    }
+
+    // MARK: - Letters
+
+    /// The letter at an offset: `%40`, `%2540`, `\u0040` and `@` are the same.
+    private func letter(at offset: Int) -> Letter {
+        guard offset < text.count else { return Letter(byte: 0, level: 0, end: offset) }
+        let byte = text[offset]
+        if byte == UInt8(ascii: "%") {
+            var (level, start) = (1, offset + 1)
+            while start + 3 < text.count, text[start] == UInt8(ascii: "2"), text[start + 1] == UInt8(ascii: "5") {
+                (level, start) = (level + 1, start + 2)
+            }
+            if let value = hexadecimal(start) { return Letter(byte: value, level: level, end: start + 2) }
+        } else if byte == UInt8(ascii: "\\"), offset + 1 < text.count {
+            if text[offset + 1] == UInt8(ascii: "/") {
+                return Letter(byte: UInt8(ascii: "/"), level: 0, end: offset + 2)
+            }
+            if text[(offset + 1)...].starts(with: "u00".utf8), let value = hexadecimal(offset + 4) {
+                return Letter(byte: value, level: 0, end: offset + 6)
+            }
+        }
+        return Letter(byte: byte, level: 0, end: offset + 1)
+    }
+
+    private func hexadecimal(_ offset: Int) -> UInt8? {
+        guard offset + 1 < text.count, text[offset].isHexDigit, text[offset + 1].isHexDigit else { return nil }
+        return text[offset].hexValue << 4 | text[offset + 1].hexValue
+    }
+
+    private func isSpace(_ letter: Letter) -> Bool { letter.level == 0 && letter.byte <= 0x20 }
+
+    /// True for a quotation mark that ends a text, and is not part of it.
+    private func isClosingQuote(_ offset: Int) -> Bool {
+        guard text[offset] == UInt8(ascii: "\""), offset == 0 || text[offset - 1] != UInt8(ascii: "\\") else {
+            return false
+        }
+        return offset + 1 == text.count || text[offset + 1] <= 0x20
+            || ",:;.)]}\"".utf8.contains(text[offset + 1])
+    }
+
+    /// The slashes from an offset on, of either kind.
+    private func slashes(at start: Int) -> (count: Int, level: Int, end: Int) {
+        var (count, level, offset) = (0, 0, start)
+        while offset < text.count {
+            let letter = letter(at: offset)
+            guard letter.isOne(of: "/\\") else { break }
+            (count, level, offset) = (count + 1, max(level, letter.level), letter.end)
+        }
+        return (count, level, offset)
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+@testable import LocalSubstitutionCache
+
+@Suite("User information of URLs is hidden")
+struct UserInformationTests {
+    @Test(
+        "Wherever a URL holds it, however the URL is written",
+        arguments: [
+            ("https://user:s3cr3t@h/", "https://…@h/"), ("https://s3cr3t@h/", "https://…@h/"),
+            ("HTTPS://User:s3cr3t@Example.com/a", "HTTPS://…@Example.com/a"), ("//user:s3cr3t@h/p", "//…@h/p"),
+            ("user:s3cr3t@host/path", "…@host/path"), ("user:s3cr3t@10.0.0.1", "…@10.0.0.1"),
+            ("  https://user:s3cr3t@h", "  https://…@h"), ("ftp://user:s3cr3t@h/", "ftp://…@h/"),
+            ("https://a@user:s3cr3t@@h/x", "https://…@h/x"), ("https://:s3cr3t@h/", "https://…@h/"),
+            ("https://user:s3cr3t@[::1]:80/", "https://…@[::1]:80/"), ("https://ü:s3cr3t@h/", "https://…@h/"),
+            // Slashes too many, too few, and the other way.
+            ("https:/user:s3cr3t@h", "https:/…@h"), ("https:user:s3cr3t@h", "https:…@h"),
+            ("https:///user:s3cr3t@h/x", "https:///…@h/x"), ("https:\\\\user:s3cr3t@h\\a", "https:\\\\…@h\\a"),
+            // Characters that end an authority, in it.
+            ("https://user:s3/cr3t@h/", "https://…@h/"), ("https://user:s3cr3t?x@h/", "https://…@h/"),
+            ("https://user:s3cr3t#x@h/", "https://…@h/"), ("https://user: s3cr3t@h/", "https://…@h/"),
+            ("https://user:s3cr3t x@h/", "https://…@h/"), ("https://user:s3cr3t\n@h/", "https://…@h/"),
+            ("https://DOMAIN\\user:s3cr3t@h/", "https://DOMAIN\\…@h/"), ("https://user:s3cr3t\"x@h/", "https://…@h/"),
+            // Encoded.
+            ("https://user%40corp:s3cr3t@h/", "https://…@h/"), ("https://user:s3cr3t%40h/", "https://…%40h/"),
+            ("https%3A%2F%2Fuser%3As3cr3t%40h%2F", "https%3A%2F%2F…%40h%2F"),
+            ("https:\\/\\/user:s3cr3t@h\\/a", "https:\\/\\/…@h\\/a"), ("//user:s3cr3t\\u0040h/a", "//…\\u0040h/a"),
+            // In another URL, and in a text.
+            ("https://x/?next=https://user:s3cr3t@h/&b=1", "https://x/?next=https://…@h/&b=1"),
+            ("https://x/?next=//user:s3cr3t@h/", "https://x/?next=//…@h/"),
+            ("https://x/?n=https%3A%2F%2Fu%3As3cr3t%40h%2F&m=a@b", "https://x/?n=https%3A%2F%2F…%40h%2F&m=a@b"),
+            ("/web/https://user:s3cr3t@h/", "/web/https://…@h/"),
+            ("see https://user:s3cr3t@h/a, //user:s3cr3t@h", "see https://…@h/a, //…@h"),
+            ("{\"https://user:s3cr3t@h/a\":\"logo@2x.png\"}", "{\"https://…@h/a\":\"logo@2x.png\"}"),
+        ]
+    )
+    func hidden(text: String, shown: String) {
+        #expect(visible(text.filter { $0 != "\n" }) == shown)
+        #expect(UserInformation.hidden(in: text) == shown)
+        #expect(UserInformation.hidden(in: shown) == shown)
+        #expect(UserInformation.isIn(text))
+    }
+
+    @Test(
+        "What only has an at sign stays as it is",
+        arguments: [
+            "https://unpkg.com/react@18", "https://h/@scope/pkg", "/@scope/pkg", "mailto:me@example.com",
+            "me@example.com", "logo@2x.png", "https://h//logo@2x.png", "img:logo@2x.png", "C:\\img\\logo@2x.png",
+            "https://h:8080/@x/y@2x.png", "https://h/logo%402x.png", "git@github.com:org/repo.git", "npm:react@next",
+            "https://fonts.example/css2?family=Roboto:wght@400;700&family=Inter:ital,wght@0,400..700;1,700",
+            "https://h/?mail=me@x.org", "https://[::1]:8080/me@x", "file:///Users/x/logo@2x.png", "//@", ":@",
+            "see https://h and mail me@x.org", "\"https://example.com/a\":\"logo@2x.png\",", "data:text/html,me@x.org",
+            "https://h/npm/a@1,npm/b@2", "https://h\\img\\logo@2x.png", "https://h/#/@user:server.org", "https://@h/",
+        ]
+    )
+    func kept(text: String) {
+        #expect(visible(text) == text)
+        #expect(!UserInformation.isIn(text))
+    }
+
+    @Test("A text is cut after it was hidden, not in the middle of it")
+    func cut() {
+        let url = "https://" + String(repeating: "s3cr3t", count: 100) + "@h/"
+        #expect(quoted(url) == "\"https://…@h/\"")
+        #expect(quoted("https://user:s3cr3t@h/", limit: 18) == "\"https://…@h/\"")
+    }
+
+    @Test("The rest of a URL can be copied")
+    func removed() {
+        #expect(UserInformation.removed(from: "https://a@user:s3cr3t@h/x@2x.png") == "https://h/x@2x.png")
+        let message = URLProblem.userInfo.message(for: "https://user:s3cr3t@h/a.css")
+        #expect(message == "\"https://…@h/a.css\" holds a user name; write \"https://h/a.css\"")
+    }
+
+    @Test("Random text around it never shows it")
+    func random() {
+        let parts = [
+            "a", "z", "0", "4", "9", "/", "\\", "//", ":", "@", "?", "#", "&", "=", " ", "\"", "'", "%", "%2F", "%40",
+            "%3A", ".", "-", "{", "}", "[", "]", ",", ";", "https://", "http:", "npm:", "\\u0040", "\t", "\n", "é", "+",
+            "(", ")", "25", "mailto:", "data:", "2x", "://", "www.x.org",
+        ]
+        var generator = SystemRandomNumberGenerator()
+        func around() -> String {
+            (0..<Int.random(in: 0...12, using: &generator)).compactMap { _ in parts.randomElement(using: &generator) }
+                .joined()
+        }
+        for _ in 0..<20_000 {
+            let text = around() + "user:s3cr3t@host" + around()
+            let shown = UserInformation.hidden(in: text)
+            guard shown.contains("s3cr3t") else { continue }
+            Issue.record("\(text.debugDescription) is shown as \(shown.debugDescription)")
+        }
+    }
+
+    @Test(
+        "The cost is linear",
+        arguments: [":", "a:", "%3A", "//", "https://a:b ", "@:", "\"a:b", "%25", "a:b@1 ", "https:"]
+    )
+    func cost(part: String) {
+        // Were it the square, this would take hours.
+        let text = String(repeating: part, count: 1_000_000) + "@2x"
+        #expect(UserInformation.hidden(in: text).utf8.count <= text.utf8.count + 2_000_000)
+    }
+}

@@ -1,0 +1,192 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+@Suite("No command tells a password")
+struct PasswordTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("a { }\n", to: "a.css")
+    }
+
+    private var manifest: String { folder.url.appendingPathComponent("manifest.json").path }
+
+    /// URLs with a password, as people write them.
+    static let urls = [
+        "https://user:s3cr3t@h/a.css", "https://s3cr3t@h/a.css", "HTTPS://User:s3cr3t@H/a.css", "//user:s3cr3t@h/a.css",
+        "user:s3cr3t@h/a.css", "https:/user:s3cr3t@h/a.css", "https:\\\\user:s3cr3t@h\\a.css",
+        "https://a@b:s3cr3t@h/a.css", "https://user:x/s3cr3t@h/a.css", " https://user:s3cr3t@h/a.css",
+        "https://user:s3cr3t@h/a b.css", "https://user:s3cr3t@h/%zz", "https://user:s3cr3t@h/#a",
+        "https://user:s3cr3t@h:99999/", "https://user:s3cr3t@h:port/", "https://user:s3cr3t@ü.example/",
+        "https://user:s3cr3t@*.h/a.css", "https://user:s3cr3t@h/*", "https://user:s3cr3t@", "ftp://user:s3cr3t@h/a",
+        "https://user%3As3cr3t%40h/", "https://user:s3cr3t%40h/a.css", "https://user:s3,cr3t@h/a.css",
+        "https://h/a.css?next=https://user:s3cr3t@h/", "https://h/?n=https%3A%2F%2Fuser%3As3cr3t%40h%2F",
+        "https://h/a.css?a=user:s3cr3t@h&b= ", "https://h/web/https://user:s3cr3t@h/a.css", "file://user:s3cr3t@h/a",
+    ]
+
+    /// Manifests with one of them in each place.
+    static func manifests(_ url: String) -> [String] {
+        let text = String(url.inJSON.dropFirst().dropLast())
+        return [
+            "{ \"URL\": \"a.css\" }", "{ \"URL\": \"a.css\", \"URL\": \"a.css\" }", "{ \"https://h/a\": \"URL\" }",
+            "{ \"https://h/a\": { \"file\": \"URL\" } }", "{ \"https://h/a\": { \"file\": \"a.css\", \"URL\": 1 } }",
+            "{ \"https://h/a\": { \"file\": \"a.css\", \"headers\": { \"X-A\": \"URL\" } } }",
+            "{ \"https://h/a\": { \"file\": \"a.css\", \"headers\": { \"URL\": \"a\" } } }",
+            "{ \"https://h/a\": { \"file\": \"a.css\", \"headers\": \"URL\" } }",
+            "{ \"https://h/a\": { \"file\": \"a.css\", \"headers\": \"X-A: URL\" } }",
+            "{ \"https://h/a\": { \"file\": \"a.css\", \"headers\": { \"Access-Control-Allow-Origin\": \"URL\" } } }",
+            "{ \"https://h/a\": { \"file\": \"a.css\", \"headers\": { \"X-A\": \"URL\\n\" } } }",
+            "{ \"https://h/a\": { \"file\": \"a.css\", \"type\": \"URL\" } }",
+            "{ \"https://h/a\": { \"file\": \"a.css\", \"when\": \"URL\" } }",
+            "{ \"https://h/a\": { \"file\": \"a.css\", \"until\": \"URL\" } }",
+            "{ \"https://h/a\": { \"file\": \"a.css\", \"ignoreQuery\": [\"URL\"] } }",
+            "{ \"https://h/a\": { \"file\": \"a.css\", \"ignoreQuery\": \"URL\" } }",
+            "{ \"$schema\": \"URL\" }", "{ \"$schema\": [\"URL\"] }", "{ \"$URL\": \"a.css\" }", "{ \"URL\": \"b/\" }",
+            "{ \"a.css\": \"URL\" }", "{ \"URL\": [\"a.css\"] }", "{ \"https://h/a\": [\"URL\"] }", "{ \"URL\": null }",
+            "{ \"URL\": { \"https://h/a\": \"a.css\" } }", "{ \"URL\": \"missing.css\" }", "{ \"URL\": \"./\" }",
+            "{ \"URL\": { \"file\": \"a.css\", \"ignoreQuery\": true } }", "{ \"https://h/a\": \"../../URL\" }",
+            "{ \"https://h/a\": \"https://h/a\", \"$comment\": \"URL\", }", "{ \"https://h/a\": \"/URL\" }",
+            // What is no JSON.
+            "{ URL: \"a.css\" }", "{ \"https://h/a\": URL }", "{ 'URL': 'a.css' }", "{ \"URL: \"a.css\" }",
+            "{ \"URL\" \"a.css\" }", "{ \"URL\", \"https://h/a\": \"a.css\" }", "{ \"URL }", "{ URL\": \"a.css\" }",
+            "{ \"https://h/a\": \"URL }", "{ \"https://h/a\": URL\" }", "{ \"\u{201C}URL\u{201D}\": \"a.css\" }",
+            "URL", "module.exports = \"URL\" {", "{ \u{201C}URL\u{201D}: \"a.css\" }", "{ \"URL\n\": \"a.css\" }",
+            "{\n  \"https://h/a\": \"a.css\" // URL\n}", "{ URL }", "{ 1URL: 2URL }", "{ \"https://h/a\": -URL }",
+        ].map { $0.replacingOccurrences(of: "URL", with: text) }
+    }
+
+    /// Runs a command, and looks for the password in all that it says.
+    private func expectNothing(
+        _ arguments: [String],
+        input: String? = nil,
+        _ about: String = "",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let result = await Tool.call(arguments, input: input.map { Data($0.utf8) })
+        let told = result.output + result.errors
+        #expect(
+            !told.contains("s3cr3t") && !told.contains("cr3t@"),
+            "\(arguments) \(about): \(told)",
+            sourceLocation: sourceLocation
+        )
+    }
+
+    @Test("Of a manifest, whatever is wrong with it, in any format", arguments: Self.urls)
+    func manifest(url: String) async throws {
+        for text in Self.manifests(url) {
+            try folder.write(text, to: "manifest.json")
+            for format in ["text", "json", "github", "sarif"] {
+                await expectNothing(["check", "--format", format, manifest], text)
+            }
+            for arguments in [["list"], ["list", "--json"], ["preview", "-o", "-"]] {
+                await expectNothing(arguments + [manifest], text)
+            }
+            for arguments in [["explain", manifest, url], ["explain", "--json", manifest, "https://h/b"]] {
+                await expectNothing(arguments, text)
+            }
+        }
+    }
+
+    /// Command lines with a URL where one can stand.
+    private static let commands = [
+        "explain|MANIFEST|URL", "explain|--json|MANIFEST|URL", "explain|-H|URL|MANIFEST|https://h/",
+        "explain|-m|URL|MANIFEST|https://h/a.css", "explain|--require|MANIFEST|https://h/|URL",
+        "explain|-H|X: URL|-H|Authorization: URL|MANIFEST|https://h/a.css", "add|-n|MANIFEST|URL",
+        "add|--as|URL|MANIFEST|https://h/", "add|--host|URL|https://h/",
+        "add|--max-size|URL|MANIFEST|https://h/", "import|-n|MANIFEST|FILE", "import|MANIFEST|URL",
+        "import|-n|--only|URL|MANIFEST|FILE", "import|-n|--exclude|URL|MANIFEST|FILE",
+        "import|-n|--host|URL|MANIFEST|FILE", "import|-n|--strip-query|MANIFEST|FILE", "check|URL",
+        "check|--format|URL|MANIFEST", "check|--format|sarif|URL", "list|URL", "outdated|URL", "update|URL",
+        "preview|URL", "webextension|URL", "schema|URL", "completions|URL", "init|/dev/null/URL", "URL",
+        "help|URL", "explain|URL",
+    ]
+
+    @Test("Of a URL on the command line, in a list and in a recording", arguments: Self.urls)
+    func operands(url: String) async throws {
+        try folder.write("{ \"https://h/a.css\": \"a.css\", \"https://h/x/\": \"x/\" }", to: "manifest.json")
+        try folder.write("x", to: "x/x.css")
+        let recording = HAR.text(
+            HAREntry(url: url),
+            HAREntry(method: url, url: url),
+            HAREntry(url: url, status: "404"),
+            HAREntry(url: url, type: url, encoding: url)
+        )
+        try folder.write(recording, to: "page.har")
+        let file = folder.url.appendingPathComponent("page.har").path
+        for line in Self.commands {
+            await expectNothing(
+                line.split(separator: "|").map { word in
+                    word.replacingOccurrences(of: "MANIFEST", with: manifest).replacingOccurrences(
+                        of: "FILE",
+                        with: file
+                    )
+                    .replacingOccurrences(of: "URL", with: url)
+                }
+            )
+        }
+        await expectNothing(["explain", manifest, "-"], input: "\(url)\nhttps://h/a.css\n")
+        await expectNothing(["explain", "--json", manifest, "-"], input: recording)
+        await expectNothing(["import", "-n", manifest, "-"], input: recording)
+    }
+
+    @Test("Of what is shown in a browser")
+    func pages() async throws {
+        let text = """
+            {
+              "https://h/a.css?next=https://user:s3cr3t@h/": "a.css",
+              "https://h/b?next=https://user:s3cr3t@h/": { "file": "a.css", "when": "offline" },
+              "https://h/c": { "file": "a.css", "headers": { "X-A": "https://user:s3cr3t@h/" } }
+            }
+            """
+        try folder.write(text, to: "manifest.json")
+        let out = try TemporaryFolder()
+        let target = out.url.appendingPathComponent("extension").path
+        await expectNothing(["webextension", manifest, "-o", target])
+        await expectNothing(["preview", manifest, "-o", "-"])
+        for name in try FileManager.default.subpathsOfDirectory(atPath: target) where name.hasSuffix(".html") {
+            let page = try String(contentsOfFile: "\(target)/\(name)", encoding: .utf8)
+            #expect(!page.contains("s3cr3t"), "\(name)")
+        }
+    }
+
+    @Test("Of what servers are asked for")
+    func servers() async throws {
+        let server = try LoopbackServer { _ in .text("no", status: 404) }
+        defer { server.stop() }
+        let url = "\(server.url.absoluteString)/a.css?next=https://user:s3cr3t@h/"
+        try folder.write("{ \"\(url)\": \"a.css\" }", to: "manifest.json")
+        for arguments in [
+            ["outdated"], ["outdated", "--json"], ["update", "-n"], ["update"], ["preview", "--remote", "-o", "-"],
+        ] {
+            await expectNothing(arguments + [manifest])
+        }
+        await expectNothing(["add", manifest, "\(url)x", url])
+    }
+
+    @Test("The place of an error is shown where it is, in the line without the password")
+    func caret() async throws {
+        let url = "https://user:s3cr3t@h/a.css"
+        for (text, line, mark) in [
+            ("{ \"\(url)\": \"a.css\" }", "{ \"https://…@h/a.css\": \"a.css\" }", "  ^"),
+            (
+                "{ \"//h/a\": \"a.css\", \"\(url)\": \"b.css\", \"//h/b\": \"c.css\" }", "\"//h/b\": \"c.css\" }",
+                "\"c.css\""
+            ),
+            ("{ \"$comment\": \"user:s3cr3t@h\", \"//h/b\": \"c.css\" }", "…@h\", \"//h/b\": \"c.css\" }", "\"c.css\""),
+        ] {
+            try folder.write(text, to: "manifest.json")
+            let lines = await Tool.call(["check", manifest]).output.components(separatedBy: "\n")
+            let index = try #require(lines.lastIndex { $0.hasSuffix(line) }, "\(lines)")
+            let column = lines[index + 1].count - 1
+            #expect(lines[index + 1].hasSuffix("^"))
+            let expected = mark == "  ^" ? 2 : lines[index].count - "\"c.css\" }".count
+            #expect(column == expected, "\(lines)")
+        }
+    }
+}
+#endif
