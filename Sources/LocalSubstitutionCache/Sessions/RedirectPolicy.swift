@@ -91,7 +91,7 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
     }
 
     /// Where a redirect leads; nil without a `Location`, or with one that is no URL reference.
-    private static func target(of response: HTTPURLResponse, from source: URL) -> URL? {
+    package static func target(of response: HTTPURLResponse, from source: URL) -> URL? {
         guard let location = response.value(forHTTPHeaderField: "Location"), !location.isEmpty,
             let target = URL(string: location, relativeTo: source)?.absoluteURL
         else { return nil }

@@ -79,7 +79,7 @@ struct CaptureSelection {
         if !filter.kinds.isEmpty, !filter.kinds.contains(kind) {
             throw ToolError("--only leaves out its kind, \(kind)")
         }
-        if !filter.hosts.isEmpty, !filter.hosts.contains(key.address.authority) {
+        if !filter.hosts.isEmpty, !filter.hosts.contains(key) {
             throw ToolError("--host leaves out its server")
         }
         if let part = filter.exclusions.first(where: { Self.matches($0, url) }) {

@@ -17,7 +17,8 @@ enum AddCommand {
 
             Exits with 0 when every URL is answered by an entry now; 1 when one could not be loaded, or the manifest has
             errors: then nothing was changed; and 2 when it is used wrongly. What a page or stylesheet refers to may be
-            missing: it is told, and the rest is added.
+            missing: it is told, and the rest is added. Redirects are followed to http: and https:, and never from https:
+            to http:.
             """,
         example: "  substitute add --with-references https://example.com/",
         needsPermission: true,
@@ -33,13 +34,13 @@ enum AddCommand {
     private static let references = Option(
         "with-references",
         short: "r",
-        "Also load what the pages and stylesheets among the URLs refer to, from their own\nserver: CSS url() and @import, HTML link, script, img, srcset and source."
+        "Also load what the pages and stylesheets among the URLs refer to, and what these\nstylesheets refer to, from their own server and port, and for https: nothing by\nhttp:. CSS url() and @import, HTML link, script, img, srcset and source."
     )
 
     private static let host = Option(
         HostSelection.option.name,
         value: "host",
-        "A server from which references are taken, too; *.example.com stands for all of its\nservers. May be repeated."
+        "A server from which references are taken, too, whatever the port; *.example.com\nstands for all of its servers, and example.com:8080 for one port. May be repeated."
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
@@ -108,10 +109,11 @@ private struct AddRun {
     private(set) var (lines, problems): ([String], [String]) = ([], [])
     /// What came, for its references.
     private var resources: [Resource] = []
+    private var selection: ReferenceSelection
     private var seen: Set<String> = []
 
     init(options: AddOptions, staging: StagingFolder) {
-        (self.options, self.staging) = (options, staging)
+        (self.options, self.staging, selection) = (options, staging, ReferenceSelection(options.hosts))
     }
 
     /// Loads URLs, and adds them.
@@ -159,30 +161,26 @@ private struct AddRun {
         return true
     }
 
-    /// Adds what the pages and stylesheets refer to.
+    /// How many stylesheets may import each other in a row.
+    private static let deepest = 20
+
+    /// Adds what the pages and stylesheets refer to, and what the stylesheets among that refer to.
     mutating func addReferences(to addition: inout Addition) async {
-        var keys: [URLPattern] = []
-        var others: Set<String> = []
-        for resource in resources {
-            // Also where it was redirected to, as from example.com to www.example.com.
-            let own = [resource.key.address.authority.lowercased(), resource.source.host ?? ""].map(
-                HostPattern.host(of:)
-            )
-            for address in PageReferences.addresses(in: resource) {
-                guard let key = try? URLPattern(requested: address) else { continue }
-                let authority = key.address.authority
-                if own.contains(HostPattern.host(of: authority)) || options.hosts.contains(authority) {
-                    keys.append(key)
-                } else {
-                    others.insert(authority)
-                }
+        for depth in 0... {
+            let sources = depth == 0 ? resources : resources.filter(PageReferences.isStylesheet)
+            var keys: [URLPattern] = []
+            for resource in sources {
+                keys += PageReferences.addresses(in: resource).compactMap { selection.key(for: $0, in: resource) }
             }
+            keys.removeAll { seen.contains($0.identityKey) }
+            if keys.isEmpty { break }
+            if depth == Self.deepest {
+                lines.append("left     what stylesheets import that lie \(Self.deepest) deep in others")
+                break
+            }
+            resources = []
+            _ = await add(keys, as: nil, to: &addition)
         }
-        _ = await add(keys, as: nil, to: &addition)
-        for host in others.sorted() {
-            lines.append(
-                "left     what is referred to at \(visible(host)); --host \(visible(HostPattern.host(of: host))) takes it"
-            )
-        }
+        lines += selection.lines
     }
 }

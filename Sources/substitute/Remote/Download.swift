@@ -34,11 +34,7 @@ struct Download: Sendable {
         let file = staging.place()
         let answer = try await fetcher.load(url, .write(file), limit: limit ?? 1_000_000_000)
         guard answer.status == 200 else {
-            let isRedirect = (300..<400).contains(answer.status)
-            throw ToolError(
-                isRedirect
-                    ? "it is redirected to a place that is not safe, or to none" : "its server answers \(answer.status)"
-            )
+            throw ToolError("its server answers \(answer.status)")
         }
         return Resource(key: key, file: file, type: answer.type, source: answer.url, version: answer.version)
     }

@@ -8,7 +8,8 @@ import FoundationNetworking
 
 /// Loads resources as a stranger does: without cookies, credentials and caches.
 ///
-/// A body goes into a file as it comes, or is compared with one. Redirects are followed, but never from https to http.
+/// A body goes into a file as it comes, or is compared with one. Redirects are followed as ``Redirect`` says, not as
+/// URL loading would.
 // Mutable state is only accessed inside the lock.
 final class Fetcher: NSObject, @unchecked Sendable {
     /// What a server answered.
@@ -24,6 +25,8 @@ final class Fetcher: NSObject, @unchecked Sendable {
         let received: Int
         /// Whether the body is, as far as it came, what it was compared with.
         let isSame: Bool
+        /// Where a redirect leads.
+        fileprivate let next: URL?
     }
 
     /// What becomes of a body.
@@ -83,9 +86,19 @@ final class Fetcher: NSObject, @unchecked Sendable {
     ///   - headers: Of the request.
     ///   - use: What becomes of the body; it is thrown away when the status is not 200.
     ///   - limit: How many bytes are taken; more are an error.
-    /// - Returns: The answer, whatever its status.
-    /// - Throws: ``ToolError`` when there is no whole answer.
+    /// - Returns: The answer, whatever its status, of the last server that was asked.
+    /// - Throws: ``ToolError`` when there is no whole answer, or a redirect that is not followed.
     func load(_ url: URL, headers: [String: String] = [:], _ use: Use, limit: Int? = nil) async throws -> Answer {
+        var url = Redirect.plain(url)
+        for _ in 0...Redirect.maximumCount {
+            let answer = try await loadOnce(url, headers, use, limit)
+            guard let next = answer.next else { return answer }
+            url = next
+        }
+        throw ToolError("it is redirected again and again")
+    }
+
+    private func loadOnce(_ url: URL, _ headers: [String: String], _ use: Use, _ limit: Int?) async throws -> Answer {
         var request = URLRequest(url: url)
         // What is decompressed on the way has no length that could be compared.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
@@ -116,8 +129,8 @@ extension Fetcher: URLSessionDataDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        let isLessSafe = response.url?.scheme == "https" && request.url?.scheme != "https"
-        completionHandler(isLessSafe ? nil : request)
+        // The redirect is the answer, from which the next request is made.
+        completionHandler(nil)
     }
 
     func urlSession(
@@ -196,7 +209,8 @@ extension Fetcher: URLSessionDataDelegate {
             ),
             length: response.bodyLength,
             received: load.received,
-            isSame: isSame
+            isSame: isSame,
+            next: try Redirect.target(of: response)
         )
     }
 

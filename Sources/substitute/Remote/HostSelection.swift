@@ -1,28 +1,62 @@
 import LocalSubstitutionCache
 
-/// Which servers something may come from.
+/// The servers that something may come from.
 struct HostSelection {
-    private let patterns: [String]
+    private struct Pattern {
+        /// A name, with `*.` before it for all of its hosts.
+        let host: String
+        /// Nil for every port.
+        let port: Int?
+    }
+
+    private let patterns: [Pattern]
 
     static let option = Option(
         "host",
         value: "host",
-        "Take only what comes from this server; *.example.com stands for all of its\nservers. May be repeated."
+        "Take only what comes from this server; *.example.com stands for all of its\nservers, and example.com:8080 for one port. May be repeated."
     )
 
     /// Reads the values of `--host`.
     init(_ arguments: Arguments) throws(UsageError) {
-        patterns = try arguments.values(Self.option).map(HostPattern.read)
+        try self.init(arguments.values(Self.option))
+    }
+
+    /// Reads hosts, with or without a port.
+    init(_ texts: [String]) throws(UsageError) {
+        patterns = try texts.map { text throws(UsageError) in
+            let host = HostPattern.host(of: text)
+            guard host.utf8.count < text.utf8.count else { return Pattern(host: try HostPattern.read(text), port: nil) }
+            guard let port = UInt16(text.dropFirst(host.count + 1)), port > 0 else {
+                throw UsageError("\(quoted(text)) is not a host and its port; write it as example.com:8080")
+            }
+            return Pattern(host: try HostPattern.read(host), port: Int(port))
+        }
     }
 
     var isEmpty: Bool { patterns.isEmpty }
 
-    /// Whether a server is named: its host, without the port.
-    func contains(_ authority: String) -> Bool {
+    /// True when the server of a URL is named.
+    func contains(_ key: URLPattern) -> Bool {
+        let authority = key.address.authority
         let host = HostPattern.host(of: authority)
         return patterns.contains { pattern in
-            pattern.hasPrefix("*.")
-                ? host.hasSuffix(pattern.dropFirst()) || host == pattern.dropFirst(2) : host == pattern
+            let isHost =
+                pattern.host.hasPrefix("*.")
+                ? host.hasSuffix(pattern.host.dropFirst()) || host == pattern.host.dropFirst(2) : host == pattern.host
+            return isHost && (pattern.port == nil || pattern.port == key.port)
         }
     }
+}
+
+extension URLPattern {
+    /// The port of the server, also where the URL does not name it.
+    var port: Int {
+        let authority = address.authority
+        let host = HostPattern.host(of: authority)
+        return Int(authority.dropFirst(host.count + 1)) ?? (isSecure ? 443 : 80)
+    }
+
+    /// False for http.
+    var isSecure: Bool { targetURL.lowercased().hasPrefix("https:") }
 }

@@ -6,6 +6,11 @@ enum PageReferences {
     /// Pages and stylesheets above this size are not read, in bytes.
     private static let largestSize = 20_000_000
 
+    /// True for a stylesheet, whose references are needed wherever it is.
+    static func isStylesheet(_ resource: Resource) -> Bool {
+        (resource.type ?? MediaType(fileName: resource.key.address.path))?.essence == "text/css"
+    }
+
     /// The http and https URLs that a resource refers to, each once; none for other kinds.
     static func addresses(in resource: Resource) -> [String] {
         let type = resource.type ?? MediaType(fileName: resource.key.address.path)
@@ -16,7 +21,7 @@ enum PageReferences {
             let references = PageScanner.references(in: Array(data))
             texts = references.resources
             base = references.bases.first.flatMap { URL(string: $0.text, relativeTo: base)?.absoluteURL } ?? base
-        } else if type.essence == "text/css" {
+        } else if isStylesheet(resource) {
             texts = ReferenceScanner.references(inStylesheet: data).map(\.text)
         }
         var seen: Set<String> = []

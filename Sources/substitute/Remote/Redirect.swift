@@ -1,0 +1,47 @@
+import Foundation
+import LocalSubstitutionCache
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Judges where servers lead: Foundation on Linux would ask the same server for the path of a `file:` URL.
+enum Redirect {
+    /// The number of redirects that one load follows.
+    static let maximumCount = 20
+
+    /// The URL to load next; nil when the response leads nowhere.
+    ///
+    /// - Throws: ``ToolError`` when it leads to something that is not to be loaded.
+    static func target(of response: HTTPURLResponse) throws(ToolError) -> URL? {
+        // RFC 9110 §15.4: the others have a `Location` for people, or none.
+        guard [301, 302, 303, 307, 308].contains(response.statusCode) else { return nil }
+        guard let location = response.value(forHTTPHeaderField: "Location"), !location.isEmpty else {
+            throw ToolError("it is redirected (\(response.statusCode)), and its server does not say where to")
+        }
+        guard let source = response.url, let target = RedirectPolicy.target(of: response, from: source),
+            let scheme = target.scheme?.lowercased()
+        else { throw ToolError("it is redirected to \(quoted(location)), which is no URL") }
+        guard ["http", "https"].contains(scheme) else {
+            throw ToolError("it is redirected to \(quoted(location)), and only http: and https: are followed")
+        }
+        guard let host = target.host, !host.isEmpty else {
+            throw ToolError("it is redirected to \(quoted(location)), which names no server")
+        }
+        if source.scheme?.lowercased() == "https", scheme == "http" {
+            throw ToolError("it is redirected to \(quoted(location)), and http: is less safe than https:")
+        }
+        return plain(target)
+    }
+
+    /// A URL as it is loaded.
+    ///
+    /// URL loading on Linux knows no scheme in capitals, and sends user information as credentials.
+    static func plain(_ url: URL) -> URL {
+        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url }
+        components.scheme = components.scheme?.lowercased()
+        (components.user, components.password) = (nil, nil)
+        return components.url ?? url
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// Decides which references of pages and stylesheets are loaded, and remembers the others.
+struct ReferenceSelection {
+    /// The servers that somebody named, besides the resource's own.
+    let hosts: HostSelection
+    private var left: Set<Left> = []
+
+    private struct Left: Hashable {
+        let host: String
+        let reason: Reason
+    }
+
+    private enum Reason: Hashable {
+        case otherServer
+        case lessSafe
+        case userInformation
+    }
+
+    init(_ hosts: HostSelection) { self.hosts = hosts }
+
+    /// The key of a reference; nil when it is left.
+    ///
+    /// Taken is what comes from the server of the resource, before or after redirects: the same host and port, or the
+    /// default ports of http and https. What came by https gets nothing by http.
+    mutating func key(for address: String, in resource: Resource) -> URLPattern? {
+        let key: URLPattern
+        do {
+            key = try URLPattern(requested: address)
+        } catch .userInfo {
+            leave(URL(string: address)?.host ?? "", .userInformation)
+            return nil
+        } catch {
+            return nil
+        }
+        let own = [resource.key, try? URLPattern(requested: resource.source.absoluteString)].compactMap(\.self)
+        if !key.isSecure, own.contains(where: \.isSecure) {
+            leave(key.address.authority, .lessSafe)
+            return nil
+        }
+        if own.contains(where: { Self.isSameServer($0, key) }) || hosts.contains(key) { return key }
+        leave(key.address.authority, .otherServer)
+        return nil
+    }
+
+    private mutating func leave(_ host: String, _ reason: Reason) { left.insert(Left(host: host, reason: reason)) }
+
+    private static func isSameServer(_ own: URLPattern, _ other: URLPattern) -> Bool {
+        let (first, second) = (own.address.authority, other.address.authority)
+        // Without their default ports the authorities of http and https are the same.
+        return first == second && (own.isSecure == other.isSecure || other.isSecure && own.port == 80)
+    }
+
+    /// A line for each server and reason.
+    var lines: [String] {
+        left.map { left in
+            let host = visible(left.host)
+            return switch left.reason {
+            case .otherServer: "left     what is referred to at \(host); --host \(host) takes it"
+            case .lessSafe:
+                "left     what is referred to at http://\(host) by what came from https:; browsers do not load it"
+            case .userInformation: "left     what is referred to at \(host) with a user name or password"
+            }
+        }.sorted()
+    }
+}

@@ -1,0 +1,97 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LocalSubstitutionCache
+import TestSupport
+import Testing
+
+@testable import substitute
+
+@Suite("substitute add takes references")
+struct ReferenceTests {
+    private let site: RemoteSite
+
+    init() throws { site = try RemoteSite() }
+
+    private func add(_ words: String...) async -> Tool.Result {
+        let manifest = site.folder.url.appendingPathComponent("manifest.json").path
+        return await Tool.call(["add", "--with-references", manifest, "\(site.url)/a.css"] + words)
+    }
+
+    @Test("Of stylesheets to their end, in a circle, too")
+    func deep() async throws {
+        site.set("/a.css", "@import 'sub/b.css'; @import 'a.css'", type: "text/css")
+        site.set("/sub/b.css", "@import url(../c.css); i { background: url(b.svg) }", type: "text/css")
+        site.set("/c.css", "@import 'a.css'; @import 'sub/b.css'; @font-face { src: url(c.woff2) }", type: "text/css")
+        site.set("/sub/b.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>", type: "image/svg+xml")
+        let result = await add()
+        #expect(result.status == 0, "\(result)")
+        let files = site.listing.keys.filter { $0.hasPrefix(site.name) }.sorted()
+        #expect(files == ["a.css", "c.css", "sub/b.css", "sub/b.svg"].map { "\(site.name)/\($0)" })
+        #expect(result.errors == "\"\(site.url)/c.woff2\" was not loaded: its server answers 404\n")
+        #expect(
+            site.requests().sorted()
+                == ["/a.css", "/c.css", "/c.woff2", "/sub/b.css", "/sub/b.svg"].map { "GET \($0)" }
+        )
+    }
+
+    @Test("Of stylesheets that import each other without end it says where it stopped")
+    func endless() async throws {
+        for number in 0..<40 { site.set("/\(number).css", "@import '\(number + 1).css'", type: "text/css") }
+        site.set("/a.css", "@import '0.css'", type: "text/css")
+        let result = await add()
+        #expect(result.status == 0, "\(result)")
+        #expect(result.output.contains("left     what stylesheets import that lie 20 deep in others\n"))
+        #expect(site.requests().count == 21)
+    }
+
+    @Test("Of another port only when it is named")
+    func ports() async throws {
+        let other = try RemoteSite()
+        other.set("/b.css", "b { }", type: "text/css")
+        site.set("/a.css", "@import '\(other.url)/b.css'", type: "text/css")
+        let authority = try #require(other.url.split(separator: "/").last)
+        let left = await add()
+        #expect(
+            left.output.contains("left     what is referred to at \(authority); --host \(authority) takes it\n"),
+            "\(left)"
+        )
+        #expect(other.requests().isEmpty)
+        #expect(await add("--replace", "--host", "127.0.0.1:1").output.contains("left     "))
+        #expect(other.requests().isEmpty)
+        for host in [String(authority), "127.0.0.1"] {
+            _ = await add("--replace", "--host", host)
+            #expect(other.requests() == ["GET /b.css"], "\(host)")
+        }
+    }
+
+    @Test(
+        "From its own server, and by https for what came so",
+        arguments: [
+            ("https://h/", "https://h/a", true), ("https://h/", "https://h:443/a", true),
+            ("https://h/", "HTTPS://H/a", true),
+            ("https://h/", "https://h:8443/a", false), ("https://h/", "http://h/a", false),
+            ("http://h/", "http://h/a", true),
+            ("http://h/", "https://h/a", true), ("http://h:8080/", "https://h:8080/a", false),
+            ("https://h/", "https://www.h/a", false), ("https://h/", "https://named/a", true),
+            ("https://h/", "https://named:8443/a", true), ("https://h/", "http://named/a", false),
+            ("https://h/", "https://one:8080/a", true), ("https://h/", "https://one/a", false),
+            ("https://h/", "https://x.wide/a", true), ("https://h/", "https://secure:443/a", true),
+            ("http://h/", "http://secure/a", false), ("https://h/", "https://user:pass@h/a", false),
+        ]
+    )
+    func chosen(page: String, address: String, isTaken: Bool) throws {
+        var selection = try ReferenceSelection(HostSelection(["named", "one:8080", "*.wide", "secure:443"]))
+        let source = try #require(URL(string: page))
+        let resource = Resource(key: try URLPattern(page), file: source, type: nil, source: source, version: nil)
+        #expect((selection.key(for: address, in: resource) != nil) == isTaken)
+        #expect(selection.lines.isEmpty == isTaken)
+        #expect(selection.lines.allSatisfy { $0.hasPrefix("left     what is referred to at ") })
+    }
+
+    @Test("A host with a port that is none is refused", arguments: ["h:", "h:0", "h:99999", "h:x", "a b:80"])
+    func wrongHost(text: String) {
+        #expect(throws: UsageError.self) { try HostSelection([text]) }
+    }
+}
+#endif
