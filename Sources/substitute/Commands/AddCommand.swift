@@ -56,8 +56,7 @@ enum AddCommand {
             hosts: HostSelection(arguments),
             limit: Option.size(in: arguments)
         )
-        let staging = try StagingFolder(for: manifest, isDryRun: arguments.has(.dryRun))
-        staging.endToolOnSignals()
+        let staging = try StagingFolder.guarded(for: manifest, isDryRun: arguments.has(.dryRun))
         var run = AddRun(options: options, staging: staging)
         let isComplete = await run.add(keys, as: path, to: &addition)
         if isComplete, arguments.has(references) { await run.addReferences(to: &addition) }

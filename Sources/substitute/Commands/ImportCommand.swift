@@ -56,8 +56,7 @@ enum ImportCommand {
         let path = try ManifestLocation.find(arguments.operands.count == 2 ? arguments.operands.first : nil)
         let capture = try HARFile(read(file, console), name: file == "-" ? "<stdin>" : file)
         var addition = try Addition(to: path)
-        let staging = try StagingFolder(for: path, isDryRun: arguments.has(.dryRun))
-        staging.endToolOnSignals()
+        let staging = try StagingFolder.guarded(for: path, isDryRun: arguments.has(.dryRun))
         var report = ImportReport()
         for choice in CaptureSelection(capture, filter).choices {
             switch choice.result {

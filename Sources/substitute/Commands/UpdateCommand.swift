@@ -45,8 +45,7 @@ enum UpdateCommand {
         if arguments.has(.dryRun) {
             for finding in outdated { console.print("would load \(visible(finding.copy.substitution.file))") }
         } else {
-            let staging = try StagingFolder(in: folder)
-            staging.endToolOnSignals()
+            let staging = try StagingFolder.guarded(for: path, isDryRun: false)
             let downloads = outdated.map { Download(key: $0.copy.key, url: $0.copy.url) }
             for (finding, load) in zip(outdated, await Download.loads(downloads, staging, limit)) {
                 switch load.map({ addition.replace(finding.copy.substitution, with: $0) }) {

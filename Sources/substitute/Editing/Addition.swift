@@ -106,13 +106,7 @@ struct Addition {
         if let reason = ContentCheck.refusal(of: Self.head(of: resource.file), named: wanted, resource.type) {
             return .refused(reason)
         }
-        let folder = folder
-        let isSame = { (path: String) in
-            FileManager.default.contentsEqual(
-                atPath: folder.appendingPathComponent(path).path,
-                andPath: resource.file.path
-            )
-        }
+        let isSame = isSame(as: resource)
         let file: String
         if let path {
             guard !names.isTaken(path) || isSame(path) else {
@@ -145,11 +139,25 @@ struct Addition {
         guard old.namedFile == old.file else {
             return .refused("\(quoted(old.file)) comes from the entry of its folder, so it has to be called so")
         }
-        guard !names.isTaken(path) else { return .refused("\(quoted(path)) is there already; name another path") }
+        // A run that was killed may have left it.
+        guard !names.isTaken(path) || isSame(as: resource)(path) else {
+            return .refused("\(quoted(path)) is there already; name another path")
+        }
         names.take(path)
         if let key = try? URLPattern(old.namedURL) { text.setFile(of: key, to: path) }
         put(resource, at: path)
         return .replaced(path)
+    }
+
+    /// Tells whether a file of the folder has the bytes of a resource.
+    private func isSame(as resource: Resource) -> (String) -> Bool {
+        let folder = folder
+        return { path in
+            FileManager.default.contentsEqual(
+                atPath: folder.appendingPathComponent(path).path,
+                andPath: resource.file.path
+            )
+        }
     }
 
     /// The path below the folder at which a file really lies: what is a link stays one.

@@ -2,6 +2,10 @@ import Foundation
 import LocalSubstitutionCache
 
 /// What is to be changed in a manifest's folder, all of it or nothing.
+///
+/// New files come first, which nothing uses before the manifest names them; then all that takes the place of something
+/// else, one `rename` after the other; the manifest last. A run that is killed in between leaves each file whole, the
+/// old one or the new one, and a manifest whose files are all there; the same command, run again, does the rest.
 struct FolderChange {
     /// The manifest file.
     let manifest: URL
@@ -31,8 +35,20 @@ struct FolderChange {
         try staging.commit {
             var undo: [() throws -> Void] = []
             do {
-                for file in files { try place(file.made, at: file.path, in: staging.url, &undo) }
-                try write(&undo)
+                var replacements: [Replacement] = []
+                for (number, file) in files.enumerated() {
+                    let aside = staging.url.appendingPathComponent("\(StagingFolder.aside)\(number)")
+                    if let next = try place(file.made, at: file.path, keeping: aside, &undo) {
+                        replacements.append(next)
+                    }
+                    staging.afterEachStep()
+                }
+                try checkManifest()
+                for replacement in replacements {
+                    try replacement.make(&undo)
+                    staging.afterEachStep()
+                }
+                try writeManifest()
             } catch {
                 do {
                     for step in undo.reversed() { try step() }
@@ -45,20 +61,39 @@ struct FolderChange {
         }
     }
 
-    private func place(_ made: URL, at path: String, in staging: URL, _ undo: inout [() throws -> Void]) throws {
+    /// A file that takes the place of another, for which all is ready.
+    private struct Replacement {
+        let made: URL
+        let target: URL
+        /// A second name of the file that is replaced.
+        let aside: URL
+
+        func make(_ undo: inout [() throws -> Void]) throws {
+            guard rename(made.path, target.path) == 0 else { throw FolderChange.error(target.path) }
+            undo.append {
+                guard rename(aside.path, target.path) == 0 else { throw FolderChange.error(target.path) }
+            }
+        }
+    }
+
+    /// Gives a file its place when that is free; otherwise returns what is to be done.
+    private func place(
+        _ made: URL,
+        at path: String,
+        keeping aside: URL,
+        _ undo: inout [() throws -> Void]
+    ) throws -> Replacement? {
         let target = try self.target(of: path, &undo)
-        let aside = staging.appendingPathComponent("\(StagingFolder.aside)\(undo.count)")
         if FileSystem.kind(of: target.path) != nil {
             let mode = try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions]
             if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: made.path) }
             // A second name, so that the first one always leads to a whole file; a copy where there are none.
             if link(target.path, aside.path) != 0 { try FileManager.default.copyItem(at: target, to: aside) }
+            return Replacement(made: made, target: target, aside: aside)
         }
         guard rename(made.path, target.path) == 0 else { throw Self.error(target.path) }
-        undo.append {
-            if FileSystem.kind(of: aside.path) == nil { return try FileManager.default.removeItem(at: target) }
-            guard rename(aside.path, target.path) == 0 else { throw Self.error(target.path) }
-        }
+        undo.append { try FileManager.default.removeItem(at: target) }
+        return nil
     }
 
     /// The place of a path, whose folders are made when they are missing and lead nowhere else.
@@ -82,13 +117,17 @@ struct FolderChange {
         return current.appendingPathComponent(names.last ?? path)
     }
 
-    private func write(_ undo: inout [() throws -> Void]) throws {
+    private func checkManifest() throws {
         guard let text else { return }
         let check = ManifestCheck(text, name: name, url: manifest, folder: folder)
         guard check.errors.isEmpty else {
             let list = check.errors.prefix(3).map(\.description).joined(separator: "\n")
             throw ToolError("the manifest would have errors, so nothing was changed:\n\(list)")
         }
+    }
+
+    private func writeManifest() throws {
+        guard let text else { return }
         let file = manifest.resolvingSymlinksInPath()
         // Somebody may have written while files were loaded.
         guard try Data(contentsOf: file) == original else {

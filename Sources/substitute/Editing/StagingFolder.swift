@@ -14,10 +14,20 @@ final class StagingFolder: @unchecked Sendable {
     private var isCommitted = false
     /// A folder that was made only for this one.
     private var outer: URL?
-    private var signals: [any DispatchSourceSignal] = []
+    private var interruption: Interruption?
+    /// Called after each step of a change, so that a test sees what a run leaves that is killed there.
+    var afterEachStep: () -> Void = {}
+
+    /// Makes the folder, which a signal such as that of Control-C removes before it ends the tool.
+    static func guarded(for manifest: String, isDryRun: Bool) throws -> StagingFolder {
+        let interruption = Interruption()
+        let folder = try interruption.guarding { try StagingFolder(for: manifest, isDryRun: isDryRun) }
+        folder.interruption = interruption
+        return folder
+    }
 
     /// Makes the folder beside a manifest, or, for a run that is to write nothing, where temporary files lie.
-    convenience init(for manifest: String, isDryRun: Bool) throws(ToolError) {
+    private convenience init(for manifest: String, isDryRun: Bool) throws(ToolError) {
         let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         if isDryRun { mkdir(temporary.path, 0o700) }
         try self.init(in: isDryRun ? temporary : URL(fileURLWithPath: manifest).deletingLastPathComponent())
@@ -61,10 +71,7 @@ final class StagingFolder: @unchecked Sendable {
     }
 
     deinit {
-        for source in signals {
-            source.cancel()
-            signal(Int32(source.handle), SIG_DFL)
-        }
+        interruption = nil
         remove()
         close(descriptor)
     }
@@ -110,23 +117,63 @@ final class StagingFolder: @unchecked Sendable {
         }
     }
 
-    /// From now on a signal such as that of Control-C removes the folder before it ends the tool.
-    func endToolOnSignals() {
+    /// Ends the tool after a signal, unless all is done that it was to do.
+    fileprivate func end(with status: Int32) {
+        // What has begun to get its place gets it, or is put back.
+        lock.lock()
+        if isCommitted { return lock.unlock() }
+        // A download that still runs may write once more.
+        for _ in 0..<3 where FileSystem.kind(of: url.path) != nil { remove() }
+        Interruption.end(with: status)
+    }
+}
+
+/// What becomes of the tool at a signal: from the moment on at which this is made, it leaves no folder behind.
+// Mutable state is only accessed inside the lock.
+private final class Interruption: @unchecked Sendable {
+    private let lock = NSLock()
+    private weak var folder: StagingFolder?
+    private var sources: [any DispatchSourceSignal] = []
+
+    init() {
         for number in [SIGINT, SIGTERM, SIGHUP] {
-            signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { [weak self] in
                 guard let self else { return }
-                // What has begun to get its place gets it, or is put back.
-                lock.lock()
-                if isCommitted { return lock.unlock() }
-                // A download that still runs may write once more.
-                for _ in 0..<3 where FileSystem.kind(of: url.path) != nil { remove() }
-                FileHandle.standardError.write(Data("\nStopped; nothing was changed.\n".utf8))
-                _exit(128 + number)
+                let folder = lock.withLock { self.folder }
+                if let folder { folder.end(with: 128 + number) } else { Self.end(with: 128 + number) }
             }
+            // Until then the signal ends the tool, which has no folder yet.
+            let isRegistered = DispatchSemaphore(value: 0)
+            source.setRegistrationHandler { isRegistered.signal() }
             source.resume()
-            signals.append(source)
+            isRegistered.wait()
+            // On Apple's systems a source only watches; on Linux it has a handler, which this would replace.
+            #if canImport(Darwin)
+            signal(number, SIG_IGN)
+            #endif
+            sources.append(source)
+        }
+    }
+
+    /// Makes the folder; a signal waits for it.
+    func guarding(_ make: () throws -> StagingFolder) throws -> StagingFolder {
+        try lock.withLock {
+            let made = try make()
+            folder = made
+            return made
+        }
+    }
+
+    static func end(with status: Int32) -> Never {
+        FileHandle.standardError.write(Data("\nStopped; nothing was changed.\n".utf8))
+        _exit(status)
+    }
+
+    deinit {
+        for source in sources {
+            source.cancel()
+            signal(Int32(source.handle), SIG_DFL)
         }
     }
 }

@@ -1,0 +1,164 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LocalSubstitutionCache
+import LoopbackServer
+import TestSupport
+import Testing
+
+@testable import substitute
+
+@Suite("A run that is killed leaves whole files, and the same command does the rest")
+struct KilledRunTests {
+    private let site: RemoteSite
+    private let copies: Copies
+    private static let names = ["a.css", "b.css", "c.css"]
+
+    init() throws {
+        site = try RemoteSite()
+        copies = try Copies(of: site.folder.url)
+        for name in Self.names { site.set("/\(name)", "new \(name)", type: "text/css") }
+    }
+
+    /// Copies of a folder in every state in which a change leaves it when it is killed.
+    private final class Copies {
+        private let original: URL
+        private let scratch: TemporaryFolder
+        private(set) var folders: [URL] = []
+
+        init(of folder: URL) throws { (original, scratch) = (folder, try TemporaryFolder()) }
+
+        func make() {
+            let copy = scratch.url.appendingPathComponent("\(folders.count)/Substitutions")
+            do {
+                let above = copy.deletingLastPathComponent()
+                try FileManager.default.createDirectory(at: above, withIntermediateDirectories: true)
+                try FileManager.default.copyItem(at: original, to: copy)
+                folders.append(copy)
+            } catch {
+                Issue.record(error)
+            }
+        }
+    }
+
+    private func manifest(of folder: URL) -> String { folder.appendingPathComponent("manifest.json").path }
+
+    private func text(_ path: String, in folder: URL) -> String? {
+        try? String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    /// Changes the folder with what the site has, and keeps each state on the way.
+    private func change(_ take: (inout Addition, Resource) -> Addition.Outcome) throws {
+        var addition = try Addition(to: manifest(of: site.folder.url))
+        let staging = try StagingFolder(in: site.folder.url)
+        for name in Self.names {
+            let resource = Resource(
+                key: try URLPattern("\(site.url)/\(name)"),
+                file: try staging.write(Data("new \(name)".utf8)),
+                type: MediaType("text/css"),
+                source: site.folder.url,
+                version: RemoteVersion(etag: "\"1\"")
+            )
+            if case .refused(let reason) = take(&addition, resource) { Issue.record("\(reason)") }
+        }
+        copies.make()
+        staging.afterEachStep = { [copies] in copies.make() }
+        try addition.commit(in: staging)
+    }
+
+    @Test("An update")
+    func update() async throws {
+        let entries = Self.names.map { "\"\(site.url)/\($0)\": \"\($0)\"" }.joined(separator: ", ")
+        try site.folder.write("{ \(entries) }", to: "manifest.json")
+        for name in Self.names { try site.folder.write("old \(name)", to: name) }
+        try change { addition, resource in
+            let old = addition.substitutions.first { $0.url == resource.key.spelling }
+            return old.map { addition.replace($0, with: resource) } ?? .refused("no entry")
+        }
+        #expect(copies.folders.count > 4)
+        for folder in copies.folders {
+            for name in Self.names {
+                let content = try #require(text(name, in: folder))
+                #expect(["old \(name)", "new \(name)"].contains(content))
+            }
+            #expect(await Tool.call(["check", manifest(of: folder)]).status == 0)
+            let result = await Tool.call(["update", manifest(of: folder)])
+            #expect(result.status == 0 && result.errors == "", "\(result)")
+            for name in Self.names { #expect(text(name, in: folder) == "new \(name)") }
+            #expect(text(".substitute", in: folder) == nil)
+            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent(".substitute").path))
+        }
+    }
+
+    @Test("An addition, or an import", arguments: ["add", "import"])
+    func addition(command: String) async throws {
+        try change { addition, resource in addition.add(resource) }
+        #expect(copies.folders.count > 4)
+        let recording = HAR.text(
+            Self.names.map { HAREntry(url: "\(site.url)/\($0)", text: "new \($0)", sent: [.init("ETag", "\"1\"")]) }
+        )
+        for folder in copies.folders {
+            // Nothing that the manifest names is missing.
+            #expect(text("manifest.json", in: folder) == "{\n}\n")
+            #expect(await Tool.call(["check", manifest(of: folder)]).status == 0)
+            let urls = Self.names.map { "\(site.url)/\($0)" }
+            let result =
+                command == "add"
+                ? await Tool.call(["add", manifest(of: folder)] + urls)
+                : await Tool.call(["import", manifest(of: folder), "-"], input: Data(recording.utf8))
+            #expect(result.status == 0 && result.errors == "", "\(result)")
+            let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
+            let files = Self.names.map { "\(site.name)/\($0)" }
+            #expect(paths == [".substitute.json", site.name] + files + ["manifest.json"])
+            #expect(text("manifest.json", in: folder) == site.file("manifest.json"))
+        }
+    }
+
+    @Test("An entry that gets another file")
+    func moved() async throws {
+        try site.folder.write("{ \"\(site.url)/a.css\": \"old.css\" }", to: "manifest.json")
+        try site.folder.write("old", to: "old.css")
+        try change { addition, resource in
+            let old = addition.substitutions.first { $0.url == resource.key.spelling }
+            return old.map { addition.replace($0, with: resource, as: "new.css") } ?? .added("")
+        }
+        for folder in copies.folders {
+            let result = await Tool.call(
+                ["add", "--replace", "--as", "new.css", manifest(of: folder), "\(site.url)/a.css"]
+            )
+            #expect(result.status == 0, "\(result)")
+            #expect(text("manifest.json", in: folder) == "{ \"\(site.url)/a.css\": \"new.css\" }")
+        }
+    }
+
+    @Test("A signal that comes as soon as there is something to remove, removes it", .timeLimit(.minutes(10)))
+    func earlySignal() async throws {
+        var endless = LoopbackServer.Response.stream {
+            Thread.sleep(forTimeInterval: 0.1)
+            return Data("a".utf8)
+        }
+        endless.headers["Content-Type"] = "text/css"
+        site.set("/a.css", endless)
+        let before = site.listing
+        let staging = site.folder.url.appendingPathComponent(".substitute").path
+        for _ in 0..<8 {
+            let process = Process()
+            process.executableURL = Tool.url
+            process.arguments = ["add", "\(site.url)/a.css"]
+            process.currentDirectoryURL = site.folder.url
+            process.standardError = FileHandle.nullDevice
+            process.standardOutput = FileHandle.nullDevice
+            try process.runWithSignals()
+            let status = try await onThread {
+                while process.isRunning, access(staging, F_OK) != 0 {}
+                process.terminate()
+                process.waitUntilExit()
+                return process.terminationStatus
+            }
+            #expect(status == 143)
+            #expect(site.listing == before)
+            #expect(access(staging, F_OK) != 0)
+        }
+    }
+}
+#endif
