@@ -201,6 +201,12 @@ struct ToolTests {
         #expect(manifest.contains("\"$schema\": \"../../../manifest.schema.json\""))
         let schema = try Data(contentsOf: place.appendingPathComponent("../../../manifest.schema.json"))
         #expect(try await run(["schema"]).output == String(decoding: schema, as: UTF8.self))
+        for command in ["list", "outdated", "update", "preview"] {
+            let result = try await run([command] + (command == "preview" ? ["-o", "preview.html"] : []))
+            #expect(result.status == 0 && result.errors == "", "\(result)")
+        }
+        #expect(try await run(["outdated"]).output == "1 file: 1 is not asked about\n")
+        #expect(try await run(["update"]).output == "0 files updated, 0 up to date\n")
         let again = try await run(["init"])
         #expect(again.status == 1)
         #expect(again.errors.contains("is there already, and stays as it is"))
@@ -218,16 +224,42 @@ struct ToolTests {
         try folder.write("", to: "project/Substitutions/x")
         #expect(try await run(["init", "."], in: "project/Substitutions").status == 0)
         let files = FileManager.default
-        #expect(files.fileExists(atPath: folder.url.appendingPathComponent("project/manifest.schema.json").path))
-        #expect(
-            !files.fileExists(
-                atPath: folder.url.appendingPathComponent("project/Substitutions/manifest.schema.json").path
-            )
-        )
+        // Nothing is written outside the folder in which somebody stands.
+        let project = folder.url.appendingPathComponent("project")
+        #expect(try files.contentsOfDirectory(atPath: project.path) == ["Substitutions"])
+        func manifest(_ folder: URL) throws -> String {
+            try String(contentsOf: folder.appendingPathComponent("manifest.json"), encoding: .utf8)
+        }
+        #expect(try manifest(project.appendingPathComponent("Substitutions")).contains("\": \"manifest.schema.json\""))
+        #expect(files.fileExists(atPath: project.appendingPathComponent("Substitutions/manifest.schema.json").path))
+        #expect(try await run(["check"], in: "project/Substitutions").status == 0)
+        try folder.write("", to: "top/Package.swift")
+        #expect(try await run(["init", "."], in: "top").status == 0)
+        let top = folder.url.appendingPathComponent("top")
+        #expect(try manifest(top).contains("\": \"manifest.schema.json\""))
+        #expect(files.fileExists(atPath: top.appendingPathComponent("manifest.schema.json").path))
 
         try folder.write("", to: "package/Package.swift")
         let named = try await run(["init", "./Sources/App/Substitutions"], in: "package")
         #expect(named.output.contains("for the target App: resources: [.copy(\"Substitutions\")]"), "\(named.output)")
+
+        try folder.write(
+            ".target(name: \"App\", resources: [.copy(\"Substitutions\")])",
+            to: "told/Package.swift"
+        )
+        let environment = ["SUBSTITUTE_VERB": "substitute-edit"]
+        let tool = try await Tool.run(
+            ["init", "Sources/App/Substitutions"],
+            in: folder.url.appendingPathComponent("told"),
+            environment: environment
+        )
+        let next = """
+            Next:
+              swift package substitute check         tells everything that is wrong with the manifest
+              swift package substitute-edit preview  shows what ships
+
+            """
+        #expect(tool.output.hasSuffix(next), "\(tool.output)")
 
         try folder.write("", to: "linked/x")
         try files.createSymbolicLink(

@@ -111,7 +111,7 @@ struct CaptureSelection {
         case 200, 203: return
         case ...0: throw ToolError("there was no answer: it failed, or was blocked")
         case 204, 205: throw ToolError("its answer has no body (\(exchange.status))")
-        case 206: throw ToolError("only a part of it was sent (206); load it with substitute add")
+        case 206: throw ToolError("only a part of it was sent (206); load it with \(ToolName.words("add"))")
         case 304: throw ToolError("the browser had it already (304); empty its cache, and record again")
         case 300..<400: throw ToolError("it is a redirect (\(exchange.status))")
         default: throw ToolError("its server answered \(exchange.status)")

@@ -21,7 +21,7 @@ enum ManifestLocation {
             throw UsageError(
                 "there is no manifest here; it is looked for as \(places.dropFirst().map { "\($0)/manifest.json" }.joined(separator: ", ")) "
                     + "and manifest.json, here and in the folders above up to the package's. "
-                    + "Name one, or make one with: substitute init"
+                    + "Name one, or make one with: \(ToolName.words("init"))"
             )
         }
         guard found.count == 1 else {

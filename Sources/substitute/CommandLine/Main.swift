@@ -35,7 +35,9 @@ enum Main {
         guard let command = Command.all.first(where: { $0.name == name }) else {
             let known = Command.all.map(\.name) + ["--help", "--version"]
             let meant = suggestion(for: name, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
-            console.complain("substitute: there is no command \(quoted(name))\(meant)\nSee substitute --help.")
+            console.complain(
+                "substitute: there is no command \(quoted(name))\(meant)\nSee \(ToolName.words("--help"))."
+            )
             return 2
         }
         if isHelp {
@@ -50,14 +52,16 @@ enum Main {
             }
             return try await command.run(arguments, console)
         } catch let error as UsageError {
-            console.complain("substitute \(command.name): \(error.message)\nSee substitute \(command.name) --help.")
+            console.complain(
+                "substitute \(command.name): \(error.message)\nSee \(ToolName.words("\(command.name) --help"))."
+            )
             return 2
         } catch {
             let message = (error as? ToolError)?.message ?? error.localizedDescription
             console.complain("substitute \(command.name): \(message)")
             // The sandbox of the package manager says only that something is not permitted.
             if command.needsPermission, ProcessInfo.processInfo.environment["SUBSTITUTE_VERB"] == "substitute" {
-                console.complain("If that needs permission, use: swift package substitute-edit \(command.name) …")
+                console.complain("If that needs permission, use: \(ToolName.words(command.name)) …")
             }
             return 1
         }

@@ -11,7 +11,8 @@ enum InitCommand {
         options: [],
         discussion: """
             Without a FOLDER it makes Sources/TARGET/Substitutions in a package with one target, and Substitutions
-            elsewhere. It writes over nothing.
+            elsewhere. The schema for editors lies at the top of the package, so that no target has to declare it;
+            elsewhere beside FOLDER, or in it where that is outside the current folder. It writes over nothing.
 
             Exits with 0 when the folder was made, 1 when it could not be, and 2 when it is used wrongly.
             """,
@@ -35,9 +36,8 @@ enum InitCommand {
         } catch {
             throw ToolError("the folder \(quoted(name)) cannot be made: \(error.localizedDescription)")
         }
-        // In a package the schema lies outside the targets, which would have to declare it; else beside the folder.
         let package = package(around: folder)
-        let schema = (package ?? folder.deletingLastPathComponent()).appendingPathComponent("manifest.schema.json")
+        let schema = (package ?? folderOfSchema(for: folder)).appendingPathComponent("manifest.schema.json")
         if !FileManager.default.fileExists(atPath: schema.path) { try create(Schema.text, at: schema) }
         let text = """
             {
@@ -55,23 +55,35 @@ enum InitCommand {
             \(schema.lastPathComponent) for editors.
 
             Next:
-              \(nextStep(folder, in: package))
-              substitute check       tells everything that is wrong with the manifest
-              substitute preview     shows what ships
             """
         )
+        if let step = nextStep(folder, in: package) { console.print("  \(step)") }
+        var table = TextTable()
+        table.append(["  " + ToolName.words("check"), "tells everything that is wrong with the manifest"])
+        table.append(["  " + ToolName.words("preview"), "shows what ships"])
+        table.lines.forEach(console.print)
         return 0
     }
 
-    /// How the folder gets into the app.
-    private static func nextStep(_ folder: URL, in package: URL?) -> String {
+    /// The folder around this one; this one itself where that is outside the current folder.
+    private static func folderOfSchema(for folder: URL) -> URL {
+        let current = URL(fileURLWithPath: FileManager.default.currentDirectoryPath).standardizedFileURL
+        let isBelow =
+            folder.pathComponents.count > current.pathComponents.count
+            && folder.pathComponents.starts(with: current.pathComponents)
+        return isBelow ? folder.deletingLastPathComponent() : folder
+    }
+
+    /// How the folder gets into the app; nil when the package says it already.
+    private static func nextStep(_ folder: URL, in package: URL?) -> String? {
         let parts = package.map { folder.pathComponents.dropFirst($0.pathComponents.count) } ?? []
-        guard parts.first == "Sources", parts.count > 2 else {
+        guard let package, parts.first == "Sources", parts.count > 2 else {
             return
                 "In Xcode: drag the folder into the project, and untick \"Build Folder Contents\" in its File inspector."
         }
         let names = Array(parts)
         let path = names.dropFirst(2).joined(separator: "/")
+        if PackageText(in: package).ships(path, in: names[1]) { return nil }
         return "In Package.swift, for the target \(visible(names[1])): resources: [.copy(\(quoted(path)))]"
     }
 
@@ -85,14 +97,16 @@ enum InitCommand {
         }
         guard let target = targets.first, targets.count == 1 else {
             let example = "Sources/\(visible(targets.first ?? "App"))/Substitutions"
-            throw UsageError("name the folder in the target that ships it, such as: substitute init \(example)")
+            throw UsageError(
+                "name the folder in the target that ships it, such as: \(ToolName.words("init \(example)"))"
+            )
         }
         return "Sources/\(target)/Substitutions"
     }
 
     /// The folder of the package that a folder lies in.
     private static func package(around folder: URL) -> URL? {
-        var above = folder.deletingLastPathComponent()
+        var above = folder
         while above.path != "/" {
             if FileManager.default.fileExists(atPath: above.appendingPathComponent("Package.swift").path) {
                 return above

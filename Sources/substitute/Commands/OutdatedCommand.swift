@@ -12,7 +12,8 @@ enum OutdatedCommand {
         discussion: """
             Asks each URL of the manifest, four at a time. A server that told a version when the file was loaded (by add or
             update) is asked whether it has another; all others are asked for the bytes, which are compared. Entries with
-            "when" are not asked about: their files are meant to differ. Nothing is written.
+            "when" are not asked about, because their files are meant to differ, nor are example.com and its like, which have
+            none. Nothing is written.
 
             \(Command.aboutManifest)
 

@@ -77,7 +77,7 @@ enum WebExtensionCommand {
         if lost > 0 {
             console.print(
                 "\(counted(lost, "reference")) in its stylesheets and scripts \(lost == 1 ? "leads" : "lead") nowhere in a browser; "
-                    + "see: substitute check --web-views"
+                    + "see: \(ToolName.words("check --web-views"))"
             )
         }
         let dated = web.ruleset.dated

@@ -44,12 +44,22 @@ struct RemoteCheck {
             guard seen.insert(file).inserted,
                 let key = try? URLPattern(substitution.url), let url = URL(string: key.targetURL)
             else { return nil }
+            let conditions = substitution.conditions.map(\.description).joined(separator: " or ")
             let exemption =
-                substitution.conditions.isEmpty
-                ? nil : "answers only when " + substitution.conditions.map(\.description).joined(separator: " or ")
+                conditions.isEmpty ? Self.exemption(of: url.host ?? "") : "answers only when \(conditions)"
             return Copy(substitution: substitution, key: key, url: url, exemption: exemption)
         }
         record = RemoteRecord(in: folder)
+    }
+
+    /// The reason not to ask a server whose name is for examples (RFC 2606 §2 and §3).
+    ///
+    /// The first entry of a new manifest has one.
+    private static func exemption(of host: String) -> String? {
+        let names = ["example", "example.com", "example.net", "example.org"]
+        let host = host.lowercased()
+        guard names.contains(where: { host == $0 || host.hasSuffix(".\($0)") }) else { return nil }
+        return "its server is an example, which has no files"
     }
 
     /// Copies above this size are asked about first, when nothing is known of the server's version, in bytes.

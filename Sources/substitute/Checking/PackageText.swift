@@ -1,0 +1,40 @@
+import Foundation
+
+/// The text of a Package.swift, of which only what people write plainly is understood.
+struct PackageText {
+    private let text: String
+
+    /// Reads that of a folder; without one nothing is in it.
+    init(in folder: URL) {
+        let file = folder.appendingPathComponent("Package.swift")
+        self.init((try? String(contentsOf: file, encoding: .utf8)) ?? "")
+    }
+
+    init(_ text: String) {
+        self.text = text.components(separatedBy: "\n")
+            .filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("//") }.joined(separator: "\n")
+    }
+
+    /// True when a target copies a path.
+    func ships(_ path: String, in target: String) -> Bool {
+        targets(named: target).contains { $0.contains(".copy(\"\(path)\")") }
+    }
+
+    /// What stands in the parentheses of each `.target(name: "…", …)`, also of dependencies on it.
+    private func targets(named name: String) -> [Substring] {
+        var found: [Substring] = []
+        var start = text.startIndex
+        while let opening = text.range(of: "arget(", range: start..<text.endIndex)?.upperBound {
+            start = opening
+            guard text[opening...].drop(while: \.isWhitespace).hasPrefix("name: \"\(name)\"") else { continue }
+            var depth = 1
+            found.append(
+                text[opening...].prefix { character in
+                    depth += character == "(" ? 1 : character == ")" ? -1 : 0
+                    return depth > 0
+                }
+            )
+        }
+        return found
+    }
+}

@@ -1,0 +1,40 @@
+import Testing
+
+@testable import substitute
+
+@Suite("What is told of a package")
+struct PackageTextTests {
+    private let text = PackageText(
+        """
+        let package = Package(
+            targets: [
+                .executableTarget(
+                    name: "App",
+                    dependencies: [.target(name: "Core"), .product(name: "A", package: "b")],
+                    resources: [.copy("Substitutions"), .process("x")]
+                ),
+                .target(name: "Core", dependencies: ["A"]),
+                // .target(name: "Old", resources: [.copy("Substitutions")]),
+                .testTarget(name: "Tests", resources: [.copy("Fixtures/Substitutions")]),
+            ]
+        )
+        """
+    )
+
+    @Test("A folder is shipped by the target that copies it")
+    func ships() {
+        #expect(text.ships("Substitutions", in: "App"))
+        #expect(text.ships("Fixtures/Substitutions", in: "Tests"))
+        for target in ["Core", "Old", "Tests", "A", ""] { #expect(!text.ships("Substitutions", in: target)) }
+        #expect(!PackageText("").ships("Substitutions", in: "App"))
+    }
+
+    @Test("A command is named by the words that people use to call the tool")
+    func words() {
+        #expect(ToolName.words("check", [:]) == "substitute check")
+        let plugin = ["SUBSTITUTE_VERB": "substitute"]
+        #expect(ToolName.words("check --web-views", plugin) == "swift package substitute check --web-views")
+        #expect(ToolName.words("init", plugin) == "swift package substitute-edit init")
+        #expect(ToolName.words("--help", plugin) == "swift package substitute --help")
+    }
+}
