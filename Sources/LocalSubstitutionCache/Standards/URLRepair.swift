@@ -1,0 +1,178 @@
+import Foundation
+
+/// The URL that a text was probably meant to be.
+///
+/// Each step mends one slip and leaves every other text as it is, so a text with several slips is mended whole.
+enum URLRepair {
+    private typealias Step = @Sendable (String) -> String
+
+    /// The whole URL; nil when none can be made out, or when nothing is wrong with the text.
+    static func repaired(_ text: String) -> String? {
+        let result = steps.reduce(text) { $1($0) }
+        return result != text && isURL(result) ? result : nil
+    }
+
+    /// The first slip in a text that is a URL all the same, as the predicate of a sentence, and the URL that was meant.
+    static func suspicion(of url: String) -> (cause: String, meant: String)? {
+        suspicions.lazy.compactMap { cause, mend in
+            guard mend(url) != url else { return nil }
+            return repaired(url).map { (cause, $0) }
+        }.first
+    }
+
+    /// The slips that leave a URL, which no server has: those of its scheme, of the server's name, and of HTML.
+    private static let suspicions: [(cause: String, mend: Step)] = [
+        ("has two schemes, so its server is called \"http\" or \"https\"", withoutSecondScheme),
+        ("has a server whose name holds a comma, or a dot too many", withSoundHost),
+        ("has \"&amp;\", which is how HTML writes \"&\"", withoutEntities),
+    ]
+
+    private static let steps: [Step] = [
+        unwrapped, withoutInvisible, { $0.trimmingCharacters(in: .whitespaces) }, embedded,
+        { $0.replacingOccurrences(of: "\\", with: "/") }, withoutEntities, withSoundScheme, withoutSecondScheme,
+        withScheme, withoutUser, withSoundHost, withSoundPort, { String($0.prefix { $0 != "#" }) }, withEncodedPercents,
+        { $0.replacingOccurrences(of: " ", with: "%20") },
+    ]
+
+    private static func isURL(_ text: String) -> Bool {
+        !text.contains("#") && (try? URLIdentity(text.hasPrefix("//") ? "https:" + text : text)) != nil
+    }
+
+    // MARK: - Around the URL
+
+    /// The text without pairs of brackets or quotation marks around it.
+    private static func unwrapped(_ text: String) -> String {
+        var text = text
+        while text.count > 2, let first = text.first, let last = text.last,
+            ["<>", "''", "``", "\"\"", "()", "[]", "{}", "“”", "„“", "«»", "‘’"].contains("\(first)\(last)")
+        {
+            text = String(text.dropFirst().dropLast())
+        }
+        return text
+    }
+
+    /// The URL in a link of Markdown, a tag of HTML, `url(…)` of CSS, or behind another scheme such as `blob:`.
+    private static func embedded(_ text: String) -> String {
+        guard let start = text.range(of: "https?://", options: [.regularExpression, .caseInsensitive])?.lowerBound,
+            start > text.startIndex, "<([{\"'`=: ".contains(text[text.index(before: start)]),
+            text[..<start].lowercased().firstMatch(of: /^(https?[:;.]?)?\/+/) == nil
+        else { return text }
+        return String(text[start...].prefix { !"<>()[]{}\"'` ".contains($0) })
+    }
+
+    private static func withoutInvisible(_ text: String) -> String {
+        // Letters and emoji are joined by these.
+        let joiners: [Unicode.Scalar] = ["\u{200C}", "\u{200D}", "\u{FE0F}"]
+        return String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.filter { $0 == " " || joiners.contains($0) || !$0.isInvisible && $0.value != 0x7F }
+            )
+        )
+    }
+
+    private static func withoutEntities(_ text: String) -> String {
+        text.replacingOccurrences(of: "&amp;", with: "&").replacingOccurrences(of: "&#38;", with: "&")
+    }
+
+    // MARK: - Scheme
+
+    /// `https//`, `https:/`, `http;//`, `htps://` and their like, with the scheme as it is written.
+    private static func withSoundScheme(_ text: String) -> String {
+        guard let match = text.prefixMatch(of: /([A-Za-z]{2,8})([:;., ]*)(\/*) */) else { return text }
+        let (word, mark, slashes) = (match.1.lowercased(), match.2, match.3)
+        let rest = text[match.range.upperBound...]
+        let isExact = word == "http" || word == "https"
+        let isScheme =
+            isExact ? !mark.isEmpty || !slashes.isEmpty : mark.contains { ":;".contains($0) } && !slashes.isEmpty
+        guard isScheme, !(isExact && mark == "." && slashes.isEmpty), isHost(rest),
+            let scheme = isExact ? word : suggestion(for: word, among: ["http", "https"])
+        else { return text }
+        return "\(scheme)://\(rest)"
+    }
+
+    /// `https://https://`, in any spelling of the second.
+    private static func withoutSecondScheme(_ text: String) -> String {
+        guard let first = text.lowercased().prefixMatch(of: /(https?:)?\/\/+(?=https?[:;.]?\/)/) else { return text }
+        let rest = String(text.dropFirst(first.0.count))
+        let mended = withSoundScheme(rest)
+        return mended != rest || isURL(rest) && mended.contains("://") ? withoutSecondScheme(mended) : text
+    }
+
+    /// The URL of a server whose name begins the text.
+    ///
+    /// A server on the own machine or in the own network has no certificate.
+    private static func withScheme(_ text: String) -> String {
+        guard text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.-]*:\/|\//) == nil, isHost(text) else { return text }
+        let host = text.prefix { !":/?#".contains($0) }
+        let isFile = host.count == text.count && MediaType(fileName: text) != nil
+        if isFile { return text }
+        let isLocal = host == "localhost" || host.allSatisfy { $0.isNumber || $0 == "." }
+        return (isLocal ? "http://" : "https://") + text
+    }
+
+    /// True for a text that begins with the name of a server, or nearly so.
+    private static func isHost(_ text: some StringProtocol) -> Bool {
+        let authority = text.prefix { !"/?#".contains($0) }
+        let host = (authority.split(separator: "@").last ?? "").prefix { $0 != ":" }
+        let isName = host.utf8.allSatisfy { byte in
+            byte.asciiLowercased.isPlainHostCharacter || byte >= 0x80 || " ,_".utf8.contains(byte)
+        }
+        return host == "localhost"
+            || isName && !host.hasPrefix(".") && host.contains { $0 == "." || $0 == "," }
+    }
+
+    // MARK: - Server
+
+    /// The places of the server, with user and port, in a URL with a scheme or `//`.
+    private static func authority(of url: String) -> Range<String.Index>? {
+        guard let start = url.prefixMatch(of: /(https?:)?\/\//.ignoresCase())?.range.upperBound else { return nil }
+        return start..<(url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex)
+    }
+
+    private static func withAuthority(_ url: String, _ mend: (Substring) -> String) -> String {
+        guard let range = authority(of: url) else { return url }
+        return url.replacingCharacters(in: range, with: mend(url[range]))
+    }
+
+    private static func withoutUser(_ url: String) -> String {
+        withAuthority(url) { String($0[($0.lastIndex(of: "@").map($0.index(after:)) ?? $0.startIndex)...]) }
+    }
+
+    private static func withSoundHost(_ url: String) -> String {
+        withAuthority(url) { authority in
+            let host = authority.prefix { $0 != ":" }
+            guard isHost(authority.drop { $0 == "." || $0 == " " }) else { return String(authority) }
+            let dotted = host.filter { $0 != " " }.replacingOccurrences(of: ",", with: ".")
+                .replacing(/\.\.+/, with: ".").drop { $0 == "." }
+            // The `xn--` form, which Foundation knows.
+            let ascii = dotted.utf8.allSatisfy { $0 < 0x80 } ? nil : URL(string: "https://\(dotted)/")?.host
+            let isFound = ascii.map { !$0.isEmpty && $0.utf8.allSatisfy { $0 < 0x80 } } ?? false
+            return (isFound ? ascii ?? "" : String(dotted)) + authority[host.endIndex...]
+        }
+    }
+
+    private static func withSoundPort(_ url: String) -> String {
+        withAuthority(url) { authority in
+            guard !authority.contains("["), let colon = authority.firstIndex(of: ":") else { return String(authority) }
+            let port = authority[authority.index(after: colon)...]
+            let isPort =
+                port.utf8.allSatisfy(\.isASCIIDigit) && (port.isEmpty || Int(port).map { $0 <= 65_535 } == true)
+            return String(isPort ? authority : authority[..<colon])
+        }
+    }
+
+    // MARK: - Path
+
+    /// The URL with each "%" encoded that is no encoding.
+    private static func withEncodedPercents(_ url: String) -> String {
+        guard url.utf8.contains(UInt8(ascii: "%")) else { return url }
+        let bytes = Array(url.utf8)
+        var result: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            result.append(byte)
+            let digits = bytes[(index + 1)...].prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count < 2 || !digits.allSatisfy(\.isHexDigit) { result += "25".utf8 }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}
