@@ -58,6 +58,9 @@ extension JSONParser {
     func trailingContent() -> JSONSyntaxError {
         let byte = current ?? 0
         let isStray = byte.isClosingBracket || byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";")
+        if isFence {
+            return error("\"```\" is not JSON, but ends a block of code in Markdown; remove it and what follows")
+        }
         return isStray
             ? error("this \"\(Character(Unicode.Scalar(byte)))\" is one too many; remove it")
             : error("everything is closed before this; remove it, or the bracket that closes too early")

@@ -124,7 +124,9 @@ extension JSONParser {
     /// A string in single or typographic quotation marks, with an error; nil when there is none.
     mutating func foreignString() throws(Stop) -> Name? {
         let start = position
-        guard let (opening, width) = character(at: start), opening == "'" || Self.isTypographicQuote(opening) else {
+        guard let (opening, width) = character(at: start),
+            opening == "'" || opening == "`" || Self.isTypographicQuote(opening)
+        else {
             return nil
         }
         position += width
@@ -135,7 +137,7 @@ extension JSONParser {
                 position += 1
                 continue
             }
-            let isQuote = character == "\"" || character == "'" || Self.isTypographicQuote(character)
+            let isQuote = "\"'`".contains(character) || Self.isTypographicQuote(character)
             let next = position + width < bytes.count ? bytes[position + width] : UInt8(ascii: "\n")
             if isQuote,
                 next.isJSONSpace || next.isClosingBracket || next == UInt8(ascii: ",") || next == UInt8(ascii: ":")
@@ -149,11 +151,9 @@ extension JSONParser {
         guard try isUTF8(content..<(end?.offset ?? position)) else { return Name(text: nil) }
         let text = faultyText(content..<(end?.offset ?? position))
         let marks = "\(opening)" + (end.flatMap(\.mark).map { $0 == "\"" ? "" : " \($0)" } ?? "")
+        let kind = ["'": "single ones", "`": "backticks"][opening] ?? "typographic ones"
         try report(
-            error(
-                "\(quoted(text)) needs straight double quotation marks (\"), not \(opening == "'" ? "single" : "typographic") ones (\(marks))",
-                at: start
-            )
+            error("\(quoted(text)) needs straight double quotation marks (\"), not \(kind) (\(marks))", at: start)
         )
         return Name(text: text)
     }
@@ -162,6 +162,36 @@ extension JSONParser {
         "\u{201C}\u{201D}\u{201E}\u{AB}\u{BB}\u{2018}\u{2019}\u{201A}\u{2039}\u{203A}\u{300C}\u{300D}\u{FF02}"
             .contains(character)
     }
+
+    // MARK: - Around the whole
+
+    /// Steps over what stands before the first bracket in an answer that was copied from a chat, or in a text with
+    /// Markdown: sentences, and the line that begins a block of code.
+    ///
+    /// False when no object follows.
+    mutating func skipProse() throws(Stop) -> Bool {
+        let start = position
+        let brace = bytes.indices[start...].first { index in
+            let next = bytes[(index + 1)...].first { !$0.isJSONSpace }
+            return bytes[index] == UInt8(ascii: "{") && (next == UInt8(ascii: "\"") || next == UInt8(ascii: "}"))
+                && bytes[..<index].last { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } == UInt8(ascii: "\n")
+        }
+        guard let brace else { return false }
+        let line = bytes[..<brace].count { $0 == UInt8(ascii: "\n") } + 1
+        let remedy = "remove all that stands before the \"{\" of line \(line)"
+        try report(
+            error(
+                isFence
+                    ? "\"```\" is not JSON, but begins a block of code in Markdown; \(remedy), and the line that ends the block"
+                    : "this is not JSON; \(remedy)"
+            )
+        )
+        position = brace
+        return true
+    }
+
+    /// True at a line that begins or ends a block of code in Markdown.
+    var isFence: Bool { ["```", "~~~"].contains { bytes[position...].starts(with: $0.utf8) } }
 
     // MARK: - Between values
 

@@ -46,6 +46,7 @@ package struct JSONParser {
             if let foreign = foreignFormat() { throw stop(foreign) }
             try skipSpace()
             guard current != nil else { throw stop(error("the file is empty; write at least {}")) }
+            let isInFence = isFence ? try skipProse() : false
             var value = try value(depth: 0)
             try skipSpace()
             if case .string = value.kind, current == UInt8(ascii: ":") {
@@ -55,7 +56,7 @@ package struct JSONParser {
                 value = JSONValue(kind: .object(try members(opening: nil, depth: 1)), offset: value.offset)
                 try skipSpace()
             }
-            if current != nil { errors.append(trailingContent()) }
+            if current != nil, !(isFence && isInFence) { errors.append(trailingContent()) }
             return value
         } catch {
             return JSONValue(kind: .unreadable, offset: start)
@@ -299,6 +300,8 @@ package struct JSONParser {
         }
         if closings.isEmpty {
             guard let brace = bytes[bare].firstIndex(of: UInt8(ascii: "{")) else {
+                position = start
+                if try skipProse() { return try value(depth: 0).kind }
                 throw stop(
                     error("this is not JSON, which is written like this: { \"one text\": \"another\" }", at: start)
                 )
