@@ -10,6 +10,8 @@ struct ManifestEntry: Sendable {
     var typeOffset: Int?
     /// Name → value as the manifest gives them; a nil value removes the header.
     var headers: [String: String?] = [:]
+    /// Offset of the headers.
+    var headersOffset: Int?
     var query = QueryRule.exact
     var conditions: [Located<Substitution.Condition>] = []
     var until: Located<CalendarDay>?

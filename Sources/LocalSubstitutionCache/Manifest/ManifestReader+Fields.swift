@@ -30,6 +30,7 @@ extension ManifestReader {
                 entry.typeOffset = field.value.offset
             case "headers":
                 entry.headers = readHeaders(field)
+                entry.headersOffset = field.value.offset
             case "ignoreQuery":
                 entry.query = readQueryRule(field)
             case "when":
@@ -39,7 +40,11 @@ extension ManifestReader {
             case "$comment":
                 break
             default:
-                if isKey(field.name) {
+                if let problem = CommentName.problem(of: field.name, field.value) {
+                    error(.unknownField, field.nameOffset, problem)
+                    continue
+                }
+                if Self.isKey(field.name) {
                     error(
                         .unknownField,
                         field.nameOffset,
@@ -48,6 +53,17 @@ extension ManifestReader {
                     hasNestedKey = true
                     // What follows belongs to other entries, too.
                     return
+                }
+                if case .string(let url) = field.value.kind, Self.isKey(url),
+                    fields.contains(where: { $0.name == "file" })
+                {
+                    error(
+                        .unknownField,
+                        field.nameOffset,
+                        "the URL is the name of the entry; remove \(quoted(field.name))"
+                            + (url == entry.key.value ? "" : ", or write \(quoted(url, limit: 1000)) before the \"{\"")
+                    )
+                    continue
                 }
                 let meant = synonyms[field.name.lowercased()] ?? suggestion(for: field.name, among: known)
                 if meant == "file" { hasFile = true }
@@ -121,7 +137,7 @@ extension ManifestReader {
         }
         reportDuplicates(members) { $0.lowercased() }
         var headers: [String: String?] = [:]
-        for member in members where !member.isLost {
+        for member in members where !member.isLost && member.name != "$comment" {
             guard !member.name.isEmpty, member.name.utf8.allSatisfy(\.isTokenCharacter) else {
                 error(
                     .badHeader,

@@ -6,6 +6,8 @@ struct ManifestReader {
     private(set) var findings: [Finding] = []
     /// Whether an entry was found inside another, which lacks its closing bracket.
     var hasNestedKey = false
+    /// True once the manifest turned out to be a single entry without its URL before it.
+    private var isOneEntry = false
 
     mutating func read(_ document: JSONDocument, source: SourceText) {
         if document.hasByteOrderMark {
@@ -16,10 +18,11 @@ struct ManifestReader {
         case .object(let members): read(members, source)
         case .unreadable: break
         default:
+            let meant = ForeignEntry.entries(meantBy: document.value).map { "; write { \($0) }" }
             error(
                 .wrongKind,
                 document.value.offset,
-                "a manifest is an object, { \"https://…\": \"file\" }, not \(document.value.article)"
+                "a manifest is an object, { \"https://…\": \"file\" }, not \(document.value.article)\(meant ?? "")"
             )
         }
         // The bracket that is open at the end is the one that is missing there.
@@ -31,8 +34,10 @@ struct ManifestReader {
         entries.reserveCapacity(members.count)
         var firstPlaces: [String: Int] = [:]
         firstPlaces.reserveCapacity(members.count)
-        for member in members where !member.isLost {
-            let entry = member.name.hasPrefix("$") ? readAnnotation(member) : readEntry(member)
+        for member in members where !member.isLost && !isOneEntry {
+            let entry = member.name.hasPrefix("$") ? readAnnotation(member) : readEntry(member, among: members)
+            // Comments may stand everywhere, and as often as it takes.
+            guard entry != nil || member.name == "$schema" else { continue }
             let key = entry?.pattern?.identityKey ?? member.name
             if let first = firstPlaces[key] {
                 let line = source.place(of: first).line
@@ -80,32 +85,25 @@ struct ManifestReader {
             error(
                 .unknownField,
                 member.nameOffset,
-                "remove \(quoted(member.name)): only \"$schema\" and \"$comment\" begin with \"$\""
+                CommentName.problem(of: member.name, member.value)
+                    ?? suggestion(for: member.name, among: ["$schema", "$comment"]).map {
+                        "\(quoted(member.name)) is not known; did you mean \"\($0)\"?"
+                    } ?? "remove \(quoted(member.name)): only \"$schema\" and \"$comment\" begin with \"$\""
             )
         }
         return nil
     }
 
-    private mutating func readEntry(_ member: JSONMember) -> ManifestEntry {
+    /// Reads an entry; nil when its name cannot be that of one.
+    private mutating func readEntry(_ member: JSONMember, among members: [JSONMember]) -> ManifestEntry? {
         var entry = ManifestEntry(key: Located(value: member.name, offset: member.nameOffset))
-        if case .string(let value) = member.value.kind, isSwapped(member.name, value) {
-            error(
-                .badURL,
-                member.nameOffset,
-                "the URL comes first, then the file; write \(quoted(value)): \(quoted(member.name))"
-            )
-            return entry
-        }
         do {
             entry.pattern = try URLPattern(member.name)
         } catch {
-            if case .object(let fields) = member.value.kind, fields.first.map({ isKey($0.name) }) == true {
-                self.error(
-                    .badURL,
-                    member.nameOffset,
-                    "entries stand directly in the file's { }; remove \(quoted(member.name)): { and the } that belongs to it"
-                )
-                return entry
+            if let misplaced = MisplacedMember(member, among: members) {
+                self.error(.badURL, member.nameOffset, misplaced.message)
+                isOneEntry = misplaced.kind == .fieldOfOnlyEntry
+                return misplaced.kind == .entry ? entry : nil
             }
             self.error(.badURL, member.nameOffset, error.message(for: member.name))
         }
@@ -127,25 +125,24 @@ struct ManifestReader {
         return entry
     }
 
-    /// What somebody means who writes a list of one file, or nothing.
+    /// The value that was meant by a list of one file, or by nothing.
     private func answer(meantBy value: JSONValue) -> String? {
         switch value.kind {
         case .null: return "the file's name in quotation marks, or remove the entry"
         case .array(let elements):
-            guard elements.count == 1, case .string(let file) = elements[0].kind else { return nil }
-            return "\(quoted(file)) without [ ]"
+            guard elements.count == 1 else { return "one file's name in quotation marks, since one answers" }
+            switch elements[0].kind {
+            case .string(let file): return "\(quoted(file)) without [ ]"
+            case .object: return "the { } without the [ ] around it"
+            default: return nil
+            }
         default: return nil
         }
     }
 
-    /// Whether a name can only be the URL of an entry.
-    func isKey(_ name: String) -> Bool {
+    /// True for a name that can only be the URL of an entry.
+    static func isKey(_ name: String) -> Bool {
         ["http://", "https://", "//"].contains { name.lowercased().hasPrefix($0) }
-    }
-
-    /// Whether a URL stands where the file belongs, and something else where the URL does.
-    private func isSwapped(_ key: String, _ value: String) -> Bool {
-        (try? URLPattern(key)) == nil && (try? URLPattern(value)) != nil
     }
 
     /// Checks the rules that apply only to folders.
@@ -181,7 +178,8 @@ struct ManifestReader {
 
     mutating func reportDuplicates(_ members: [JSONMember], by key: (String) -> String) {
         var names: Set<String> = []
-        for member in members where !member.isLost && !names.insert(key(member.name)).inserted {
+        for member in members
+        where !member.isLost && member.name != "$comment" && !names.insert(key(member.name)).inserted {
             error(
                 .duplicateKey,
                 member.nameOffset,

@@ -59,6 +59,9 @@ struct ManifestResolver {
                 if finding.code == .missingFile, let problem = Wildcard.problem(with: file.value, of: entry) {
                     finding.message = problem
                 }
+                if finding.code == .missingFile, let problem = CommentName.problem(ofMissing: file, of: entry) {
+                    finding = Finding(offset: entry.key.offset, severity: .error, code: .badURL, message: problem)
+                }
                 findings.append(finding)
             }
         }
