@@ -107,20 +107,24 @@ final class ManifestFolder {
         guard suggestionsLeft > 0 else { throw .missing(suggestion: nil) }
         suggestionsLeft -= 1
         let names = directory.names.filter { $0.utf8.first != UInt8(ascii: ".") }.sorted()
-        throw .missing(suggestion: suggestion(for: written, among: names).map { directory.path + $0 })
+        let meant = CopyName.match(for: written, among: names) ?? suggestion(for: written, among: names)
+        throw .missing(suggestion: meant.map { directory.path + $0 })
     }
 
     // MARK: - Suggestions
 
-    /// What has the name that `path` ends in, somewhere else in the folder.
+    /// The file or folder somewhere else that has the name that `path` ends in, or a copy of it.
     private func namesake(of path: String) -> String? {
         guard suggestionsLeft > 0 else { return nil }
         suggestionsLeft -= 1
         let isFolder = path.hasSuffix("/")
-        guard let name = path.split(separator: "/").last?.lowercased() else { return nil }
-        let paths = allPaths.filter {
-            $0.hasSuffix("/") == isFolder && $0.split(separator: "/").last?.lowercased() == name
+        guard let name = path.split(separator: "/").last.map(String.init) else { return nil }
+        let others = allPaths.filter { $0.hasSuffix("/") == isFolder }
+        func named(_ isMeant: (String) -> Bool) -> [String] {
+            others.filter { $0.split(separator: "/").last.map { isMeant(String($0)) } ?? false }
         }
+        var paths = named { $0.lowercased() == name.lowercased() }
+        if paths.isEmpty, !isFolder { paths = named { CopyName.match(for: name, among: [$0]) != nil } }
         // The one that shares the longest end with what was written: the folders before it are what is wrong.
         return paths.max { first, second in
             let shared = [first, second].map { zip($0.reversed(), path.reversed()).prefix { $0 == $1 }.count }
