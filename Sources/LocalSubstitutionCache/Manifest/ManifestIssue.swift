@@ -135,8 +135,13 @@ extension ManifestIssue.Code {
     public static let hidesSignIn = Self(.hidesSignIn)
     /// A key with a wildcard, of which there are none.
     public static let wildcard = Self(.wildcard)
-    /// A URL that looks like a picture, a font, a sound or a film, and a file that is none.
+    /// A URL that looks like a picture, a font, a sound or a film, and a file that is none; or a type that no browser
+    /// knows.
     public static let unlikelyType = Self(.unlikelyType)
+    /// A URL that no server has, for example with two schemes.
+    public static let unlikelyURL = Self(.unlikelyURL)
+    /// A header whose value browsers do not take as it is.
+    public static let unlikelyHeader = Self(.unlikelyHeader)
     /// An entry for a folder without files.
     public static let emptyFolder = Self(.emptyFolder)
     /// An entry whose `until` has passed.
@@ -175,6 +180,8 @@ extension ManifestIssue.Code {
         case hidesSignIn = "hides-sign-in"
         case wildcard
         case unlikelyType = "unlikely-type"
+        case unlikelyURL = "unlikely-url"
+        case unlikelyHeader = "unlikely-header"
         case emptyFolder = "empty-folder"
         case expired
     }

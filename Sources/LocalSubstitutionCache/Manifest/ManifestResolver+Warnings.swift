@@ -17,15 +17,16 @@ extension ManifestResolver {
             }
         }
         warnOfWildcards()
+        warnOfFields()
         warnOfHiddenSignIns()
         warnOfTypes()
         warnOfEmptyFolders()
-        if isSound { warnOfUnusedFiles(oneByOne: listsUnused) }
+        warnOfUnusedFiles(oneByOne: listsUnused)
     }
 
     /// True while no error was found.
     ///
-    /// As long as an entry is wrong, the file that it means would seem unused, and its URL answered by another.
+    /// As long as an entry is wrong, its URL would seem to be answered by another.
     var isSound: Bool { (manifest.findings + findings).allSatisfy { $0.severity == .warning } }
 
     private mutating func warnOfWildcards() {
@@ -68,6 +69,7 @@ extension ManifestResolver {
     }
 
     private static func sentence(ofUnknown path: String, _ substitution: Substitution) -> String {
+        if let leftover = Leftover(path) { return "\(quoted(path)) \(leftover.cause); \(leftover.remedy)" }
         if path.lowercased().hasSuffix(".svgz") {
             return "\(quoted(path)) is a compressed SVG, which nothing unpacks here; export it as plain .svg"
         }
@@ -98,15 +100,18 @@ extension ManifestResolver {
             let encoding = try? files?.opened.file(substitution.reference).encoding()
         else { return }
         let path = quoted(substitution.reference.path)
-        let entry = "{ \"file\": \(path), \"type\": \"\(substitution.mediaType.essence); charset="
         var offset = substitution.fileOffset
         let sentence: String
         switch (charset, encoding) {
         case ("utf-8", .utf16):
             sentence = "\(path) is UTF-16, and is sent as UTF-8; save it as UTF-8"
-        case ("utf-8", .unknown):
-            sentence =
-                "\(path) is not UTF-8, and is sent as UTF-8; save it as UTF-8, or write \(entry)windows-1252\" }"
+        case ("utf-8", .unknown), ("utf-8", .ascii):
+            // The tool tells of bytes that are no text at all.
+            let guess = substitution.bytes(upTo: EncodingGuess.length).flatMap { EncodingGuess($0) }
+            guard let guess, guess != .utf8 else { return }
+            let type = guess.charset.map { "\(substitution.mediaType.essence); charset=\($0)" }
+            let otherwise = type.map { ", or write { \"file\": \(path), \"type\": \(quoted($0)) }" } ?? ""
+            sentence = "\(path) is \(guess.name), and is sent as UTF-8; save it as UTF-8\(otherwise)"
         case (_, .utf8) where ["windows-125", "iso-8859-", "latin1", "us-ascii"].contains(where: charset.hasPrefix):
             sentence = "\(path) is UTF-8, and is sent as \(quoted(charset)); write charset=utf-8"
             offset = substitution.entry.typeOffset ?? offset
@@ -129,44 +134,5 @@ extension ManifestResolver {
                 "\(quoted(file.value)) holds no files, so this entry answers nothing; put files there, or remove the entry"
             )
         }
-    }
-
-    private mutating func warnOfUnusedFiles(oneByOne: Bool) {
-        guard let (found, _) = try? files?.files(below: "./", except: manifestPath) else { return }
-        let used = Set(substitutions.map(\.reference.realPath))
-        let unused = found.filter { !used.contains($0.file.realPath) && !$0.name.hasSuffix(".schema.json") }.map(\.name)
-        guard !oneByOne else {
-            for name in unused {
-                add(.warning, .unusedFile, 0, "no entry uses \(quoted(name)); map it, or remove the file")
-            }
-            return
-        }
-        let isUsed = Set(found.filter { used.contains($0.file.realPath) }.flatMap { Self.folders(of: $0.name) })
-        // By the highest folder of which nothing is used, or else by the folder that holds the file.
-        let groups = Dictionary(grouping: unused) { name in
-            let folders = Self.folders(of: name)
-            return folders.first { !isUsed.contains($0) && !$0.isEmpty } ?? folders.last ?? ""
-        }
-        for (folder, names) in groups.sorted(by: { $0.key < $1.key }) {
-            add(.warning, .unusedFile, 0, Self.sentence(ofUnused: names, in: folder, isWhole: !isUsed.contains(folder)))
-        }
-    }
-
-    private static func sentence(ofUnused names: [String], in folder: String, isWhole: Bool) -> String {
-        guard let first = names.first, names.count > 1 else {
-            return "no entry uses \(quoted(names.first ?? "")); map it, or remove the file"
-        }
-        if isWhole, !folder.isEmpty {
-            return "no entry uses \(quoted(folder)) with its \(names.count) files; map the folder, "
-                + "such as \"https://example.com/\(visible(folder))\": \(quoted(folder)), or remove it"
-        }
-        let others = names.count == 2 ? quoted(names[1]) : "\(names.count - 1) others"
-        return "no entry uses \(quoted(first)) and \(others)" + (folder.isEmpty ? "" : " in \(quoted(folder))")
-            + "; map them, or remove the files"
-    }
-
-    /// The folders that a file lies in, from the manifest's own, which is empty.
-    private static func folders(of name: String) -> [String] {
-        [""] + name.indices.filter { name[$0] == "/" }.map { String(name[...$0]) }
     }
 }

@@ -84,6 +84,9 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// Whether the last day has passed, in UTC, so that the entry is ignored.
     package func isExpired(on date: Date) -> Bool { entry.until.map { $0.value < CalendarDay(date) } ?? false }
 
+    /// True where the entry names a media type, so that the file's extension does not decide.
+    package var hasOwnType: Bool { entry.type != nil }
+
     /// What is ignored of a query, in words; nil when the query must be exact.
     package var ignoredQuery: String? {
         switch entry.query {

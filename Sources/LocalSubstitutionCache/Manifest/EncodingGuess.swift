@@ -1,0 +1,119 @@
+package import Foundation
+
+/// The encoding of a text, where its bytes show it; most encodings look alike.
+package enum EncodingGuess: Equatable {
+    case utf8
+    /// Without a byte-order mark.
+    case utf16
+    case shiftJIS
+    /// windows-1252, whose letters and quotation marks ISO 8859-1 shares in part.
+    case western
+    case other
+
+    /// The part of a file that is looked at, in bytes.
+    static let length = 256 * 1024
+
+    /// Nil for bytes that are no text.
+    ///
+    /// Cost: a few passes over the bytes.
+    package init?(_ data: Data) {
+        let bytes = Array(data)
+        if Self.isUTF16(bytes) {
+            self = .utf16
+        } else if Self.isBinary(bytes) {
+            return nil
+        } else if bytes.firstInvalidUTF8() == nil {
+            self = .utf8
+        } else if Self.isShiftJIS(bytes) {
+            self = .shiftJIS
+        } else {
+            self = Self.isWestern(bytes) ? .western : .other
+        }
+    }
+
+    /// The encoding in a sentence that begins with the file's name.
+    var name: String {
+        switch self {
+        case .utf8: "UTF-8"
+        case .utf16: "UTF-16"
+        case .shiftJIS: "Shift_JIS"
+        case .western, .other: "not UTF-8"
+        }
+    }
+
+    /// The label of the WHATWG Encoding Standard (§4.2), where the encoding is known.
+    var charset: String? {
+        switch self {
+        case .shiftJIS: "shift_jis"
+        case .western: "windows-1252"
+        case .utf8, .utf16, .other: nil
+        }
+    }
+
+    /// A stray control character makes no binary file, of which a tenth or more are such.
+    private static func isBinary(_ bytes: [UInt8]) -> Bool {
+        let controls = bytes.count { $0 < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D, 0x1B].contains($0) }
+        return controls > 1 && controls * 30 > bytes.count
+    }
+
+    /// Texts are for the most part ASCII, of which every other byte is zero.
+    private static func isUTF16(_ bytes: [UInt8]) -> Bool {
+        let pairs = bytes.count / 2
+        guard pairs > 3 else { return false }
+        return [0, 1].contains { first in
+            let zeros = stride(from: first, to: pairs * 2, by: 2).count { bytes[$0] == 0 }
+            let others = stride(from: 1 - first, to: pairs * 2, by: 2).count { bytes[$0] == 0 }
+            return zeros * 10 > pairs * 7 && others * 100 < pairs
+        }
+    }
+
+    /// Pairs of bytes of which a third or more are kana: no other encoding has these in every sentence.
+    private static func isShiftJIS(_ bytes: [UInt8]) -> Bool {
+        var (pairs, kana) = (0, 0)
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
+            guard byte >= 0x80, !(0xA1...0xDF ~= byte) else { continue }
+            guard 0x81...0x9F ~= byte || 0xE0...0xFC ~= byte, index < bytes.count else { return index == bytes.count }
+            let next = bytes[index]
+            guard 0x40...0xFC ~= next, next != 0x7F else { return false }
+            index += 1
+            pairs += 1
+            if byte == 0x82, 0x9F...0xF1 ~= next { kana += 1 }
+            if byte == 0x83, 0x40...0x96 ~= next { kana += 1 }
+        }
+        return kana > 0 && kana * 3 >= pairs
+    }
+
+    /// Letters with accents stand alone or in pairs between letters of ASCII, and the rest is typography.
+    private static func isWestern(_ bytes: [UInt8]) -> Bool {
+        var run = 0
+        for (index, byte) in bytes.enumerated() {
+            guard byte >= 0x80 else {
+                run = 0
+                continue
+            }
+            run += 1
+            guard run <= 2 else { return false }
+            if typography.contains(byte) { continue }
+            guard byte >= 0xC0, byte != 0xD7, byte != 0xF7 else { return false }
+            // A capital begins its word.
+            let neighbours = [index > 0 ? bytes[index - 1] : 0, index + 1 < bytes.count ? bytes[index + 1] : 0]
+            guard words.contains(byte) || neighbours.contains(where: { $0.isASCIILetter || $0 >= 0xC0 }) else {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// ÀÈÉàèéìíòóý, which are words by themselves.
+    private static let words: Set<UInt8> = [0xC0, 0xC8, 0xC9, 0xE0, 0xE8, 0xE9, 0xEC, 0xED, 0xF2, 0xF3, 0xFD]
+
+    /// €‚„…‘’“”•–—™ and the signs of ISO 8859-1 that texts have.
+    private static let typography: Set<UInt8> = [
+        0x80, 0x82, 0x84, 0x85, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x99, 0xA0, 0xA7, 0xA9, 0xAB, 0xAE, 0xB0,
+        0xB7,
+        0xBB, 0xBF,
+    ]
+}

@@ -1,0 +1,59 @@
+/// A file that a program made for itself, or that only points to another.
+struct Leftover {
+    /// The predicate of a sentence about the file.
+    let cause: String
+    let remedy: String
+
+    /// Nil for all other files.
+    init?(_ path: String) {
+        let name = (path.split(separator: "/").last ?? "").lowercased()
+        let kind = Self.kinds.first { kind in
+            kind.names.contains(name) || kind.prefixes.contains(where: name.hasPrefix)
+                || kind.suffixes.contains { name.count > $0.count && name.hasSuffix($0) }
+        }
+        guard let kind else { return nil }
+        (cause, remedy) = (kind.cause, kind.remedy)
+    }
+
+    private struct Kind {
+        let cause: String
+        let remedy: String
+        var names: Set<String> = []
+        var prefixes: [String] = []
+        var suffixes: [String] = []
+    }
+
+    private static let kinds = [
+        Kind(
+            cause: "is a file that Windows makes for itself",
+            remedy: "delete it",
+            names: ["thumbs.db", "ehthumbs.db", "desktop.ini"]
+        ),
+        Kind(
+            cause: "is a file that the Finder makes for itself",
+            remedy: "delete it",
+            names: [".ds_store", "icon\r"],
+            prefixes: ["._"]
+        ),
+        Kind(
+            cause: "is an older version that an editor or Git keeps",
+            remedy: "delete it",
+            suffixes: ["~", ".orig", ".rej", ".bak", ".old", ".tmp", ".swp", ".swo"]
+        ),
+        Kind(
+            cause: "belongs to a document that is open in an office program",
+            remedy: "close it, or delete this file",
+            prefixes: ["~$", ".~lock."]
+        ),
+        Kind(
+            cause: "is a download that has not ended",
+            remedy: "download the file again, and delete this one",
+            suffixes: [".crdownload", ".part", ".partial", ".download"]
+        ),
+        Kind(
+            cause: "is a link to something else, not the file itself",
+            remedy: "put the file itself in its place",
+            suffixes: [".lnk", ".url", ".webloc", ".desktop"]
+        ),
+    ]
+}

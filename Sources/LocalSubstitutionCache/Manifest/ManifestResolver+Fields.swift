@@ -1,0 +1,73 @@
+import Foundation
+
+/// Finds fields that are allowed, and that no browser understands as they are probably meant.
+extension ManifestResolver {
+    mutating func warnOfFields() {
+        for entry in manifest.entries {
+            if entry.pattern != nil, let (cause, meant) = URLRepair.suspicion(of: entry.key.value) {
+                let sentence = "\(quoted(entry.key.value)) \(cause); did you mean \(quoted(meant, limit: 1000))?"
+                add(.warning, .unlikelyURL, entry.key.offset, sentence)
+            }
+            if let type = entry.type, let meant = Self.type(meantBy: type, of: entry.file?.value ?? "") {
+                let sentence = "browsers know no type \(quoted(type.essence)); write \(quoted(meant.essence))"
+                add(.warning, .unlikelyType, entry.typeOffset ?? entry.key.offset, sentence)
+            }
+            for (name, value) in entry.headers.sorted(by: { $0.key < $1.key }) {
+                guard let sentence = Self.problem(ofHeader: name, value, of: entry) else { continue }
+                add(.warning, .unlikelyHeader, entry.headersOffset ?? entry.key.offset, sentence)
+            }
+        }
+    }
+
+    // MARK: - Types
+
+    /// The type that was meant by an unknown one; nil for a known type, and for one that may be the app's own.
+    private static func type(meantBy type: MediaType, of file: String) -> MediaType? {
+        guard !MediaType.isKnown(type.essence), type.synonyms == [type.essence] else { return nil }
+        let subtype = String(type.essence.dropFirst(type.kind.count + 1))
+        // `image/svg`, `text/js`: the extension of such files.
+        let kinds: Set<Substring> = ["image", "text", "font", "audio", "video", "application"]
+        if kinds.contains(type.kind), let meant = MediaType(fileName: "x.\(subtype)"), isOfWeb(meant) { return meant }
+        // A slip in the type of the file's own extension.
+        guard let own = MediaType(fileName: file) else { return nil }
+        let ownSubtype = String(own.essence.dropFirst(own.kind.count + 1))
+        let isSlip =
+            subtype == ownSubtype && !kinds.contains(type.kind)
+            || type.kind == own.kind && suggestion(for: subtype, among: [ownSubtype]) != nil
+        return isSlip ? own : nil
+    }
+
+    /// True for types that pages load; of all others there are too many for a guess.
+    private static func isOfWeb(_ type: MediaType) -> Bool {
+        ["image", "font", "audio", "video"].contains(type.kind)
+            || ["text/css", "text/html", "text/javascript", "text/plain", "application/json"].contains(type.essence)
+    }
+
+    // MARK: - Headers
+
+    /// The sentence about a header that browsers do not take as it is (Fetch Standard §3.3).
+    private static func problem(ofHeader name: String, _ value: String?, of entry: ManifestEntry) -> String? {
+        switch name.lowercased() {
+        case "access-control-allow-origin":
+            guard let value, value != "*", value != "null", !isOrigin(value) else { return nil }
+            let origins = value.split { ", ".contains($0) }
+            let meant = URLRepair.repaired(value) ?? value
+            let origin = meant.split(separator: "/", maxSplits: 3).prefix(2).joined(separator: "//").lowercased()
+            let remedy =
+                origins.count == 1 && isOrigin(origin) ? "write \(quoted(origin))" : "write one, or \"*\" for all"
+            return "\(quoted(value)) is not an origin, so browsers let no site read the file; \(remedy)"
+        case "access-control-allow-credentials":
+            let origin = entry.headers.first { $0.key.lowercased() == "access-control-allow-origin" }
+            guard value?.lowercased() == "true", origin == nil || origin?.value == "*" else { return nil }
+            return "browsers refuse \(quoted(name)) where every origin is allowed; "
+                + "name one, such as \"Access-Control-Allow-Origin\": \"https://example.com\""
+        default:
+            return nil
+        }
+    }
+
+    /// `serialized-origin` of RFC 6454 §6.2.
+    private static func isOrigin(_ text: String) -> Bool {
+        text.wholeMatch(of: /[a-z][a-z0-9+.\-]*:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._\-]+)(:[0-9]+)?/) != nil
+    }
+}

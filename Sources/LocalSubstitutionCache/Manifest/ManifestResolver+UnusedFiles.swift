@@ -1,0 +1,93 @@
+import Foundation
+
+/// Finds files that no entry uses.
+extension ManifestResolver {
+    /// Warns of unused files by folder, or one by one; beside errors only in a line.
+    mutating func warnOfUnusedFiles(oneByOne: Bool) {
+        let errors = (manifest.findings + findings).filter { $0.severity == .error }
+        // Only where a file may be missing in vain is the folder listed beside errors.
+        guard errors.isEmpty || errors.contains(where: { Self.aboutFiles.contains($0.code) }) else { return }
+        guard let (found, _) = try? files?.files(below: "./", except: manifestPath) else { return }
+        // An entry whose URL is wrong uses its file all the same.
+        let named = manifest.entries.filter { $0.pattern == nil && !$0.namesFolder }.compactMap(\.file?.value)
+        let used = Set(
+            substitutions.map(\.reference.realPath) + named.compactMap { try? files?.file($0).realPath }
+        )
+        let unused = found.filter { !used.contains($0.file.realPath) && !$0.name.hasSuffix(".schema.json") }.map(\.name)
+        guard errors.isEmpty else { return warnOfUnusedFiles(unused, of: found.map(\.name), beside: errors) }
+        guard !oneByOne else {
+            for name in unused {
+                add(.warning, .unusedFile, 0, Self.sentence(ofUnused: [name], in: "", isWhole: false))
+            }
+            return
+        }
+        let leftovers = unused.filter { Leftover($0) != nil }
+        if !leftovers.isEmpty { add(.warning, .unusedFile, 0, Self.sentence(ofLeftovers: leftovers)) }
+        let isUsed = Set(found.filter { used.contains($0.file.realPath) }.flatMap { Self.folders(of: $0.name) })
+        // By the highest folder of which nothing is used, or else by the folder that holds the file.
+        let groups = Dictionary(grouping: unused.filter { Leftover($0) == nil }) { name in
+            let folders = Self.folders(of: name)
+            return folders.first { !isUsed.contains($0) && !$0.isEmpty } ?? folders.last ?? ""
+        }
+        for (folder, names) in groups.sorted(by: { $0.key < $1.key }) {
+            add(.warning, .unusedFile, 0, Self.sentence(ofUnused: names, in: folder, isWhole: !isUsed.contains(folder)))
+        }
+    }
+
+    // MARK: - Beside errors
+
+    /// The mistakes to which a file that no entry uses may be the answer.
+    private static let aboutFiles: Set<ManifestIssue.Code> = [.missingFile, .badPath]
+    /// The mistakes that keep an entry's file from being known.
+    private static let unread: Set<ManifestIssue.Code> = [.syntax, .encoding, .nesting, .wrongKind, .missingField]
+
+    /// Tells the files of which one may be meant by an entry, as long as an error proposes none that exists.
+    private mutating func warnOfUnusedFiles(_ unused: [String], of all: [String], beside errors: [Finding]) {
+        guard !errors.contains(where: { Self.unread.contains($0.code) }) else { return }
+        let messages = errors.filter { Self.aboutFiles.contains($0.code) }.prefix(100).map(\.message)
+        /// The names in quotation marks.
+        let told = messages.map { Set($0.components(separatedBy: "\"")) }
+        let places = Set(all + all.flatMap { Self.folders(of: $0).dropFirst() })
+        guard told.contains(where: { $0.isDisjoint(with: places) }) else { return }
+        let proposed = told.reduce(into: Set()) { $0.formUnion($1) }
+        let names = unused.filter { name in
+            Leftover(name) == nil && proposed.isDisjoint(with: [name] + Self.folders(of: name).dropFirst())
+        }
+        guard !names.isEmpty else { return }
+        let shown = names.prefix(3).map { quoted($0) }.joined(separator: ", ")
+        let others = names.count > 3 ? " and \(names.count - 3) more" : ""
+        let one = names.count == 1 ? "it" : "one of them"
+        add(.warning, .unusedFile, 0, "no entry uses \(shown)\(others); perhaps an entry with an error means \(one)")
+    }
+
+    // MARK: - Sentences
+
+    private static func sentence(ofLeftovers names: [String]) -> String {
+        guard let first = names.first, let leftover = Leftover(first), names.count > 1 else {
+            return sentence(ofUnused: names, in: "", isWhole: false)
+        }
+        let others = names.count == 2 ? quoted(names[1]) : "\(names.count - 1) others"
+        return "no entry uses \(quoted(first)) and \(others): the first \(leftover.cause); delete them"
+    }
+
+    private static func sentence(ofUnused names: [String], in folder: String, isWhole: Bool) -> String {
+        guard let first = names.first, names.count > 1 else {
+            if let name = names.first, let leftover = Leftover(name) {
+                return "no entry uses \(quoted(name)), which \(leftover.cause); \(leftover.remedy)"
+            }
+            return "no entry uses \(quoted(names.first ?? "")); map it, or remove the file"
+        }
+        if isWhole, !folder.isEmpty {
+            return "no entry uses \(quoted(folder)) with its \(names.count) files; map the folder, "
+                + "such as \"https://example.com/\(visible(folder))\": \(quoted(folder)), or remove it"
+        }
+        let others = names.count == 2 ? quoted(names[1]) : "\(names.count - 1) others"
+        return "no entry uses \(quoted(first)) and \(others)" + (folder.isEmpty ? "" : " in \(quoted(folder))")
+            + "; map them, or remove the files"
+    }
+
+    /// The folders that a file lies in, from the manifest's own, which is empty.
+    private static func folders(of name: String) -> [String] {
+        [""] + name.indices.filter { name[$0] == "/" }.map { String(name[...$0]) }
+    }
+}
