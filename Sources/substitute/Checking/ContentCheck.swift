@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 
 /// Looks into the files of a manifest for what no browser could use.
 ///
-/// An app's launch does not: it takes such files. The first 4 KB decide; JSON and XML are read whole up to 5 MB.
+/// An app's launch does not: it takes such files. ``ContentRules`` say what is wrong with one.
 struct ContentCheck {
     private let manifest: SubstitutionManifest
     private let name: String
@@ -12,9 +12,6 @@ struct ContentCheck {
     /// Index in `problems`, so that an entry for a folder tells each kind of problem once.
     private var known: [Kind: Int] = [:]
     private var seen: Set<Kind> = []
-
-    /// JSON and XML above this size are not read, in bytes.
-    private static let parsedSize = 5_000_000
 
     private struct Kind: Hashable {
         let place: ManifestCheck.Place
@@ -28,11 +25,14 @@ struct ContentCheck {
     /// Looks into one file.
     mutating func look(into substitution: Substitution) {
         let (line, column) = manifest.filePlace(of: substitution)
-        let place = ManifestCheck.Place(line: line, column: column)
+        var place = ManifestCheck.Place(line: line, column: column)
         // A folder's index answers for two URLs.
         guard seen.insert(Kind(place: place, what: substitution.file)).inserted,
-            let problem = Self.problem(of: substitution)
+            let problem = ContentRules.problem(of: substitution)
         else { return }
+        if problem.isAboutType, let (line, column) = manifest.typePlace(of: substitution) {
+            place = ManifestCheck.Place(line: line, column: column)
+        }
         sentences[substitution.file] = problem.sentence
         if let index = known[Kind(place: place, what: problem.kind)] {
             problems[index].paths.append(substitution.file)
@@ -42,7 +42,7 @@ struct ContentCheck {
         }
     }
 
-    /// What is wrong with each file that something is wrong with, by its path below the manifest's folder.
+    /// A sentence for each file with a mistake, by its path below the manifest's folder.
     private(set) var sentences: [String: String] = [:]
 
     /// Warnings, one for each entry and kind of problem.
@@ -61,90 +61,6 @@ struct ContentCheck {
                 column: problem.place.column
             )
         }
-    }
-
-    // MARK: - One file
-
-    private static func problem(of substitution: Substitution) -> (kind: String, sentence: String)? {
-        let subject = quoted(substitution.file)
-        if substitution.size == 0 {
-            let isText = FileFormat.expected(of: substitution.mediaType) == nil
-            return (
-                "empty",
-                "\(subject) is empty; " + (isText ? "if that is meant, write a line break into it" : "export it again")
-            )
-        }
-        guard let head = substitution.bytes(upTo: FileFormat.headLength) else { return nil }
-        let type = substitution.mediaType
-        let format = FileFormat(head: Array(head))
-        switch format {
-        case .lfsPointer:
-            return (
-                "lfs",
-                "\(subject) is a placeholder of Git LFS, not the file itself; run \"git lfs pull\", or ask a developer"
-            )
-        case .alias:
-            return ("alias", "\(subject) is an alias made by the Finder; put a copy of the file itself in its place")
-        default:
-            break
-        }
-        if let problem = mismatch(format, Array(head), substitution) { return problem }
-        guard substitution.size <= parsedSize else { return nil }
-        if type.isJSON {
-            // A line before a source map that keeps browsers from running it.
-            if head.starts(with: ")]}'".utf8) { return nil }
-            guard let text = substitution.bytes(upTo: parsedSize), let problem = JSONProblem(in: text)
-            else { return nil }
-            let place = "\(visible(substitution.file)):\(problem.line):\(problem.column)"
-            return ("json \(substitution.file)", "\(subject) cannot be read as JSON: \(place): \(problem.message)")
-        }
-        if type.isXML {
-            guard let text = substitution.bytes(upTo: parsedSize), let problem = XMLCheck.problem(in: text)
-            else { return nil }
-            return ("xml \(substitution.file)", "\(subject) cannot be read as XML: \(problem)")
-        }
-        return nil
-    }
-
-    /// Whether the first bytes speak against the type.
-    private static func mismatch(
-        _ format: FileFormat?,
-        _ head: [UInt8],
-        _ substitution: Substitution
-    ) -> (kind: String, sentence: String)? {
-        let (type, subject) = (substitution.mediaType, quoted(substitution.file))
-        guard let expected = FileFormat.expected(of: type) else {
-            // Of other types only this is known: text is none of the formats, and hardly anything is a web page.
-            let isPage = format == .html && !type.isXML && !type.isHTML && type.essence != "text/markdown"
-            let isBinary = type.isText && FileFormat.isBinary(head)
-            guard let format, isPage || isBinary else { return nil }
-            return (
-                format.rawValue,
-                "\(subject) is \(format.article), but is sent as \(type.essence); \(remedy(format, [], substitution.file))"
-            )
-        }
-        if let format, expected.contains(format) { return nil }
-        let names = FileFormat.allCases.filter(expected.contains).map(\.article).joined(separator: " or ")
-        if format == nil, isUnclear(head, among: expected) { return nil }
-        guard let format else {
-            return (
-                "no \(names)",
-                "\(subject) does not begin as \(names) does, so it is damaged or something else; export it again"
-            )
-        }
-        return (
-            format.rawValue,
-            "\(subject) is \(format.article), but is sent as \(type.essence); \(remedy(format, expected, substitution.file))"
-        )
-    }
-
-    private static func remedy(_ format: FileFormat, _ expected: Set<FileFormat>, _ file: String) -> String {
-        if format == .html { return "servers send a page for a missing file, so load it again from the right address" }
-        let name = file.lastIndex(of: ".").map { file[..<$0] } ?? file[...]
-        let rename = format.fileExtension.map { "rename it to \(quoted("\(name).\($0)")), here, too" }
-        let exported = FileFormat.allCases.filter(expected.contains).map(\.rawValue).joined(separator: " or ")
-        return [rename, exported.isEmpty ? "name another file" : "export it as \(exported)"].compactMap(\.self)
-            .joined(separator: ", or ")
     }
 }
 
@@ -179,12 +95,12 @@ extension ContentCheck {
         return head.isEmpty ? nil : "it is text, not \(type.essence)"
     }
 
-    /// Whether a file may be one of these formats though it does not begin like it.
+    /// True for a file that may have one of these formats though it does not begin like it.
     ///
-    /// A sound may begin with padding, an archive with a program that unpacks it, a PDF with a line of a printer, and
+    /// An MP3 may begin with padding, an archive with a program that unpacks it, a PDF with a line of a printer, and
     /// an SVG with a long comment or in UTF-16: the parser of XML judges that.
-    fileprivate static func isUnclear(_ head: [UInt8], among expected: Set<FileFormat>) -> Bool {
-        expected == [.mp3] || expected == [.zip] && head.starts(with: "MZ".utf8)
+    static func isUnclear(_ head: [UInt8], among expected: Set<FileFormat>) -> Bool {
+        expected == [.mp3] && FileFormat.isBinary(head) || expected == [.zip] && head.starts(with: "MZ".utf8)
             || expected == [.pdf] && Data(head.prefix(1024)).range(of: Data("%PDF-".utf8)) != nil
             || expected == [.svg]
                 && (head.first { $0 > 0x20 } == UInt8(ascii: "<") || head.starts(with: [0xEF, 0xBB, 0xBF, 0x3C])
@@ -199,6 +115,6 @@ extension MediaType {
 
     var isJavaScript: Bool { canonical.essence == "text/javascript" }
 
-    /// Whether people read its bytes.
+    /// True for types whose bytes people read.
     var isText: Bool { essence.hasPrefix("text/") || isJSON || isXML || isJavaScript }
 }

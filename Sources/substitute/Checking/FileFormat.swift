@@ -37,7 +37,7 @@ enum FileFormat: String, CaseIterable {
     case lfsPointer = "Git LFS pointer"
     case alias = "Finder alias"
 
-    /// How many bytes tell every format.
+    /// The number of first bytes that tell every format.
     static let headLength = 4096
 
     /// The format of a file that begins with `head`; nil when it is text or not known.
@@ -57,8 +57,7 @@ enum FileFormat: String, CaseIterable {
             self = Self.format(ofBrands: head)
         } else if head.first == 0, Self.boxes.contains(where: { head.dropFirst(4).starts(with: $0.utf8) }) {
             self = .mp4
-        } else if head.starts(with: "BM".utf8), head.count > 9, head[6...9].allSatisfy({ $0 == 0 }) {
-            // Two reserved fields (BITMAPFILEHEADER).
+        } else if head.starts(with: "BM".utf8), head.count > 9, Self.isBitmap(head) {
             self = .bmp
         } else if head.count > 2, head[0] == 0xFF, head[1] & 0xE0 == 0xE0, [0x02, 0x04].contains(head[1] & 0x06) {
             // The header of a frame (ISO 11172-3 §2.4.1.3) of layer III or II.
@@ -94,7 +93,14 @@ enum FileFormat: String, CaseIterable {
     /// Boxes that QuickTime files begin with when they have no `ftyp`.
     private static let boxes = ["moov", "mdat", "styp", "wide", "free", "skip", "moof", "sidx"]
 
-    /// Whether bytes that begin a text are none, by a control character that no text has.
+    /// True where two reserved fields are zero (BITMAPFILEHEADER), or hold a hot spot (OS/2) before a known header.
+    private static func isBitmap(_ head: [UInt8]) -> Bool {
+        let sizes: [UInt8] = [12, 16, 40, 52, 56, 64, 108, 124]
+        return head[6...9].allSatisfy { $0 == 0 }
+            || head.count > 17 && sizes.contains(head[14]) && head[15...17].allSatisfy { $0 == 0 }
+    }
+
+    /// True for bytes that begin no text, by a control character that no text has.
     static func isBinary(_ head: [UInt8]) -> Bool {
         head.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D, 0x1B].contains($0) }
     }

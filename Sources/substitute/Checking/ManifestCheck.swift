@@ -54,9 +54,12 @@ struct ManifestCheck {
         var contents = ContentCheck(manifest, name: name)
         for substitution in substitutions where !substitution.isExpired(on: now) { contents.look(into: substitution) }
         let own = [url.flatMap { Self.misnamedFolder(of: $0, name: name) }].compactMap(\.self)
+        let isRefused = issues.contains { $0.severity == .error }
         self.issues = (own + issues + contents.issues).enumerated().sorted { first, second in
-            (first.element.line, first.element.column, first.offset)
-                < (second.element.line, second.element.column, second.offset)
+            // Beside errors the files that no entry uses come last.
+            let isLast = [first, second].map { isRefused && $0.element.code == .unusedFile ? 1 : 0 }
+            return (isLast[0], first.element.line, first.element.column, first.offset)
+                < (isLast[1], second.element.line, second.element.column, second.offset)
         }.map(\.element)
         entries = manifest.places.map { Place(line: $0.line, column: $0.column) }
         self.substitutions = substitutions

@@ -1,18 +1,22 @@
 import Foundation
+import LocalSubstitutionCache
 
 // On Linux XMLParser is a module of its own.
 #if canImport(FoundationXML)
 import FoundationXML
 #endif
 
-/// Whether a text is well-formed XML (XML 1.0 §2.1), read without anything from outside it.
+/// Reads a text as XML (XML 1.0 §2.1), with nothing from outside it.
 final class XMLCheck: NSObject, XMLParserDelegate {
-    /// What is wrong first, with its place.
-    private var problem: String?
+    /// The first mistake.
+    private var mistake: String?
     private var openElements = 0
+    private var root: (name: String, attributes: [String: String])?
 
-    /// What is wrong first, with its place; nil when nothing is, and for texts that are not looked into.
-    static func problem(in text: Data) -> String? {
+    /// The first mistake, with its place; nil for a text without, and for one that is not looked into.
+    ///
+    /// A picture is no SVG when its first element is not `svg` of SVG's namespace (SVG 2 §5.1.4).
+    static func problem(in text: Data, isSVG: Bool) -> String? {
         guard isHarmless(text) else { return nil }
         let check = XMLCheck()
         let parser = XMLParser(data: text)
@@ -20,15 +24,40 @@ final class XMLCheck: NSObject, XMLParserDelegate {
         parser.shouldResolveExternalEntities = false
         // On Linux the result is true also after some errors, and an element that the text ends in is none.
         let isRead = parser.parse()
-        if let problem = check.problem { return problem }
+        if check.mistake != nil || check.openElements > 0, let root = check.root?.name,
+            text.range(of: Data("</\(root)".utf8)) == nil
+        {
+            return "it ends before \(quoted("</\(root)>")), so it was cut off; export it again, or load it again"
+        }
+        if let mistake = check.mistake { return mistake }
         if check.openElements > 0 { return "at its end, an element is not closed" }
-        return isRead || parser.parserError == nil ? nil : "it cannot be read"
+        guard isRead || parser.parserError == nil else { return "it cannot be read" }
+        return isSVG ? check.problemOfSVG : nil
     }
 
-    /// Whether Foundation's parser can be trusted with a text.
+    private static let namespace = "http://www.w3.org/2000/svg"
+
+    /// The reason for which well-formed XML is no SVG.
+    private var problemOfSVG: String? {
+        guard let (name, attributes) = root else { return nil }
+        let parts = name.split(separator: ":", maxSplits: 1)
+        let declaration = parts.count == 2 ? "xmlns:\(parts[0])" : "xmlns"
+        guard parts.last == "svg" else {
+            return "its first element is \(quoted("<\(name)>")), not <svg>; export it as SVG"
+        }
+        if attributes[declaration] == Self.namespace { return nil }
+        let attribute = "\(declaration)=\"\(Self.namespace)\""
+        return attributes[declaration].map {
+            "\(declaration) is \(quoted($0)), by which browsers do not know it; write \(attribute)"
+        }
+            ?? "browsers show no picture whose <svg> has no xmlns; write <\(name) \(attribute) …>"
+    }
+
+    /// True for a text with which Foundation's parser can be trusted.
     ///
-    /// On Linux it ends the process at many declarations of a document type, and at names that are not UTF-8 (6.3.1).
-    /// So texts with declarations are not read, and neither are those whose encoding might hide them.
+    /// On Linux it crashes at many declarations of a document type, at names that are not UTF-8, and at a processing
+    /// instruction without data (6.3.1). So texts with these are not read, and neither are those whose encoding might
+    /// hide them.
     private static func isHarmless(_ text: Data) -> Bool {
         let declarations = ["<!ATTLIST", "<!ENTITY", "<!NOTATION", "<!ELEMENT"]
         // A tag with very many attributes takes time that grows with their square.
@@ -37,7 +66,9 @@ final class XMLCheck: NSObject, XMLParserDelegate {
             tag = byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") ? 0 : tag + 1
             if tag > 500_000 { return false }
         }
-        guard !text.contains(0), !declarations.contains(where: { text.range(of: Data($0.utf8)) != nil }) else {
+        guard !text.contains(0), !hasBareInstruction(text),
+            !declarations.contains(where: { text.range(of: Data($0.utf8)) != nil })
+        else {
             return false
         }
         let head = String(decoding: text.prefix(200), as: UTF8.self).lowercased()
@@ -45,6 +76,17 @@ final class XMLCheck: NSObject, XMLParserDelegate {
             encoding != "utf-8"
         else { return String(data: text, encoding: .utf8) != nil }
         return encoding == "us-ascii" || encoding.hasPrefix("iso-8859-") || encoding.hasPrefix("windows-125")
+    }
+
+    /// True for a text with `<?name?>`.
+    private static func hasBareInstruction(_ text: Data) -> Bool {
+        var start = text.startIndex
+        while let found = text.range(of: Data("<?".utf8), in: start..<text.endIndex) {
+            let end = text[found.upperBound...].first { $0 <= 0x20 || $0 == UInt8(ascii: "?") }
+            if end == UInt8(ascii: "?") { return true }
+            start = found.upperBound
+        }
+        return false
     }
 
     func parser(
@@ -55,6 +97,7 @@ final class XMLCheck: NSObject, XMLParserDelegate {
         attributes: [String: String]
     ) {
         openElements += 1
+        if root == nil { root = (element, attributes) }
     }
 
     func parser(_ parser: XMLParser, didEndElement element: String, namespaceURI: String?, qualifiedName: String?) {
@@ -63,15 +106,15 @@ final class XMLCheck: NSObject, XMLParserDelegate {
 
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
         let code = (error as NSError).code
-        guard problem == nil, !Self.warnings.contains(code) else { return }
-        problem = "in line \(parser.lineNumber), column \(parser.columnNumber), \(Self.cause(code))"
+        guard mistake == nil, !Self.warnings.contains(code) else { return }
+        mistake = "in line \(parser.lineNumber), column \(parser.columnNumber), \(Self.cause(code))"
     }
 
-    /// What libxml2 passes on though it is no error: names that a document type outside the text may define (27, 201),
-    /// a version other than 1.0 (97), and the name of a namespace that is no whole URI (99, 100).
+    /// Codes that libxml2 passes on though they are no errors: names that a document type outside the text may define
+    /// (27, 201), a version other than 1.0 (97), and the name of a namespace that is no whole URI (99, 100).
     private static let warnings: Set<Int> = [27, 97, 99, 100, 201]
 
-    /// What an error of libxml2 means, by the codes that Foundation passes on.
+    /// The cause of an error of libxml2, by the code that Foundation passes on.
     private static func cause(_ code: Int) -> String {
         switch code {
         case 76: "an element is closed by another one's tag"

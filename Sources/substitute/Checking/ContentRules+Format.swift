@@ -1,0 +1,73 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// The rule that the first bytes of a file do not speak against its type.
+extension ContentRules {
+    static func hasFormatOfType(_ file: FileSample) -> ContentProblem? {
+        guard let expected = file.expected else { return textProblem(file) }
+        if let format = file.format, expected.contains(format) { return nil }
+        let names = FileFormat.allCases.filter(expected.contains).map(\.article).joined(separator: " or ")
+        if let format = file.format { return problem(format, expected, file) }
+        if ContentCheck.isUnclear(file.head, among: expected) { return nil }
+        let cause =
+            file.firstTag.map { "begins with \(quoted("<\($0)")), so it is HTML or XML, not \(names)" }
+            ?? "does not begin as \(names) does, so it is damaged or something else"
+        return ContentProblem(kind: "no \(names)", sentence: "\(file.subject) \(cause); export it again")
+    }
+
+    /// Of other types only this is known: text is none of the formats, and hardly anything is a web page.
+    private static func textProblem(_ file: FileSample) -> ContentProblem? {
+        let type = file.type
+        if let format = file.format {
+            let isPage = format == .html && !type.isXML && !type.isHTML && type.essence != "text/markdown"
+            let isBinary = type.isText && FileFormat.isBinary(file.head)
+            return isPage || isBinary ? problem(format, [], file) : nil
+        }
+        guard type.takesCharset, EncodingGuess(Data(file.head)) == nil else { return nil }
+        return ContentProblem(
+            kind: "no text",
+            sentence:
+                "\(file.subject) is no text, but is sent as \(type.essence), so it is damaged or something else; "
+                + "export it again"
+        )
+    }
+
+    private static func problem(
+        _ format: FileFormat,
+        _ expected: Set<FileFormat>,
+        _ file: FileSample
+    ) -> ContentProblem {
+        let (path, essence) = (file.substitution.file, file.type.essence)
+        // The type that the entry names is wrong, and the file is as its name says.
+        if let type = format.fileExtension.flatMap({ MediaType(fileName: "x.\($0)") }), file.substitution.hasOwnType {
+            let isNamedRight = MediaType(fileName: path).flatMap(FileFormat.expected)?.contains(format) ?? false
+            let remedy = isNamedRight ? "remove \"type\", or write" : "write"
+            return ContentProblem(
+                kind: format.rawValue,
+                sentence:
+                    "\(file.subject) is \(format.article), but \"type\" says \(essence); "
+                    + "\(remedy) \"type\": \(quoted(type.essence))",
+                isAboutType: true
+            )
+        }
+        return ContentProblem(
+            kind: format.rawValue,
+            sentence:
+                "\(file.subject) is \(format.article), but is sent as \(essence); \(remedy(format, expected, path))"
+        )
+    }
+
+    private static func remedy(_ format: FileFormat, _ expected: Set<FileFormat>, _ file: String) -> String {
+        switch format {
+        case .html: return "servers send a page for a missing file, so load it again from the right address"
+        case .gzip: return "it is still compressed, so unpack it (gunzip), or load it again without compression"
+        default: break
+        }
+        let start = file.lastIndex(of: "/").map(file.index(after:)) ?? file.startIndex
+        let name = file[..<(file[start...].lastIndex(of: ".") ?? file.endIndex)]
+        let rename = format.fileExtension.map { "rename it to \(quoted("\(name).\($0)")), here, too" }
+        let exported = FileFormat.allCases.filter(expected.contains).map(\.rawValue).joined(separator: " or ")
+        return [rename, exported.isEmpty ? "name another file" : "export it as \(exported)"].compactMap(\.self)
+            .joined(separator: ", or ")
+    }
+}

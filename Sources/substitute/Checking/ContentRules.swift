@@ -1,0 +1,141 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// A mistake in the content of a file.
+struct ContentProblem {
+    /// The same for all problems of a kind, which an entry for a folder tells once.
+    let kind: String
+    let sentence: String
+    /// True where the file is right, and the type that its entry names is not.
+    var isAboutType = false
+}
+
+/// A rule for the content of files, which returns a file's mistake.
+typealias ContentRule = @Sendable (FileSample) -> ContentProblem?
+
+/// The rules for the content of files.
+enum ContentRules {
+    /// All rules, in this order: only the first that fails is reported, because others may follow from it.
+    private static let all: [ContentRule] = [
+        isFilled, isNoPlaceholder, isNoErrorMessage, hasFormatOfType, isNoMarkup, isJoined, isJSON, isXML,
+        isForBrowsers,
+        isSmallPicture,
+    ]
+
+    /// The first mistake in the content of a file; nil when there is none.
+    static func problem(of substitution: Substitution) -> ContentProblem? {
+        guard let sample = FileSample(substitution) else { return nil }
+        return all.lazy.compactMap { $0(sample) }.first
+    }
+
+    // MARK: - Files that are something else
+
+    private static func isFilled(_ file: FileSample) -> ContentProblem? {
+        guard file.substitution.size == 0 else { return nil }
+        let remedy = file.expected == nil ? "if that is meant, write a line break into it" : "export it again"
+        return ContentProblem(kind: "empty", sentence: "\(file.subject) is empty; \(remedy)")
+    }
+
+    private static func isNoPlaceholder(_ file: FileSample) -> ContentProblem? {
+        switch file.format {
+        case .lfsPointer:
+            let remedy = "run \"git lfs pull\", or ask a developer"
+            let sentence = "\(file.subject) is a placeholder of Git LFS, not the file itself; \(remedy)"
+            return ContentProblem(kind: "lfs", sentence: sentence)
+        case .alias:
+            let sentence =
+                "\(file.subject) is an alias made by the Finder; put a copy of the file itself in its place"
+            return ContentProblem(kind: "alias", sentence: sentence)
+        default:
+            return nil
+        }
+    }
+
+    private static func isNoErrorMessage(_ file: FileSample) -> ContentProblem? {
+        guard let message = ErrorMessage(file) else { return nil }
+        return ContentProblem(
+            kind: "error message",
+            sentence:
+                "\(file.subject) is what a server sends instead of a file (\(quoted(message.text))); "
+                + "load it again from the right address"
+        )
+    }
+
+    /// Stylesheets and scripts that begin with a tag, which browsers read as a mistake.
+    private static func isNoMarkup(_ file: FileSample) -> ContentProblem? {
+        guard file.isCode, let tag = file.firstTag else { return nil }
+        let own = file.type.essence == "text/css" ? "style" : "script"
+        let remedy =
+            tag.lowercased() == own
+            ? "remove the tags <\(own)> and </\(own)>, which belong into HTML"
+            : "it is HTML or XML, so put the right file in its place"
+        return ContentProblem(
+            kind: "markup",
+            sentence: "\(file.subject) begins with \(quoted("<\(tag)")), but is sent as \(file.type.essence); \(remedy)"
+        )
+    }
+
+    // MARK: - Mistakes in texts
+
+    private static func isJoined(_ file: FileSample) -> ContentProblem? {
+        // Texts for people may tell of Git.
+        guard file.isCode || file.type.isJSON || file.type.isXML || file.type.isHTML, let text = file.text,
+            let line = ConflictMarkers.line(in: text)
+        else { return nil }
+        return ContentProblem(
+            kind: "conflict",
+            sentence:
+                "\(file.subject) holds two versions that Git could not join, from line \(line) on; keep one, and remove the "
+                + "lines with <, = and >"
+        )
+    }
+
+    private static func isJSON(_ file: FileSample) -> ContentProblem? {
+        // A line before a source map keeps browsers from running it.
+        guard file.type.isJSON, !file.head.starts(with: ")]}'".utf8), let text = file.text,
+            let problem = JSONProblem(in: text)
+        else { return nil }
+        let place = "\(visible(file.substitution.file)):\(problem.line):\(problem.column)"
+        return ContentProblem(
+            kind: "json \(file.substitution.file)",
+            sentence: "\(file.subject) cannot be read as JSON: \(place): \(problem.message)"
+        )
+    }
+
+    private static func isXML(_ file: FileSample) -> ContentProblem? {
+        let isSVG = file.type.essence == "image/svg+xml"
+        guard file.type.isXML, let text = file.text, let problem = XMLCheck.problem(in: text, isSVG: isSVG)
+        else { return nil }
+        return ContentProblem(
+            kind: "xml \(file.substitution.file)",
+            sentence: "\(file.subject) cannot be read as \(isSVG ? "SVG" : "XML"): \(problem)"
+        )
+    }
+
+    private static func isForBrowsers(_ file: FileSample) -> ContentProblem? {
+        guard file.type.essence == "text/css", let text = file.text, let found = StylesheetScan.problem(in: text)
+        else { return nil }
+        return ContentProblem(
+            kind: "css \(found.sentence)",
+            sentence: "\(file.subject) has \(quoted(found.word)) in line \(found.line): \(found.sentence)"
+        )
+    }
+
+    // MARK: - Size
+
+    /// The size above which a picture gets a warning, in bytes.
+    ///
+    /// Lighthouse warns of a page whose files have more than 5,000 KiB together ("Avoid enormous network payloads").
+    private static let pictureSize = 5_000 * 1024
+
+    private static func isSmallPicture(_ file: FileSample) -> ContentProblem? {
+        guard file.type.essence.hasPrefix("image/"), file.substitution.size > pictureSize else { return nil }
+        let size = ByteCount(file.substitution.size)
+        return ContentProblem(
+            kind: "large picture",
+            sentence:
+                "\(file.subject) has \(size), more than a whole page should have; export it smaller, "
+                + "in the size in which it is shown"
+        )
+    }
+}

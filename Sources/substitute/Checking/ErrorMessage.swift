@@ -1,0 +1,54 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// A message that a server or a storage service sends instead of a file.
+struct ErrorMessage {
+    /// The part of the message by which people know it.
+    let text: String
+
+    /// Nil for a file that holds something else.
+    init?(_ file: FileSample) {
+        guard let text = Self.storageError(file.beginning) ?? Self.sentence(file) ?? Self.json(file) else { return nil }
+        self.text = text
+    }
+
+    /// The code in the XML of S3 and its like: `<Error><Code>AccessDenied</Code>`.
+    ///
+    /// Reference: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+    private static func storageError(_ text: Substring) -> String? {
+        let start = /(<\?xml[^>]*\?>\s*)?<Error>\s*<Code>([A-Za-z]+)<\/Code>/
+        return text.prefixMatch(of: start).map { String($0.2) }
+    }
+
+    /// The only line of a stylesheet, a script or a picture, such as `404: Not Found`.
+    private static func sentence(_ file: FileSample) -> String? {
+        guard file.isCode || file.expected != nil, file.substitution.size < 200 else { return nil }
+        let line = file.beginning.trimmingCharacters(in: .whitespacesAndNewlines)
+        let known =
+            /(error:? ?)?([45][0-9]{2})?[:\- ]*(not found|forbidden|access denied|accessdenied|unauthorized|bad gateway|bad request|internal server error|service unavailable|gateway time-?out|cannot get \/\S*|no such (file|key|bucket).*|(couldn.t|could not) find the requested file.*)[.!]*/
+        return line.contains("\n") ? nil : line.wholeMatch(of: known.ignoresCase()).map { _ in line }
+    }
+
+    /// The beginning of a JSON object in place of another kind of file, such as `{"message":"Not Found"}`.
+    private static func json(_ file: FileSample) -> String? {
+        let start = /\{\s*"(message|error|errors|status|statusCode|code|detail|success)"\s*:/
+        guard file.isCode || file.expected != nil, file.substitution.size < 2000,
+            file.beginning.prefixMatch(of: start) != nil
+        else { return nil }
+        return String(file.beginning.prefix(60)).split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+}
+
+extension FileSample {
+    /// The name of the tag that the text begins with, behind comments; nil when it does not.
+    ///
+    /// A stylesheet and a script may begin with a comment of HTML (CSS Syntax §3.1, ECMA 262 §B.1.1).
+    var firstTag: String? {
+        var rest = beginning
+        while rest.hasPrefix("<!--") {
+            guard let end = rest.range(of: "-->") else { return nil }
+            rest = rest[end.upperBound...].drop(while: \.isWhitespace)
+        }
+        return rest.prefixMatch(of: /<([?!]?[A-Za-z][A-Za-z0-9:\-]*)/).map { String($0.1) }
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+
+/// Looks for what preprocessors of CSS read, and browsers do not.
+///
+/// Nesting is CSS today, and so are `@mixin --name` and `@apply --name` in drafts; only what can be no CSS is found.
+struct StylesheetScan {
+    /// A word of a preprocessor.
+    struct Problem {
+        let word: String
+        /// From 1.
+        let line: Int
+        let sentence: String
+    }
+
+    private let bytes: [UInt8]
+    private var index = 0
+    private var line = 1
+    private var braces = 0
+    private var brackets = 0
+
+    /// The first word that no browser understands; nil when there is none.
+    static func problem(in text: Data) -> Problem? {
+        var scan = StylesheetScan(bytes: Array(text))
+        return scan.firstProblem()
+    }
+
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
+    }
+
+    /// Goes through the text once, and looks at each place at which a declaration or a rule begins.
+    private mutating func firstProblem() -> Problem? {
+        var isAtStart = true
+        while index < bytes.count {
+            let byte = bytes[index]
+            if starts(with: "/*") {
+                skip(to: "*/")
+            } else if isAtStart, !byte.isSpace, let problem = problemHere() {
+                return problem
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                skipString(byte)
+                isAtStart = false
+            } else {
+                isAtStart = step(over: byte, isAtStart)
+            }
+        }
+        return nil
+    }
+
+    /// Steps over one byte; true where a declaration or a rule begins behind it.
+    private mutating func step(over byte: UInt8, _ wasAtStart: Bool) -> Bool {
+        index += byte == UInt8(ascii: "\\") ? 2 : 1
+        switch byte {
+        case UInt8(ascii: "\n"): line += 1
+        case UInt8(ascii: "("): brackets += 1
+        case UInt8(ascii: ")"): brackets = max(0, brackets - 1)
+        case UInt8(ascii: "{"): braces += 1
+        case UInt8(ascii: "}"): braces = max(0, braces - 1)
+        default: break
+        }
+        return byte.isSpace ? wasAtStart : brackets == 0 && "{};".utf8.contains(byte)
+    }
+
+    // MARK: - Words
+
+    private func problemHere() -> Problem? {
+        if braces == 0, starts(with: "//") {
+            let comment = text(until: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
+            return Problem(
+                word: comment,
+                line: line,
+                sentence: "CSS has no such comments, and browsers skip the rule that follows; write /* … */"
+            )
+        }
+        let word = text { $0.isSpace || "(){};:,".utf8.contains($0) }
+        guard let first = word.utf8.first, first == UInt8(ascii: "$") || first == UInt8(ascii: "@"), word.count > 1
+        else {
+            return nil
+        }
+        let rest = bytes[(index + word.utf8.count)...].drop { $0 == 0x20 || $0 == 0x09 }
+        let isAssigned = rest.first == UInt8(ascii: ":")
+        guard let language = Self.language(of: word, isAssigned: isAssigned, next: rest) else { return nil }
+        return Problem(
+            word: word,
+            line: line,
+            sentence: "that is \(language), which browsers do not read; name the stylesheet that is made of it"
+        )
+    }
+
+    private static func language(of word: String, isAssigned: Bool, next: ArraySlice<UInt8>) -> String? {
+        if word.hasPrefix("$") { return isAssigned ? "SCSS" : nil }
+        // A custom name of CSS begins with two hyphens.
+        let isCustom = next.starts(with: "--".utf8)
+        switch word {
+        case "@include", "@extend", "@forward", "@each", "@while", "@elseif", "@debug": return "SCSS"
+        case "@mixin", "@function": return isCustom ? nil : "SCSS"
+        case "@use": return next.first == UInt8(ascii: "\"") || next.first == UInt8(ascii: "'") ? "SCSS" : nil
+        case "@tailwind": return "Tailwind's source"
+        case "@apply": return isCustom ? nil : "Tailwind's source"
+        default: break
+        }
+        // `@page :first` may be written without its space.
+        return isAssigned && word != "@page" && !word.hasPrefix("@-")
+            && next.dropFirst().first.map { $0.isSpace } == true
+            ? "Less" : nil
+    }
+
+    // MARK: - Scanning
+
+    private func starts(with text: StaticString) -> Bool {
+        text.withUTF8Buffer { bytes[index...].starts(with: $0) }
+    }
+
+    /// The text from here on, of which people need only the beginning.
+    private func text(until isEnd: (UInt8) -> Bool) -> String {
+        String(decoding: bytes[index...].prefix(60).prefix { !isEnd($0) }, as: UTF8.self)
+    }
+
+    private mutating func skip(to end: StaticString) {
+        index += 2
+        while index < bytes.count, !starts(with: end) {
+            if bytes[index] == UInt8(ascii: "\n") { line += 1 }
+            index += 1
+        }
+        index = min(index + 2, bytes.count)
+    }
+
+    /// Steps over a string, which ends with its line at the latest.
+    private mutating func skipString(_ quote: UInt8) {
+        index += 1
+        while index < bytes.count, bytes[index] != quote {
+            if bytes[index] == UInt8(ascii: "\n") { return }
+            if bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.count {
+                index += 1
+                if bytes[index] == UInt8(ascii: "\n") { line += 1 }
+            }
+            index += 1
+        }
+        index = min(index + 1, bytes.count)
+    }
+}
+
+extension UInt8 {
+    /// White space of CSS Syntax §4.2.
+    fileprivate var isSpace: Bool { [0x20, 0x09, 0x0A, 0x0C, 0x0D].contains(self) }
+}
