@@ -138,10 +138,11 @@ struct CheckTests {
     @Test("No content of a file ends the tool, and what is not looked into is not judged")
     func hostileContents() async throws {
         let folder = try TemporaryFolder()
-        // Foundation's XML parser ends the process at a declaration without a default value.
+        // Foundation's XML parser crashes at a declaration without a default value, and at an instruction without data.
         let declared = "<!DOCTYPE a [<!ELEMENT a EMPTY><!ATTLIST a b CDATA #REQUIRED>]><a b=\"1\"/>"
         let texts: [String: Data] = [
-            "declared.xml": Data(declared.utf8), "wide.xml": try #require(declared.data(using: .utf16)),
+            "declared.xml": Data(declared.utf8), "bare.xml": Data("<a><?go?></a>".utf8),
+            "wide.xml": try #require(declared.data(using: .utf16)),
             "hidden.xml": Data("<?xml version='1.0' encoding='UTF-7'?><a>+ADw-</a>".utf8),
             "broken.xml": Data("<a>".utf8) + [0xFF, 0xFE, 0x3C, 0x62, 0xC3, 0x3E],
             "deep.xml": Data(String(repeating: "<a>", count: 100_000).utf8),
@@ -154,7 +155,7 @@ struct CheckTests {
         try folder.write("{ \"https://h/\": \"./\" }", to: "manifest.json")
         let result = try await Tool.run(["check", "--json"], in: folder.url)
         #expect(result.status == 0, "\(result.errors)")
-        for name in ["declared.xml", "wide.xml", "hidden.xml", "laughs.svg"] {
+        for name in ["declared.xml", "bare.xml", "wide.xml", "hidden.xml", "laughs.svg"] {
             #expect(!result.output.contains(name), "\(result.output)")
         }
         #expect(result.output.contains("deep.xml"))
@@ -176,6 +177,12 @@ struct CheckTests {
             "header.txt": "<header>foo</header>", "page.xhtml": page, "page.xml": page,
             "relative.xml": "<d xmlns=\"uri\"/>",
             "old.xml": "<?xml version=\"1.1\"?><a/>", "map.map": ")]}'\n{\"version\":3}", "note.txt": "MZ",
+            "nested.css": "a { &:b { c: d } @media (e) { f: g } }\n@page:first { h: i }",
+            "cdo.css": "<!-- a { b: c } -->",
+            "url.css": "@import url(//h/a.css); a { b: url(data:image/png;base64,//8=); c: \"$d: e; // f\" }",
+            "less.js": "1 < 2", "model.js": "{ \"metadata\": { \"version\": 3 } }",
+            "git.md": "<<<<<<< a\n=======\n>>>>>>> b\n",
+            "rule.txt": "Title\n=======\n", "vue.txt": "<script>a</script>", "eof.txt": "text\u{1A}",
             "long.svg": "<!--\(String(repeating: "licence ", count: 1000))-->\(svg)",
             "prefix.svg": "<x:svg xmlns:x=\"http://www.w3.org/2000/svg\"/>", "doctype.svg": "<!DOCTYPE svg>\(svg)",
         ]
@@ -186,6 +193,7 @@ struct CheckTests {
         try folder.write(Data("\0\0\0\u{8}moof\0\0\0\u{8}mdat".utf8), to: "part.mp4")
         try folder.write(Data("ID3\u{4}\0fLaC".utf8), to: "tagged.flac")
         try folder.write(Data([0x49, 0x49, 0x2B, 0, 8, 0]), to: "big.tiff")
+        try folder.write(Data("BM".utf8) + [62, 0, 0, 0, 3, 0, 5, 0, 54, 0, 0, 0, 40, 0, 0, 0], to: "hotspot.bmp")
         try folder.write(Data(count: 100), to: "padded.mp3")
         try folder.write(Data("MZ\u{90}\0program".utf8), to: "unpacks.zip")
         try folder.write("{ \"https://h/\": \"./\" }", to: "manifest.json")

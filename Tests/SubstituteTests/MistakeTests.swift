@@ -15,6 +15,8 @@ struct MistakeTests {
     private struct Mistake {
         let title: String
         var files = "img/logo.png png, img/header.png png, icons/ferry.svg svg, css/site.css css, index.html html"
+        /// The texts of files that the section shows.
+        var texts: [String: String] = [:]
         var command = "check"
         let manifest: String
 
@@ -26,6 +28,11 @@ struct MistakeTests {
                 if line.hasPrefix("Command: ") { command = String(line.dropFirst(9)) }
             }
             manifest = try MistakeTests.fence("json", of: section)
+            for part in section.components(separatedBy: "\n```file ").dropFirst() {
+                let name = String(part.prefix { $0 != "\n" })
+                texts[name] = try MistakeTests.fence("file \(name)", of: section) + "\n"
+            }
+            if !texts.isEmpty, !section.contains("\nFiles: ") { files = "" }
         }
     }
 
@@ -61,7 +68,8 @@ struct MistakeTests {
 
     private func answer(to mistake: Mistake) async throws -> String {
         let folder = try TemporaryFolder()
-        for file in mistake.files.components(separatedBy: ", ") {
+        for (name, text) in mistake.texts { try folder.write(text, to: "Substitutions/\(name)") }
+        for file in mistake.files.components(separatedBy: ", ") where !file.isEmpty {
             let parts = try #require(file.range(of: " ", options: .backwards))
             let content = try #require(Self.contents[String(file[parts.upperBound...])], "\(file)")
             try folder.write(Data(content), to: "Substitutions/\(file[..<parts.lowerBound])")
@@ -76,7 +84,7 @@ struct MistakeTests {
             namesPath
             ? try await Tool.run(words, in: place) : await Tool.call([words[0], manifest] + words.dropFirst())
         let output = (result.output + result.errors).replacingOccurrences(of: manifest, with: "manifest.json")
-            .replacingOccurrences(of: place.path, with: "/…")
+            .replacingOccurrences(of: place.path, with: "/…").replacingOccurrences(of: "```", with: "'''")
             .replacingOccurrences(of: "Etag: \"[^\n]*", with: "Etag: …", options: .regularExpression)
         #expect(result.status >= 0 && result.status <= 2, "\(mistake.title) ends by a signal")
         return String(output.reversed().drop(while: \.isNewline).reversed())
@@ -90,19 +98,35 @@ struct MistakeTests {
         case "utf16": [0xFF, 0xFE] + rest.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
         case "bom": [0xEF, 0xBB, 0xBF] + rest.utf8
         case "latin": rest.unicodeScalars.map { UInt8($0.value & 0xFF) }
+        case "fenced": Array("```json\n\(rest)\n```\n".utf8)
+        case "chat": Array("Here is your manifest:\n\n```json\n\(rest)\n```\n".utf8)
         case "alias": Array("book\0\0\0\0mark\0\0\0\0".utf8)
         case "zip": [0x50, 0x4B, 3, 4, 20, 0, 6, 0]
         default: Array(text.utf8)
         }
     }
 
-    /// What is in a file, by a word.
+    /// The content of a file, by a word.
     private static let contents: [String: [UInt8]] = [
         "png": [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D], "jpeg": [0xFF, 0xD8, 0xFF, 0xE0],
         "heic": [0, 0, 0, 0x18] + Array("ftypheic\0\0\0\0mif1heic".utf8), "psd": Array("8BPS\0\u{1}".utf8),
         "gzip": [0x1F, 0x8B, 8, 0], "alias": Array("book\0\0\0\0mark\0\0\0\0".utf8), "empty": [],
         "svg": Array("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8), "css": Array("body { }\n".utf8),
         "html": Array("<!doctype html><title>Not found</title>".utf8), "text": Array("Some text.\n".utf8),
+        "large": [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: 0, count: 5_200_000),
+        "bitmap": Array("BM".utf8) + [62, 0, 0, 0, 3, 0, 5, 0, 54, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0],
+        "ttf": [0, 1, 0, 0, 0, 0x10, 0, 0], "woff": Array("wOFF\0\u{1}\0\0".utf8),
+        // 日本語のコメントです
+        "shiftjis": Array("/* ".utf8) + [
+            0x93, 0xFA, 0x96, 0x7B, 0x8C, 0xEA, 0x82, 0xCC, 0x83, 0x52, 0x83, 0x81, 0x83, 0x93, 0x83, 0x67, 0x82, 0xC5,
+            0x82,
+            0xB7,
+        ] + Array(" */\n".utf8),
+        // 中文注释
+        "gbk": Array("/* ".utf8) + [0xD6, 0xD0, 0xCE, 0xC4, 0xD7, 0xA2, 0xCA, 0xCD] + Array(" */\n".utf8),
+        // größer
+        "macroman": Array("/* gr".utf8) + [0x9A, 0xA7] + Array("er */\n".utf8),
+        "utf16le": Array("body { color: red }".utf8).flatMap { [$0, 0] },
         "utf8": Array("/* café */\n".utf8), "latin": Array("/* caf".utf8) + [0xE9] + Array(" */\n".utf8),
         "utf16": [0xFF, 0xFE, 0x62, 0, 0x7B, 0, 0x7D, 0],
         "lfs": Array("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n".utf8),

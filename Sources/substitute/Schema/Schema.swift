@@ -42,7 +42,7 @@ enum Schema {
           },
           "propertyNames": {
             "pattern": "^(\\$schema|\\$comment|([Hh][Tt][Tt][Pp][Ss]?:)?//[^/?#@*\\u0000-\\u0020\\u007F\\\\]+([/?][^#\\u0000-\\u0020\\u007F\\\\]*)?)$",
-            "patternErrorMessage": "This is not a URL that can be substituted. Write https://host/path, or //host/path for http and https, without spaces, user name, wildcards for hosts, or #.",
+            "patternErrorMessage": "This is not a URL that can be substituted. Write https://host/path, or //host/path for http and https, without spaces, user name, wildcards for hosts, or #. A comment is called $comment.",
             "examples": ["https://example.com/img/logo.png", "//example.com/icons/"]
           },
           "additionalProperties": { "$ref": "#/definitions/entry" },
@@ -80,7 +80,7 @@ enum Schema {
               "type": "object",
               "required": ["file"],
               "additionalProperties": false,
-              "errorMessage": "This is not a field of an entry. The fields are \"file\", \"type\", \"headers\", \"ignoreQuery\", \"when\" and \"until\".",
+              "errorMessage": "This is not a field of an entry. The fields are \"file\", \"type\", \"headers\", \"ignoreQuery\", \"when\" and \"until\"; a comment is called \"$comment\".",
               "properties": {
                 "file": { "$ref": "#/definitions/file" },
                 "$comment": { "description": "Anything, for people to read." },
@@ -105,6 +105,7 @@ enum Schema {
                     "errorMessage": "This header cannot be set here: the library computes it (use \"type\" for Content-Type), or URL loading would refuse the response. A name has no spaces."
                   },
                   "properties": {
+                    "$comment": { "description": "Anything, for people to read." },
         \#(commonHeaders)
                   },
                   "patternProperties": {
