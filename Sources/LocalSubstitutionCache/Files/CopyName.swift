@@ -19,6 +19,7 @@ enum CopyName {
 
     /// The name without percent-encoding and what stands between words, in lower case.
     private static func normalised(_ name: String) -> String {
+        let name = String(name.drop { "'<`".contains($0) }.prefix { !"?#'>`".contains($0) })
         let decoded = (name.removingPercentEncoding ?? name).precomposedStringWithCanonicalMapping.lowercased()
         let stem = String(decoded.filter { !" _-+".contains($0) })
         return stem.hasSuffix(".jpeg") ? stem.dropLast(4) + "jpg" : stem

@@ -1,4 +1,4 @@
-/// A file that a program made for itself, or that only points to another.
+/// A file that a program made for itself, that only points to another, or that others are made of.
 struct Leftover {
     /// The predicate of a sentence about the file.
     let cause: String
@@ -49,6 +49,21 @@ struct Leftover {
             cause: "is a download that has not ended",
             remedy: "download the file again, and delete this one",
             suffixes: [".crdownload", ".part", ".partial", ".download"]
+        ),
+        Kind(
+            cause: "is the source of a stylesheet, which browsers do not read",
+            remedy: "put the .css that is made of it in its place",
+            suffixes: [".scss", ".sass", ".less", ".styl"]
+        ),
+        Kind(
+            cause: "is the source of a script, which browsers do not read",
+            remedy: "put the .js that is made of it in its place",
+            suffixes: [".jsx", ".tsx"]
+        ),
+        Kind(
+            cause: "is a document of a design program",
+            remedy: "export from it what a page shows, as .svg or .png",
+            suffixes: [".sketch", ".fig", ".xd", ".afdesign", ".afphoto", ".indd", ".xcf", ".kra"]
         ),
         Kind(
             cause: "is a link to something else, not the file itself",

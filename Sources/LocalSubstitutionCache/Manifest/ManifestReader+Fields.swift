@@ -95,7 +95,11 @@ extension ManifestReader {
     private mutating func readType(_ text: String, _ offset: Int) -> MediaType? {
         if let type = MediaType(text), type.isConcrete { return type }
         let word = text.split(separator: ".").last.map(String.init) ?? ""
-        let meant = MediaType(fileName: "x.\(word)").map { "write \(quoted($0.essence))" }
+        // A charset behind something else than a semicolon.
+        let mended = text.replacing(/[, ]+charset/, with: "; charset")
+        let meant =
+            MediaType(fileName: "x.\(word)").map { "write \(quoted($0.essence))" }
+            ?? (MediaType(mended)?.isConcrete == true ? "write \(quoted(mended))" : nil)
         error(
             .badType,
             offset,
@@ -106,7 +110,9 @@ extension ManifestReader {
 
     private mutating func readDay(_ text: String, _ offset: Int) -> Located<CalendarDay>? {
         if let day = CalendarDay(text) { return Located(value: day, offset: offset) }
-        let meant = CalendarDay.days(meantBy: text).map { "\"\($0)\"" }
+        // A day with a time behind it, as programs write both.
+        let day = text.dropFirst(10).first.map { "T ".contains($0) } ?? false ? String(text.prefix(10)) : text
+        let meant = (CalendarDay(day).map { [$0] } ?? CalendarDay.days(meantBy: day)).map { "\"\($0)\"" }
         let isWritten = text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil
         error(
             .badDate,
@@ -250,7 +256,8 @@ extension ManifestReader {
             if case .string(let word) = field.value.kind {
                 remedy =
                     ["true", "false"].contains(word)
-                    ? "; write \(word) without quotation marks" : "; write [\(quoted(word))]"
+                    ? "; write \(word) without quotation marks"
+                    : "; write [\(word.split { ",&; ".contains($0) }.map { quoted(String($0)) }.joined(separator: ", "))]"
             }
             error(
                 .wrongKind,

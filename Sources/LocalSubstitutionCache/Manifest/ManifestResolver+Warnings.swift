@@ -64,6 +64,7 @@ extension ManifestResolver {
                 add(.warning, .unknownExtension, substitution.fileOffset, Self.sentence(ofUnknown: path, substitution))
             }
             warnOfKind(of: substitution)
+            warnOfCode(substitution)
             warnOfEncoding(of: substitution)
         }
     }
@@ -92,6 +93,26 @@ extension ManifestResolver {
             substitution.fileOffset,
             "\(quoted(substitution.url)) is loaded as \(noun), and \(quoted(substitution.reference.path)) is sent as "
                 + "\(substitution.mediaType.essence); name another file"
+        )
+    }
+
+    /// Warns of a URL that by its extension is a stylesheet or a script, and is answered by something that browsers
+    /// refuse as one.
+    private mutating func warnOfCode(_ substitution: Substitution) {
+        let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
+        let (expected, sent) = (MediaType(fileName: path)?.essence ?? "", substitution.mediaType)
+        let isOther =
+            sent.isHTML || ["image", "video", "font"].contains(sent.kind)
+            || ["text/css", "text/javascript"].contains(sent.canonical.essence)
+        guard substitution.folderLength == nil, isOther, sent.canonical.essence != expected,
+            let noun = ["text/css": "a stylesheet", "text/javascript": "a script"][expected]
+        else { return }
+        add(
+            .warning,
+            .unlikelyType,
+            substitution.fileOffset,
+            "\(quoted(substitution.url)) is loaded as \(noun), and \(quoted(substitution.reference.path)) is sent as "
+                + "\(sent.essence); name another file"
         )
     }
 

@@ -21,6 +21,13 @@ struct MisplacedMember {
             self.init(.comment, problem)
             return
         }
+        if member.name.lowercased().filter(\.isLetter) == "schema", case .string(let place) = member.value.kind {
+            self.init(
+                .comment,
+                "\(quoted(member.name)) is not how a schema is named; write \"$schema\": \(quoted(place))"
+            )
+            return
+        }
         let isFewFields = members.count <= 16 && !members.contains { $0.name.contains { "/.".contains($0) } }
         if isFewFields, let entry = ForeignEntry.entry(meantBy: members) {
             self.init(.fieldOfOnlyEntry, "the URL comes first, then what answers it; write { \(entry) }")

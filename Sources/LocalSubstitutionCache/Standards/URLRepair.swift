@@ -102,7 +102,9 @@ enum URLRepair {
     ///
     /// A server on the own machine or in the own network has no certificate.
     private static func withScheme(_ text: String) -> String {
-        guard text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.-]*:\/|\//) == nil, isHost(text) else { return text }
+        guard text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.-]*:\/|\//) == nil, !text.contains("@"), isHost(text) else {
+            return text
+        }
         let host = text.prefix { !":/?#".contains($0) }
         let isFile = host.count == text.count && MediaType(fileName: text) != nil
         if isFile { return text }

@@ -17,9 +17,8 @@ typealias ContentRule = @Sendable (FileSample) -> ContentProblem?
 enum ContentRules {
     /// All rules, in this order: only the first that fails is reported, because others may follow from it.
     private static let all: [ContentRule] = [
-        isFilled, isNoPlaceholder, isNoErrorMessage, hasFormatOfType, isNoMarkup, isJoined, isJSON, isXML,
-        isForBrowsers,
-        isSmallPicture,
+        isFilled, isNoPlaceholder, isNoErrorMessage, isNotDisguised, hasFormatOfType, isNoMarkup,
+        isJoined, isJSON, isXML, isForBrowsers, isForEveryComputer, isWhole, isSmallPicture,
     ]
 
     /// The first mistake in the content of a file; nil when there is none.
@@ -59,6 +58,10 @@ enum ContentRules {
                 "\(file.subject) is what a server sends instead of a file (\(quoted(message.text))); "
                 + "load it again from the right address"
         )
+    }
+
+    private static func isNotDisguised(_ file: FileSample) -> ContentProblem? {
+        Disguise.problem(of: file).map { ContentProblem(kind: $0, sentence: "\(file.subject) \($0)") }
     }
 
     /// Stylesheets and scripts that begin with a tag, which browsers read as a mistake.
@@ -117,11 +120,34 @@ enum ContentRules {
         else { return nil }
         return ContentProblem(
             kind: "css \(found.sentence)",
-            sentence: "\(file.subject) has \(quoted(found.word)) in line \(found.line): \(found.sentence)"
+            sentence: "\(file.subject) has \(quoted(found.word)) in line \(found.line); \(found.sentence)"
+        )
+    }
+
+    /// A stylesheet or an SVG that loads something from the designer's own disk.
+    private static func isForEveryComputer(_ file: FileSample) -> ContentProblem? {
+        guard file.type.essence == "text/css" || file.type.essence == "image/svg+xml", let text = file.text else {
+            return nil
+        }
+        let starts = ["url(file:", "url(\"file:", "url('file:", "href=\"file:", "href=\"C:\\", "href=\"/Users/"]
+        guard let found = starts.lazy.compactMap({ text.range(of: Data($0.utf8)) }).first else { return nil }
+        let line = text[..<found.lowerBound].count { $0 == UInt8(ascii: "\n") } + 1
+        let word = String(decoding: text[found.lowerBound...].prefix(60).prefix { $0 >= 0x20 }, as: UTF8.self)
+        return ContentProblem(
+            kind: "own disk",
+            sentence:
+                "\(file.subject) has \(quoted(word)) in line \(line), a place on one computer; "
+                + "embed the file, or name its URL"
         )
     }
 
     // MARK: - Size
+
+    private static func isWhole(_ file: FileSample) -> ContentProblem? {
+        guard CutPicture.isCut(file) else { return nil }
+        let sentence = "\(file.subject) ends too early, so its lower part is missing; load it again, or export it again"
+        return ContentProblem(kind: "cut", sentence: sentence)
+    }
 
     /// The size above which a picture gets a warning, in bytes.
     ///

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Looks for what preprocessors of CSS read, and browsers do not.
+/// Looks for text that browsers do not understand: of preprocessors of CSS, and with brackets or quotation marks amiss.
 ///
 /// Nesting is CSS today, and so are `@mixin --name` and `@apply --name` in drafts; only what can be no CSS is found.
 struct StylesheetScan {
-    /// A word of a preprocessor.
+    /// Text that no browser understands.
     struct Problem {
         let word: String
         /// From 1.
@@ -15,7 +15,8 @@ struct StylesheetScan {
     private let bytes: [UInt8]
     private var index = 0
     private var line = 1
-    private var braces = 0
+    /// The lines of the braces that are open.
+    private var braces: [Int] = []
     private var brackets = 0
 
     /// The first word that no browser understands; nil when there is none.
@@ -35,18 +36,42 @@ struct StylesheetScan {
         while index < bytes.count {
             let byte = bytes[index]
             if starts(with: "/*") {
-                skip(to: "*/")
+                let start = line
+                guard skip(to: "*/") else {
+                    return Problem(
+                        word: "/*",
+                        line: start,
+                        sentence: "this comment is never closed; write */ at its end"
+                    )
+                }
             } else if isAtStart, !byte.isSpace, let problem = problemHere() {
                 return problem
             } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
                 skipString(byte)
                 isAtStart = false
+            } else if brackets == 0, let quote = Self.typographicQuotes.first(where: { starts(with: $0) }) {
+                let sentence = "CSS knows only straight quotation marks, \" and '"
+                return Problem(word: "\(quote)", line: line, sentence: sentence)
+            } else if byte == UInt8(ascii: "}"), brackets == 0, braces.isEmpty {
+                return Problem(
+                    word: "}",
+                    line: line,
+                    sentence: "it closes nothing, and browsers skip the rule behind it"
+                )
             } else {
                 isAtStart = step(over: byte, isAtStart)
             }
         }
-        return nil
+        return braces.first.map { line in
+            Problem(
+                word: "{",
+                line: line,
+                sentence: "it is never closed, so what follows belongs to this rule; write }"
+            )
+        }
     }
+
+    private static let typographicQuotes: [StaticString] = ["\u{201C}", "\u{201D}", "\u{2018}", "\u{2019}"]
 
     /// Steps over one byte; true where a declaration or a rule begins behind it.
     private mutating func step(over byte: UInt8, _ wasAtStart: Bool) -> Bool {
@@ -55,8 +80,8 @@ struct StylesheetScan {
         case UInt8(ascii: "\n"): line += 1
         case UInt8(ascii: "("): brackets += 1
         case UInt8(ascii: ")"): brackets = max(0, brackets - 1)
-        case UInt8(ascii: "{"): braces += 1
-        case UInt8(ascii: "}"): braces = max(0, braces - 1)
+        case UInt8(ascii: "{"): braces.append(line)
+        case UInt8(ascii: "}"): _ = braces.popLast()
         default: break
         }
         return byte.isSpace ? wasAtStart : brackets == 0 && "{};".utf8.contains(byte)
@@ -65,7 +90,7 @@ struct StylesheetScan {
     // MARK: - Words
 
     private func problemHere() -> Problem? {
-        if braces == 0, starts(with: "//") {
+        if braces.isEmpty, starts(with: "//") {
             let comment = text(until: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
             return Problem(
                 word: comment,
@@ -84,7 +109,7 @@ struct StylesheetScan {
         return Problem(
             word: word,
             line: line,
-            sentence: "that is \(language), which browsers do not read; name the stylesheet that is made of it"
+            sentence: "this is \(language), which browsers do not read; name the stylesheet that is made of it"
         )
     }
 
@@ -117,13 +142,16 @@ struct StylesheetScan {
         String(decoding: bytes[index...].prefix(60).prefix { !isEnd($0) }, as: UTF8.self)
     }
 
-    private mutating func skip(to end: StaticString) {
+    /// Steps over a comment; false when it has no end.
+    private mutating func skip(to end: StaticString) -> Bool {
         index += 2
         while index < bytes.count, !starts(with: end) {
             if bytes[index] == UInt8(ascii: "\n") { line += 1 }
             index += 1
         }
-        index = min(index + 2, bytes.count)
+        guard index < bytes.count else { return false }
+        index += 2
+        return true
     }
 
     /// Steps over a string, which ends with its line at the latest.

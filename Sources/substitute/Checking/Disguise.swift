@@ -1,0 +1,57 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// Beginnings of files that are not what their names say, and the beginnings that formats of text must have.
+enum Disguise {
+    /// The predicate of a sentence about a file that is something else; nil for all others.
+    static func problem(of file: FileSample) -> String? {
+        if let known = beginnings.first(where: { $0.applies(file) && file.beginning.hasPrefix($0.start) }) {
+            return known.predicate
+        }
+        let type = file.type.canonical.essence
+        guard let (_, start) = required.first(where: { $0.type == type }), !file.beginning.hasPrefix(start) else {
+            return nil
+        }
+        return "does not begin with \(quoted(start)), as \(type) must; export it again"
+    }
+
+    private struct Beginning {
+        let start: String
+        let predicate: String
+        let applies: @Sendable (FileSample) -> Bool
+
+        init(_ start: String, _ predicate: String, _ applies: @escaping @Sendable (FileSample) -> Bool) {
+            (self.start, self.predicate, self.applies) = (start, predicate, applies)
+        }
+    }
+
+    private static let beginnings: [Beginning] =
+        [
+            Beginning(
+                "{\\rtf",
+                "is RTF, which is text with fonts; in TextEdit choose Format > Make Plain Text, and save it again"
+            ) { $0.type.isText && $0.type.canonical.essence != "application/rtf" },
+            Beginning("bplist00", "is a web archive of Safari; save the page as its source") { $0.type.isHTML },
+            Beginning("From: <Saved by", "is a page with all its files in one (MHTML); save it as HTML only") {
+                $0.type.isHTML
+            },
+            Beginning(
+                "&lt;",
+                "is HTML whose \"<\" are written as \"&lt;\"; copy its source, not what a page shows of it"
+            ) {
+                $0.type.isHTML
+            },
+            Beginning("[InternetShortcut]", "is a link to a page; put the file itself in its place") { _ in true },
+            Beginning("data:image/", "is a data: URL, not the file itself; save the picture that it shows") {
+                $0.expected != nil
+            },
+        ]
+        + ["iVBORw0KGgo", "/9j/4", "R0lGOD", "PHN2Zy", "PD94bWwg", "UklGR", "d09GM"].map { start in
+            Beginning(start, "is a file as text (Base64); decode it") { $0.expected != nil }
+        }
+
+    /// WebVTT §4.1 and RFC 8216 §4.3.1.1.
+    private static let required = [
+        (type: "text/vtt", start: "WEBVTT"), (type: "application/vnd.apple.mpegurl", start: "#EXTM3U"),
+    ]
+}
