@@ -180,6 +180,8 @@ struct CheckTests {
             "nested.css": "a { &:b { c: d } @media (e) { f: g } }\n@page:first { h: i }",
             "cdo.css": "<!-- a { b: c } -->",
             "url.css": "@import url(//h/a.css); a { b: url(data:image/png;base64,//8=); c: \"$d: e; // f\" }",
+            "quotes.css": "a { quotes: \"\u{201C}\" \"\u{201D}\" } /* \u{2019} } */ b::after { content: '}' }",
+            "file.css": "a::after { content: \"see file:///a\" }", "films.vtt": "\u{FEFF}WEBVTT - films\n",
             "less.js": "1 < 2", "model.js": "{ \"metadata\": { \"version\": 3 } }",
             "git.md": "<<<<<<< a\n=======\n>>>>>>> b\n",
             "rule.txt": "Title\n=======\n", "vue.txt": "<script>a</script>", "eof.txt": "text\u{1A}",
@@ -194,6 +196,7 @@ struct CheckTests {
         try folder.write(Data("ID3\u{4}\0fLaC".utf8), to: "tagged.flac")
         try folder.write(Data([0x49, 0x49, 0x2B, 0, 8, 0]), to: "big.tiff")
         try folder.write(Data("BM".utf8) + [62, 0, 0, 0, 3, 0, 5, 0, 54, 0, 0, 0, 40, 0, 0, 0], to: "hotspot.bmp")
+        try folder.write(Data([0xFF, 0xD8, 0xFF, 0xDA, 1, 0xFF, 0xD9, 0, 0]), to: "trailing.jpg")
         try folder.write(Data(count: 100), to: "padded.mp3")
         try folder.write(Data("MZ\u{90}\0program".utf8), to: "unpacks.zip")
         try folder.write("{ \"https://h/\": \"./\" }", to: "manifest.json")

@@ -115,6 +115,9 @@ struct MistakeTests {
         "html": Array("<!doctype html><title>Not found</title>".utf8), "text": Array("Some text.\n".utf8),
         "large": [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: 0, count: 5_200_000),
         "bitmap": Array("BM".utf8) + [62, 0, 0, 0, 3, 0, 5, 0, 54, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0],
+        "cutpng": [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Array("\0\0\u{8}\0IDAT".utf8) + [1, 2, 3],
+        "cutjpeg": [0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 0xFF, 0xDA, 0, 8, 1, 2, 3],
+        "cutwebp": Array("RIFF".utf8) + [0x24, 8, 0, 0] + Array("WEBPVP8 ".utf8),
         "ttf": [0, 1, 0, 0, 0, 0x10, 0, 0], "woff": Array("wOFF\0\u{1}\0\0".utf8),
         // 日本語のコメントです
         "shiftjis": Array("/* ".utf8) + [
