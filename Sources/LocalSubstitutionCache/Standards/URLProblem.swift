@@ -57,7 +57,7 @@ package enum URLProblem: Error, Equatable {
             "\(subject) names no server; " + guess("write https://example.com/…")
         case .host(let host) where host.utf8.contains(UInt8(ascii: "*")):
             "\(quoted(host)) has a wildcard, and there are none; write an entry for each server"
-        case .host(let host) where host.contains { "<>{}$".contains($0) } && meant == nil:
+        case .host(let host) where host.first.map { "<{$".contains($0) } == true && meant == nil:
             "\(quoted(host)) stands for a server, whose name belongs here; write it"
         case .host(let host):
             "\(quoted(host)) is not the name of a server" + (meant.map { "; did you mean \($0)?" } ?? "")
