@@ -253,7 +253,8 @@ extension ManifestReader {
             return .exact
         default:
             var remedy = ""
-            if case .string(let word) = field.value.kind {
+            // A URL is no list, and cut in pieces it would show what quoting hides.
+            if case .string(let word) = field.value.kind, !word.contains("/") {
                 remedy =
                     ["true", "false"].contains(word)
                     ? "; write \(word) without quotation marks"
