@@ -18,8 +18,8 @@ package enum URLProblem: Error, Equatable {
 
     /// The problem of `url`, as a sentence for the person who wrote it.
     ///
-    /// User information in it is hidden, and is what to mend first. The remedy is the whole URL, with every other slip in
-    /// it mended, too.
+    /// User information in it is hidden, and is what to mend first. The remedy is the whole URL, with every other slip
+    /// in it mended, too.
     package func message(for url: String) -> String {
         let bytes = Array(url.utf8)
         let secret = UserInformation.places(in: bytes).first?.secret
