@@ -87,13 +87,7 @@ extension ManifestResolver {
             let noun = ["image": "an image", "font": "a font", "audio": "audio", "video": "video"][expected],
             expected != substitution.mediaType.canonical.kind, substitution.mediaType != .octetStream
         else { return }
-        add(
-            .warning,
-            .unlikelyType,
-            substitution.fileOffset,
-            "\(quoted(substitution.url)) is loaded as \(noun), and \(quoted(substitution.reference.path)) is sent as "
-                + "\(substitution.mediaType.essence); name another file"
-        )
+        warn(of: substitution, loadedAs: noun)
     }
 
     /// Warns of a URL that by its extension is a stylesheet or a script, and is answered by something that browsers
@@ -107,12 +101,16 @@ extension ManifestResolver {
         guard substitution.folderLength == nil, isOther, sent.canonical.essence != expected,
             let noun = ["text/css": "a stylesheet", "text/javascript": "a script"][expected]
         else { return }
+        warn(of: substitution, loadedAs: noun)
+    }
+
+    private mutating func warn(of substitution: Substitution, loadedAs noun: String) {
         add(
             .warning,
             .unlikelyType,
             substitution.fileOffset,
             "\(quoted(substitution.url)) is loaded as \(noun), and \(quoted(substitution.reference.path)) is sent as "
-                + "\(sent.essence); name another file"
+                + "\(substitution.mediaType.essence); name another file"
         )
     }
 
