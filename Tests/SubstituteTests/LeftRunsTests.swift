@@ -72,6 +72,30 @@ struct LeftRunsTests {
         }
     }
 
+    @Test("--open waits for no browser, and tells it nothing of the package manager", .timeLimit(.minutes(10)))
+    func browser() async throws {
+        // An opener that leaves a browser behind, which ends when the pipe does.
+        try folder.write("#!/bin/sh\nenv > env.txt\ncat pipe &\n", to: "bin/xdg-open")
+        chmod(folder.url.appendingPathComponent("bin/xdg-open").path, 0o755)
+        let pipe = folder.url.appendingPathComponent("pipe").path
+        mkfifo(pipe, 0o600)
+        // Both ends, so that neither side waits for the other to open its own.
+        let descriptor = open(pipe, O_RDWR)
+        defer { close(descriptor) }
+        let path =
+            folder.url.appendingPathComponent("bin").path + ":"
+            + ProcessInfo.processInfo.environment["PATH", default: ""]
+        let line = "PATH='\(path)' SUBSTITUTE_VERB=substitute-edit \"$0\" preview --open > out.txt; echo ended"
+        try await onThread {
+            let (shell, output) = try self.shell(line)
+            #expect(try self.read(output, until: "ended") == "ended\n")
+            kill(shell.processIdentifier, SIGKILL)
+        }
+        #expect(try String(contentsOf: folder.url.appendingPathComponent("out.txt"), encoding: .utf8).contains("1 URL"))
+        let told = try String(contentsOf: folder.url.appendingPathComponent("env.txt"), encoding: .utf8)
+        #expect(told.contains("PATH=") && !told.contains("SUBSTITUTE_"))
+    }
+
     @Test("Where standard input is closed, that is said", arguments: ["check -", "explain -", "import -"])
     func closedInput(command: String) async throws {
         let result = try await Tool.run("/bin/sh", ["-c", "\"$0\" \(command) <&-", Tool.url.path], in: folder.url)
