@@ -82,15 +82,18 @@ struct JSONSlices {
         let closing = current == UInt8(ascii: "{") ? UInt8(ascii: "}") : UInt8(ascii: "]")
         position += 1
         skipSpace()
-        if current == closing { return position += 1 }
-        while true {
+        // Foundation on Linux takes a comma before the closing bracket, as some programs write it.
+        while current != closing {
             try element(&self)
             skipSpace()
-            guard current == closing || current == UInt8(ascii: ",") else { throw Broken() }
-            position += 1
-            if bytes[position - 1] == closing { return }
-            skipSpace()
+            if current == UInt8(ascii: ",") {
+                position += 1
+                skipSpace()
+            } else if current != closing {
+                throw Broken()
+            }
         }
+        position += 1
     }
 
     private mutating func name() throws(Broken) -> String {

@@ -42,6 +42,20 @@ struct HARFileTests {
         #expect(try exchanges.map { try $0.bytes } == [Data("body".utf8)])
     }
 
+    @Test(
+        "A comma before a closing bracket is taken where Foundation's reader of JSON takes it",
+        arguments: [
+            #"{"log":{"entries":[{"response":{"content":{"text":"body",},},},],},}"#,
+            #"{"log":{"entries":[{"response":{"content":{"text":"body"}}},]}}"#,
+            #"{"log":{"entries":[{"response":{"content":{"text":"body"} , } }]}}"#,
+        ]
+    )
+    func commas(recording: String) throws {
+        let isJSON = (try? JSONSerialization.jsonObject(with: Data(recording.utf8))) != nil
+        let exchanges = try? HARFile(Data(recording.utf8), name: "page.har").exchanges
+        if isJSON { #expect(try exchanges?.map { try $0.bytes } == [Data("body".utf8)]) }
+    }
+
     @Test("A recording with a mistake anywhere is refused, exactly where Foundation's reader of JSON refuses it")
     func mistakes() throws {
         let entry = HAREntry(text: #"a "b" \ é"#, size: "12", asked: [.init("A", "b")]).json
