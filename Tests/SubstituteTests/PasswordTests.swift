@@ -76,6 +76,16 @@ struct PasswordTests {
         )
     }
 
+    @Test("A password that is longer than the excerpt of a line is hidden, too")
+    func long() async throws {
+        let url = "https://user:" + String(repeating: "s3cr3t", count: 200) + "@h/a.css"
+        try folder.write("{ \"https://h/a.css\": \"\(url)\",\n \"\(url)\": \"missing.css\" }", to: "manifest.json")
+        let result = await Tool.call(["check", manifest])
+        #expect(result.status == 1)
+        #expect(result.output.contains("…@h/a.css"))
+        #expect(!(result.output + result.errors).contains("s3cr3t"))
+    }
+
     @Test("Of a manifest, whatever is wrong with it, in any format", arguments: Self.urls)
     func manifest(url: String) async throws {
         for text in Self.manifests(url) {

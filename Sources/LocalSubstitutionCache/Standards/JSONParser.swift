@@ -18,7 +18,7 @@ package struct JSONParser {
     /// The brackets that close what is open, from the outermost.
     private var closings: [UInt8] = []
     private(set) var errors: [JSONSyntaxError] = []
-    private lazy var secrets = UserInformation.places(in: bytes)
+    private lazy var secrets = UserInformation.Secrets(in: bytes)
 
     /// Thrown when reading on makes no sense; the errors tell why.
     struct Stop: Error {}
@@ -291,13 +291,13 @@ package struct JSONParser {
     private mutating func word() throws(Stop) -> JSONValue.Kind {
         let start = position
         let bare = bareText { byte, _ in byte == UInt8(ascii: ",") || byte.isClosingBracket }
-        let text = faultyText(bare)
-        switch text {
+        switch text(bare) {
         case "true": return .bool(true)
         case "false": return .bool(false)
         case "null": return .null
         default: break
         }
+        let text = faultyText(bare)
         if closings.isEmpty {
             guard let brace = bytes[bare].firstIndex(of: UInt8(ascii: "{")) else {
                 position = start
@@ -428,13 +428,7 @@ package struct JSONParser {
 
     /// A part of the text that is wrong: without what only the whole text shows to be user information.
     mutating func faultyText(_ range: Range<Int>) -> String {
-        var (shown, start) = ("", range.lowerBound)
-        for secret in secrets.map(\.secret) where secret.overlaps(range) {
-            if secret.lowerBound > start { shown += text(start..<secret.lowerBound) }
-            shown += "…"
-            start = min(secret.upperBound, range.upperBound)
-        }
-        return shown + text(start..<range.upperBound)
+        String(decoding: secrets.hidden(in: range, of: bytes), as: UTF8.self)
     }
 }
 

@@ -6,7 +6,7 @@ struct Excerpts {
     private let text: [UInt8]
     private let lineStarts: [Int]
     /// User information of URLs, which is not shown.
-    private let secrets: [Range<Int>]
+    private let secrets: UserInformation.Secrets
 
     /// How much of a line is looked at, before and after the place, in bytes; and shown, in columns.
     private static let (window, before, after) = (400, 60, 80)
@@ -16,7 +16,7 @@ struct Excerpts {
         var starts = [0]
         for (offset, byte) in self.text.enumerated() where byte == UInt8(ascii: "\n") { starts.append(offset + 1) }
         lineStarts = starts
-        secrets = UserInformation.places(in: self.text).map(\.secret)
+        secrets = UserInformation.Secrets(in: self.text)
     }
 
     /// The line of an issue, and below it a caret at its place; nil when the issue is not about a place in the text.
@@ -32,7 +32,7 @@ struct Excerpts {
         guard !text[first..<min(end, place + Self.window)].contains(0) else { return nil }
         let last = boundary(min(end, place + Self.window), before: end)
         // A place in a secret is shown at its beginning.
-        let middle = max(first, secret(at: place)?.lowerBound ?? place)
+        let middle = max(first, secrets.range(at: place)?.lowerBound ?? place)
         let head = shown(first..<middle)
         let tail = shown(middle..<last)
         guard !(head + tail).allSatisfy(\.isWhitespace) else { return nil }
@@ -62,28 +62,9 @@ struct Excerpts {
 
     /// Printable, with a space for each tab.
     private func shown(_ range: Range<Int>) -> [Character] {
-        var (bytes, start): ([UInt8], Int) = ([], range.lowerBound)
-        while let secret = secrets[firstSecret(endingAfter: start)...].first, secret.lowerBound < range.upperBound {
-            bytes += text[start..<max(start, secret.lowerBound)] + Array("…".utf8)
-            start = min(secret.upperBound, range.upperBound)
-        }
-        let text = String(decoding: bytes + text[start..<range.upperBound], as: UTF8.self)
+        let text = String(decoding: secrets.hidden(in: range, of: text), as: UTF8.self)
             .replacingOccurrences(of: "\t", with: " ")
         return Array(printable(text.hasSuffix("\r") ? String(text.dropLast()) : text))
-    }
-
-    private func secret(at place: Int) -> Range<Int>? {
-        secrets[firstSecret(endingAfter: place)...].first.flatMap { $0.contains(place) ? $0 : nil }
-    }
-
-    /// The index of the first secret that ends behind an offset.
-    private func firstSecret(endingAfter offset: Int) -> Int {
-        var (low, high) = (0, secrets.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if secrets[middle].upperBound > offset { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 
     private static func cut(_ characters: [Character], to columns: Int) -> [Character] {
