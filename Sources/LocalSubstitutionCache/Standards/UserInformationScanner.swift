@@ -150,8 +150,10 @@ struct UserInformationScanner {
         if start >= text.count || text[start] == UInt8(ascii: "\"") || text[start] == UInt8(ascii: "'") { return nil }
         let isAlone = word == position
         if isAlone, word > 0, "\"'".utf8.contains(text[word - 1]) { return nil }
-        guard let at = lastAt(inRunFrom: start, level: colon.level, where: { !isNumber($0) }) else {
-            var offset = start
+        // A run of a lower level goes on where one of a higher level ended in vain.
+        let unread = max(start, barrenRun.end)
+        guard let at = lastAt(inRunFrom: unread, level: colon.level, where: { !isNumber($0) }) else {
+            var offset = unread
             while offset < text.count, !endsRun(offset, colon.level) { offset = letter(at: offset).end }
             barrenRun = (offset, colon.level)
             return nil
