@@ -269,6 +269,21 @@ struct ExplainTests {
         }
     }
 
+    @Test("A list may have comments, and a pipe is no file: it may never end")
+    func listsAndPipes() async throws {
+        try folder.write("# what the page loads\n\nhttps://h/a.css\n", to: "list.txt")
+        let list = await call("@manifest.json", "@list.txt")
+        #expect(!list.output.contains("#"), "\(list)")
+        let pipe = folder.url.appendingPathComponent("pipe").path
+        mkfifo(pipe, 0o600)
+        for command in ["explain", "import"] {
+            let manifest = folder.url.appendingPathComponent("manifest.json").path
+            let result = await Tool.call([command, manifest, pipe])
+            #expect(result.status == 1)
+            #expect(result.errors.hasSuffix("/pipe\" is no plain file; name one, or \"-\" for standard input\n"))
+        }
+    }
+
     @Test("A sentence tells what becomes of the URL that a browser asks for instead")
     func browser() async throws {
         let manifest = """

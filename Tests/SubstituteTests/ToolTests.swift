@@ -184,6 +184,16 @@ struct ToolTests {
         #expect(broken.status == 1 && broken.output == "" && broken.errors.hasPrefix("manifest.json:1:1: error: "))
     }
 
+    @Test("A folder to make may begin with a tilde, since a shell has replaced all others")
+    func tilde() async throws {
+        let made = try await run(["init", "~"])
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(FileManager.default.fileExists(atPath: folder.url.path + "/~/manifest.json"))
+        let extended = try await run(["webextension", "./~", "-o", "~x"])
+        #expect(extended.status == 0, "\(extended.errors)")
+        #expect(FileManager.default.fileExists(atPath: folder.url.path + "/~x/manifest.json"))
+    }
+
     @Test("init makes what check finds nothing wrong with, and writes over nothing")
     func initialise() async throws {
         try folder.write("", to: "Package.swift")

@@ -160,8 +160,11 @@ private struct AddRun {
         return true
     }
 
-    /// How many stylesheets may import each other in a row.
+    /// The longest row of stylesheets that import each other.
     private static let deepest = 20
+
+    /// The most URLs that a run loads for references: a server may name one more in each stylesheet.
+    private static let most = 2000
 
     /// Adds what the pages and stylesheets refer to, and what the stylesheets among that refer to.
     mutating func addReferences(to addition: inout Addition) async {
@@ -173,6 +176,13 @@ private struct AddRun {
             }
             keys.removeAll { seen.contains($0.identityKey) }
             if keys.isEmpty { break }
+            if seen.count + keys.count > Self.most {
+                lines.append(
+                    "left     \(counted(keys.count, "reference")), since \(Self.most) URLs are the most for one run; "
+                        + "import a recording instead"
+                )
+                break
+            }
             if depth == Self.deepest {
                 lines.append("left     what stylesheets import that lie \(Self.deepest) deep in others")
                 break

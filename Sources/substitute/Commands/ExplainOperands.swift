@@ -44,7 +44,7 @@ struct ExplainOperands {
         case nil: return word.hasSuffix(".json") && !isServer(word)
         case .typeDirectory?: return true
         default:
-            let data = try read(word)
+            let data = try FileSystem.contents(of: word)
             return !HARFile.hasLog(data) && (word.hasSuffix(".json") || HARFile.isLikely(data))
         }
     }
@@ -59,7 +59,7 @@ struct ExplainOperands {
         case .typeDirectory?:
             throw ToolError("\(quoted(word)) is a folder; name a recording (HAR) or a list of URLs in it")
         default:
-            return .file(word, try read(word))
+            return .file(word, try FileSystem.contents(of: word))
         }
     }
 
@@ -86,14 +86,6 @@ struct ExplainOperands {
         guard let near = suggestion(for: url.lastPathComponent, among: names) else { return "" }
         let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
         return "; did you mean \(quoted(folder + near))?"
-    }
-
-    private static func read(_ path: String) throws -> Data {
-        do {
-            return try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch {
-            throw ToolError("\(quoted(path)) cannot be read: \(FileSystem.reason(error))")
-        }
     }
 }
 
@@ -129,8 +121,8 @@ extension ExplainOperands.Source {
         let lines = UnicodeText.utf8(data).split(separator: UInt8(ascii: "\n")).map { line in
             String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         }
-        // An empty line of a list is no URL.
-        return lines.filter { !$0.isEmpty || lines.count == 1 }.flatMap(questions(about:))
+        // An empty line of a list is no URL, and neither is a comment.
+        return lines.filter { !$0.isEmpty && !$0.hasPrefix("#") || lines.count == 1 }.flatMap(questions(about:))
     }
 
     /// A manifest writes //host/path for both schemes.

@@ -87,11 +87,7 @@ enum ImportCommand {
     private static func read(_ file: String, _ console: Console) throws -> Data {
         if file == "-" { return try console.readAll() }
         guard FileSystem.kind(of: file) != nil else { throw ToolError("\(quoted(file)) does not exist") }
-        do {
-            return try Data(contentsOf: URL(fileURLWithPath: file))
-        } catch {
-            throw ToolError("\(quoted(file)) cannot be read: \(FileSystem.reason(error))")
-        }
+        return try FileSystem.contents(of: file)
     }
 
     private static func kinds(_ arguments: Arguments) throws(UsageError) -> Set<ResourceKind> {

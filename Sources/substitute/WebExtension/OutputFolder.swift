@@ -32,7 +32,7 @@ struct OutputFolder {
     init(_ path: String, besides sources: URL) throws {
         self.path = path
         let name = path.hasSuffix("/") ? String(path.reversed().drop { $0 == "/" }.reversed()) : path
-        let absolute = URL(fileURLWithPath: name.isEmpty ? path : name).standardizedFileURL
+        let absolute = FileSystem.place(of: name.isEmpty ? path : name)
         url = absolute.deletingLastPathComponent().resolvingSymlinksInPath()
             .appendingPathComponent(absolute.lastPathComponent).resolvingSymlinksInPath()
         let (folder, files) = (url.path + "/", sources.resolvingSymlinksInPath().path + "/")

@@ -302,6 +302,18 @@ struct AddTests {
         #expect(site.listing == before)
     }
 
+    @Test("A page that refers to thousands of files is added without them")
+    func tooMany() async throws {
+        site.set("/", (0..<2000).map { "<img src=\($0).png>" }.joined(), type: "text/html")
+        let result = try await site.run("add", "-r", "\(site.url)/")
+        #expect(result.status == 0 && site.requests() == ["GET /"], "\(result)")
+        #expect(
+            result.output.hasSuffix(
+                "left     2000 references, since 2000 URLs are the most for one run; import a recording instead\n"
+            )
+        )
+    }
+
     @Test("Control-C while something is loaded leaves the folder as it was")
     func interrupted() async throws {
         // It never ends, and is never silent for long.
