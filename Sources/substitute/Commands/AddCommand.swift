@@ -11,7 +11,8 @@ enum AddCommand {
         options: [path, replace, references, host, .maxSize, .dryRun],
         discussion: """
             Each file lies below the manifest's folder as host/path. The entries stand behind all others, written as they
-            are; what stands in the manifest is not touched. A URL that an entry answers already is left alone.
+            are; what stands in the manifest is not touched. A URL that an entry answers already is left alone;
+            --with-references looks into the file that is there.
 
             \(Command.aboutManifest)
 
@@ -106,7 +107,7 @@ private struct AddRun {
     let staging: StagingFolder
     /// What is to be told when all is done, and what could not be.
     private(set) var (lines, problems): ([String], [String]) = ([], [])
-    /// What came, for its references.
+    /// Pages and stylesheets whose references may be wanted: those that came, and those that are there already.
     private var resources: [Resource] = []
     private var selection: ReferenceSelection
     private var seen: Set<String> = []
@@ -129,6 +130,7 @@ private struct AddRun {
             }
             if !options.replaces, let known = addition.known(key) {
                 if !report(key, known) { isComplete = false }
+                if case .present = known, let resource = addition.present(key, url) { resources.append(resource) }
             } else {
                 wanted.append(Download(key: key, url: url))
             }

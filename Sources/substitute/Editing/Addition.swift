@@ -12,7 +12,7 @@ struct Resource {
     let key: URLPattern
     /// Whether it is to answer with any query.
     var ignoresQuery = false
-    /// In the staging folder.
+    /// In the staging folder; of what is present, in the manifest's.
     let file: URL
     /// As the server called it.
     let type: MediaType?
@@ -81,6 +81,14 @@ struct Addition {
         }
         return text.line(of: key).map { line in
             .refused("the entry in line \(line) is for a folder, in which there is no index.html; put one there")
+        }
+    }
+
+    /// The file that answers a URL already, as if its server had sent it.
+    func present(_ key: URLPattern, _ url: URL) -> Resource? {
+        substitution(for: key).map { old in
+            let file = URL(fileURLWithPath: old.realPath)
+            return Resource(key: key, file: file, type: old.mediaType, source: url, version: nil)
         }
     }
 

@@ -35,6 +35,19 @@ struct ReferenceTests {
         )
     }
 
+    @Test("Of a stylesheet that is there already, which is not loaded again")
+    func present() async throws {
+        site.set("/a.css", "@import 'b.css'", type: "text/css")
+        #expect(await add().errors == "\"\(site.url)/b.css\" was not loaded: its server answers 404\n")
+        site.set("/b.css", "i { background: url(c.svg) }", type: "text/css")
+        site.set("/c.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>", type: "image/svg+xml")
+        _ = site.requests()
+        let result = await add()
+        #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
+        #expect(result.output.hasPrefix("present  \(site.url)/a.css"))
+        #expect(site.requests() == ["GET /b.css", "GET /c.svg"])
+    }
+
     @Test("Of stylesheets that import each other without end it says where it stopped")
     func endless() async throws {
         for number in 0..<40 { site.set("/\(number).css", "@import '\(number + 1).css'", type: "text/css") }
