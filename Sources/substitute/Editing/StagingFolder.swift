@@ -103,9 +103,13 @@ final class StagingFolder: @unchecked Sendable {
     }
 
     /// A file with these bytes.
-    func write(_ data: Data) throws -> URL {
+    func write(_ data: Data) throws(ToolError) -> URL {
         let file = place()
-        try data.write(to: file)
+        do {
+            try data.write(to: file)
+        } catch {
+            throw ToolError("nothing was changed: \(FileSystem.reason(error))")
+        }
         return file
     }
 

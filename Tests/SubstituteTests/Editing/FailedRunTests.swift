@@ -237,6 +237,14 @@ struct FailedRunTests {
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test("A file that cannot be made")
+    func unwritten() throws {
+        let staging = try StagingFolder(in: site.url)
+        try FileManager.default.removeItem(at: staging.url)
+        let error = try #require(throws: ToolError.self) { try staging.write(Data("new".utf8)) }
+        #expect(error.message.hasPrefix("nothing was changed: "))
+    }
+
     @Test("A folder, or a file, that lies in the way")
     func inTheWay() throws {
         try site.folder.write("old\n", to: "h/a.css/deep.css")
