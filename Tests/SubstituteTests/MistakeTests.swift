@@ -4,13 +4,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs each section of `Fixtures/Mistakes.md` and compares what the tool answers.
+/// Runs each section of `Fixtures/Mistakes.md` and `Fixtures/FreshMistakes.md` and compares what the tool answers.
 ///
 /// Run the tests with `UPDATE_GOLDEN_FILES=1` to write the answers anew, and read the difference before you keep it.
 @Suite("Designers' mistakes")
 struct MistakeTests {
-    private static let document = Tool.package.appendingPathComponent("Tests/SubstituteTests/Fixtures/Mistakes.md")
-
     /// One section: a manifest with a mistake, and what the tool answers.
     private struct Mistake {
         let title: String
@@ -43,11 +41,12 @@ struct MistakeTests {
         return String(section[start.upperBound..<end.lowerBound].dropLast())
     }
 
-    @Test("Each gets its answer")
-    func answers() async throws {
-        let text = try String(contentsOf: Self.document, encoding: .utf8)
+    @Test("Each gets its answer", arguments: [("Mistakes.md", 150), ("FreshMistakes.md", 50)])
+    func answers(in name: String, ofMoreThan count: Int) async throws {
+        let document = Tool.package.appendingPathComponent("Tests/SubstituteTests/Fixtures/\(name)")
+        let text = try String(contentsOf: document, encoding: .utf8)
         let sections = text.components(separatedBy: "\n### ")
-        #expect(sections.count > 150)
+        #expect(sections.count > count)
         var result = sections[0]
         for section in sections.dropFirst() {
             let mistake = try Mistake(section)
@@ -62,7 +61,7 @@ struct MistakeTests {
             result += "\n### " + section[..<start.upperBound] + answer + "\n" + rest[end.lowerBound...]
         }
         if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil {
-            try Data(result.utf8).write(to: Self.document)
+            try Data(result.utf8).write(to: document)
         }
     }
 
@@ -118,6 +117,18 @@ struct MistakeTests {
         "cutpng": [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Array("\0\0\u{8}\0IDAT".utf8) + [1, 2, 3],
         "cutjpeg": [0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 0xFF, 0xDA, 0, 8, 1, 2, 3],
         "cutwebp": Array("RIFF".utf8) + [0x24, 8, 0, 0] + Array("WEBPVP8 ".utf8),
+        // The length is 8 KB.
+        "cutwoff2": Array("wOF2".utf8) + [0, 1, 0, 0, 0, 0, 0x20, 0, 0, 10, 0, 0, 1, 2, 3],
+        "zip": [0x50, 0x4B, 3, 4, 20, 0, 8, 0, 8, 0],
+        "webarchive": Array("bplist00".utf8) + [0xD1, 1, 2, 0x5F, 0x10, 0x0F],
+        "mp4": [0, 0, 0, 0x18] + Array("ftypisom\0\0\u{2}\0isommp42".utf8),
+        // Each CRLF became an LF.
+        "textpng": [0x89, 0x50, 0x4E, 0x47, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D] + Array("IHDR".utf8),
+        "appledouble": [0, 5, 0x16, 7, 0, 2, 0, 0] + Array("Mac OS X        ".utf8) + [0, 2, 0, 0, 0, 9],
+        "latinsvg": Array("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\">".utf8)
+            + Array("<title>Caf".utf8) + [0xE9] + Array("</title></svg>\n".utf8),
+        "latinpage": Array("<!doctype html><meta charset=\"windows-1252\"><title>Caf".utf8) + [0xE9]
+            + Array("</title>\n".utf8),
         "ttf": [0, 1, 0, 0, 0, 0x10, 0, 0], "woff": Array("wOFF\0\u{1}\0\0".utf8),
         // 日本語のコメントです
         "shiftjis": Array("/* ".utf8) + [
