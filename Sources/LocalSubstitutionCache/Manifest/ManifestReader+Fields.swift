@@ -15,6 +15,15 @@ extension ManifestReader {
         // A field whose name is lost may have been any.
         var hasFile = fields.contains(where: \.isLost)
         var typeOffset = offset
+        let isAnswer = Self.isAnswer(fields) { synonyms[$0.lowercased()] ?? suggestion(for: $0, among: known) }
+        if isAnswer {
+            error(
+                .missingField,
+                offset,
+                "an entry names a file; if this is the answer itself, write it into a file, and name that"
+            )
+            return
+        }
         for field in fields where !field.isLost {
             switch field.name {
             case "file":
@@ -65,6 +74,17 @@ extension ManifestReader {
                     )
                     continue
                 }
+                if field.name.hasPrefix("/"), Self.isKey(entry.key.value) {
+                    hasFile = true
+                    let server = entry.key.value.reversed().drop { $0 == "/" }.reversed()
+                    error(
+                        .unknownField,
+                        field.nameOffset,
+                        "each URL is written whole, as an entry of its own; write "
+                            + "\(quoted(String(server) + field.name, limit: 1000)) outside of these { }"
+                    )
+                    continue
+                }
                 let meant = synonyms[field.name.lowercased()] ?? suggestion(for: field.name, among: known)
                 if meant == "file" { hasFile = true }
                 error(
@@ -90,6 +110,20 @@ extension ManifestReader {
                 "remove \"type\": a folder holds files of many types; give single files entries of their own"
             )
         }
+    }
+
+    /// True for an object that is the content of a file.
+    ///
+    /// None of its names is near a field's, and none of its values is a file's name.
+    private static func isAnswer(_ fields: [JSONMember], _ field: (String) -> String?) -> Bool {
+        fields.count > 1
+            && fields.allSatisfy { member in
+                if case .string(let text) = member.value.kind, text.contains(where: { "./".contains($0) }) {
+                    return false
+                }
+                return !member.isLost && !member.name.contains("/") && !member.name.hasPrefix("$")
+                    && CommentName.problem(of: member.name, member.value) == nil && field(member.name) == nil
+            }
     }
 
     private mutating func readType(_ text: String, _ offset: Int) -> MediaType? {

@@ -105,7 +105,8 @@ struct ManifestReader {
                 isOneEntry = misplaced.kind == .fieldOfOnlyEntry
                 return misplaced.kind == .entry ? entry : nil
             }
-            self.error(.badURL, member.nameOffset, error.message(for: member.name))
+            let pattern = Wildcard.problem(ofPattern: member.name, member.value)
+            self.error(.badURL, member.nameOffset, pattern ?? error.message(for: member.name))
         }
         switch member.value.kind {
         case .string(let path):

@@ -62,9 +62,29 @@ extension ManifestResolver {
             return "browsers refuse \(quoted(name)) where every origin is allowed; "
                 + "name one, such as \"Access-Control-Allow-Origin\": \"https://example.com\""
         default:
-            return nil
+            return headerName(meantBy: name).map {
+                "browsers know no header \(quoted(name)); did you mean \(quoted($0))?"
+            }
         }
     }
+
+    /// The header whose name differs in a single one of its words, by a slip.
+    private static func headerName(meantBy name: String) -> String? {
+        let words = name.lowercased().split(separator: "-").map(String.init)
+        return headerNames.first { known in
+            let meant = known.lowercased().split(separator: "-").map(String.init)
+            let pairs = zip(words, meant).filter { $0 != $1 }
+            return words.count == meant.count && pairs.count == 1
+                && pairs.allSatisfy { suggestion(for: $0, among: [$1]) != nil }
+        }
+    }
+
+    /// Long names that a slip leaves recognisable (Fetch Standard §3.3, CSP §3.1).
+    private static let headerNames = [
+        "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
+        "Access-Control-Allow-Methods", "Access-Control-Expose-Headers", "Cross-Origin-Resource-Policy",
+        "Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy", "Content-Security-Policy",
+    ]
 
     /// `serialized-origin` of RFC 6454 §6.2.
     private static func isOrigin(_ text: String) -> Bool {

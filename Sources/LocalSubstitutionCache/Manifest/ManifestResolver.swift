@@ -59,6 +59,11 @@ struct ManifestResolver {
                 if finding.code == .missingFile, let problem = Wildcard.problem(with: file.value, of: entry) {
                     finding.message = problem
                 }
+                if finding.code == .missingFile,
+                    let problem = CloudPlaceholder.problem(ofMissing: file.value, in: folder)
+                {
+                    finding.message = problem
+                }
                 if finding.code == .missingFile, let problem = CommentName.problem(ofMissing: file, of: entry) {
                     finding = Finding(offset: entry.key.offset, severity: .error, code: .badURL, message: problem)
                 }

@@ -23,6 +23,16 @@ enum Wildcard {
         return "\"*\" is not a wildcard; \(advice ?? "name one file, such as \"img/logo.png\"")"
     }
 
+    /// The remedy for a key that is a regular expression; nil for all others.
+    static func problem(ofPattern pattern: String, _ value: JSONValue) -> String? {
+        guard pattern.hasPrefix("^") else { return nil }
+        let key = UserInformation.hidden(in: pattern).filter { $0 != "^" && $0 != "\\" }
+        var advice: String?
+        if case .string(let file) = value.kind { advice = folderAdvice(key: key, file: file) }
+        return "\(quoted(pattern)) is a regular expression, and a key is one URL; "
+            + (advice ?? "write an entry for each URL")
+    }
+
     /// The entry that maps all files of the folders that URL and file lie in.
     private static func folderAdvice(key: String, file: String) -> String? {
         guard let slash = key.prefix(while: { $0 != "*" }).lastIndex(of: "/"), key[..<slash].contains("//") else {

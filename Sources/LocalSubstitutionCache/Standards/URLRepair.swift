@@ -24,14 +24,15 @@ enum URLRepair {
     private static let suspicions: [(cause: String, mend: Step)] = [
         ("has two schemes, so its server is called \"http\" or \"https\"", withoutSecondScheme),
         ("has a server whose name holds a comma, or a dot too many", withSoundHost),
+        ("has a \"?\" that nothing follows, so it answers no URL without it", withoutEmptyQuery),
         ("has \"&amp;\", which is how HTML writes \"&\"", withoutEntities),
     ]
 
     private static let steps: [Step] = [
-        unwrapped, withoutInvisible, { $0.trimmingCharacters(in: .whitespaces) }, embedded,
+        unwrapped, withoutInvisible, { $0.trimmingCharacters(in: .whitespaces) }, embedded, withoutDescriptor,
         { $0.replacingOccurrences(of: "\\", with: "/") }, withoutEntities, withSoundScheme, withoutSecondScheme,
         withScheme, withoutUser, withSoundHost, withSoundPort, { String($0.prefix { $0 != "#" }) }, withEncodedPercents,
-        { $0.replacingOccurrences(of: " ", with: "%20") },
+        { $0.replacingOccurrences(of: " ", with: "%20") }, withoutEmptyQuery,
     ]
 
     private static func isURL(_ text: String) -> Bool {
@@ -58,6 +59,11 @@ enum URLRepair {
             text[..<start].lowercased().firstMatch(of: /^(https?[:;.]?)?\/+/) == nil
         else { return text }
         return String(text[start...].prefix { !"<>()[]{}\"'` ".contains($0) })
+    }
+
+    /// The URL of one candidate in `srcset`, without its width or resolution (HTML §4.8.4.2.1).
+    private static func withoutDescriptor(_ text: String) -> String {
+        text.replacing(/\s+[0-9]+(\.[0-9]+)?[wx],?$/, with: "")
     }
 
     private static func withoutInvisible(_ text: String) -> String {
@@ -164,6 +170,10 @@ enum URLRepair {
     }
 
     // MARK: - Path
+
+    private static func withoutEmptyQuery(_ url: String) -> String {
+        url.hasSuffix("?") ? String(url.dropLast()) : url
+    }
 
     /// The URL with each "%" encoded that is no encoding.
     private static func withEncodedPercents(_ url: String) -> String {
