@@ -61,6 +61,7 @@ extension ContentRules {
         switch format {
         case .html: return "servers send a page for a missing file, so load it again from the right address"
         case .gzip: return "it is still compressed, so unpack it (gunzip), or load it again without compression"
+        case .zip: return "unpack it, and put the file that it holds in its place"
         default: break
         }
         let start = file.lastIndex(of: "/").map(file.index(after:)) ?? file.startIndex

@@ -17,8 +17,9 @@ typealias ContentRule = @Sendable (FileSample) -> ContentProblem?
 enum ContentRules {
     /// All rules, in this order: only the first that fails is reported, because others may follow from it.
     private static let all: [ContentRule] = [
-        isFilled, isNoPlaceholder, isNoErrorMessage, isNotDisguised, hasFormatOfType, isNoMarkup,
-        isJoined, isJSON, isXML, isForBrowsers, isForEveryComputer, isWhole, isSmallPicture,
+        isFilled, isNoPlaceholder, isNoErrorMessage, isNotDisguised, isItself, hasFormatOfType, isNoMarkup,
+        isJoined, isJSON, beginsWithDeclaration, isInItsEncoding, isXML, declaresLinks, isBuilt, isForBrowsers,
+        isForEveryComputer, isIndex, isWhole, isWholeFont, isSmallPicture,
     ]
 
     /// The first mistake in the content of a file; nil when there is none.
@@ -98,11 +99,25 @@ enum ContentRules {
         guard file.type.isJSON, !file.head.starts(with: ")]}'".utf8), let text = file.text,
             let problem = JSONProblem(in: text)
         else { return nil }
+        if isInLines(text) {
+            return ContentProblem(
+                kind: "json lines",
+                sentence:
+                    "\(file.subject) has a JSON text in each line (JSON Lines), and JSON is one; write [ before the first, "
+                    + "a comma after each but the last, and ] at the end"
+            )
+        }
         let place = "\(visible(file.substitution.file)):\(problem.line):\(problem.column)"
         return ContentProblem(
             kind: "json \(file.substitution.file)",
             sentence: "\(file.subject) cannot be read as JSON: \(place): \(problem.message)"
         )
+    }
+
+    /// True for several lines, each of which is an object.
+    private static func isInLines(_ text: Data) -> Bool {
+        let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+        return lines.count > 1 && lines.allSatisfy { $0.first == UInt8(ascii: "{") && JSONProblem(in: Data($0)) == nil }
     }
 
     private static func isXML(_ file: FileSample) -> ContentProblem? {
@@ -124,12 +139,15 @@ enum ContentRules {
         )
     }
 
-    /// A stylesheet or an SVG that loads something from the designer's own disk.
+    /// A stylesheet, an SVG or a page that loads something from the designer's own disk.
     private static func isForEveryComputer(_ file: FileSample) -> ContentProblem? {
-        guard file.type.essence == "text/css" || file.type.essence == "image/svg+xml", let text = file.text else {
-            return nil
-        }
-        let starts = ["url(file:", "url(\"file:", "url('file:", "href=\"file:", "href=\"C:\\", "href=\"/Users/"]
+        guard file.type.essence == "text/css" || file.type.essence == "image/svg+xml" || file.type.isHTML,
+            let text = file.text
+        else { return nil }
+        // A site may have a path /Users/.
+        let starts =
+            ["url(file:", "url(\"file:", "url('file:", "href=\"file:", "href=\"C:\\"]
+            + (file.type.isHTML ? ["src=\"file:", "src=\"C:\\"] : ["href=\"/Users/"])
         guard let found = starts.lazy.compactMap({ text.range(of: Data($0.utf8)) }).first else { return nil }
         let line = text[..<found.lowerBound].count { $0 == UInt8(ascii: "\n") } + 1
         let word = String(decoding: text[found.lowerBound...].prefix(60).prefix { $0 >= 0x20 }, as: UTF8.self)
@@ -141,12 +159,40 @@ enum ContentRules {
         )
     }
 
+    /// The page of a folder under a name that answers only for itself.
+    private static func isIndex(_ file: FileSample) -> ContentProblem? {
+        let path = file.substitution.file
+        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        guard file.substitution.namedFile.hasSuffix("/"), name != "index.html",
+            ["index.htm", "index.html"].contains(name.lowercased()),
+            let names = try? FileManager.default.contentsOfDirectory(
+                atPath: String(file.substitution.realPath.dropLast(name.count))
+            ), !names.contains("index.html")
+        else { return nil }
+        return ContentProblem(
+            kind: "index",
+            sentence:
+                "\(file.subject) does not answer for its folder's URL, as only \"index.html\" does; "
+                + "rename it to \(quoted(path.dropLast(name.count) + "index.html"))"
+        )
+    }
+
     // MARK: - Size
 
     private static func isWhole(_ file: FileSample) -> ContentProblem? {
         guard CutPicture.isCut(file) else { return nil }
         let sentence = "\(file.subject) ends too early, so its lower part is missing; load it again, or export it again"
         return ContentProblem(kind: "cut", sentence: sentence)
+    }
+
+    /// WOFF 1.0 §3 and WOFF 2.0 §4.1: the length of the whole file stands behind signature and flavor.
+    private static func isWholeFont(_ file: FileSample) -> ContentProblem? {
+        guard file.format == .woff || file.format == .woff2, file.head.count >= 12,
+            file.head[8..<12].reduce(0, { $0 << 8 | Int($1) }) > file.substitution.size
+        else { return nil }
+        let sentence =
+            "\(file.subject) ends too early, so browsers do not take the font; load it again, or export it again"
+        return ContentProblem(kind: "cut font", sentence: sentence)
     }
 
     /// The size above which a picture gets a warning, in bytes.

@@ -18,6 +18,10 @@ struct StylesheetScan {
     /// The lines of the braces that are open.
     private var braces: [Int] = []
     private var brackets = 0
+    /// The place at which the declaration or the rule begins that is being read, and its line.
+    private var start = (index: 0, line: 1)
+    /// True behind the first rule with braces.
+    private var hasRule = false
 
     /// The first word that no browser understands; nil when there is none.
     static func problem(in text: Data) -> Problem? {
@@ -46,6 +50,10 @@ struct StylesheetScan {
                 }
             } else if isAtStart, !byte.isSpace, let problem = problemHere() {
                 return problem
+            } else if brackets == 0, !braces.isEmpty, byte == UInt8(ascii: ";") || byte == UInt8(ascii: "}"),
+                let problem = problemBehind()
+            {
+                return problem
             } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
                 skipString(byte)
                 isAtStart = false
@@ -59,6 +67,7 @@ struct StylesheetScan {
                     sentence: "it closes nothing, and browsers skip the rule behind it"
                 )
             } else {
+                if isAtStart, !byte.isSpace { start = (index, line) }
                 isAtStart = step(over: byte, isAtStart)
             }
         }
@@ -81,7 +90,9 @@ struct StylesheetScan {
         case UInt8(ascii: "("): brackets += 1
         case UInt8(ascii: ")"): brackets = max(0, brackets - 1)
         case UInt8(ascii: "{"): braces.append(line)
-        case UInt8(ascii: "}"): _ = braces.popLast()
+        case UInt8(ascii: "}"):
+            _ = braces.popLast()
+            hasRule = true
         default: break
         }
         return byte.isSpace ? wasAtStart : brackets == 0 && "{};".utf8.contains(byte)
@@ -103,6 +114,11 @@ struct StylesheetScan {
         else {
             return nil
         }
+        // CSS Cascade §2: only @charset and @layer may stand before it.
+        if hasRule, braces.isEmpty, word.lowercased() == "@import" {
+            let sentence = "browsers skip it behind a rule; move it to the top of the file"
+            return Problem(word: word, line: line, sentence: sentence)
+        }
         let rest = bytes[(index + word.utf8.count)...].drop { $0 == 0x20 || $0 == 0x09 }
         let isAssigned = rest.first == UInt8(ascii: ":")
         guard let language = Self.language(of: word, isAssigned: isAssigned, next: rest) else { return nil }
@@ -110,6 +126,24 @@ struct StylesheetScan {
             word: word,
             line: line,
             sentence: "this is \(language), which browsers do not read; name the stylesheet that is made of it"
+        )
+    }
+
+    /// The mistake in the declaration that ends here: a second one in its next line, with no semicolon before it.
+    ///
+    /// No value has a word and a colon, but for a filter of Internet Explorer, and those of custom properties.
+    private func problemBehind() -> Problem? {
+        // A longer one holds data, and takes time.
+        guard start.index < index, index - start.index < 2_000, bytes[start.index..<index].contains(UInt8(ascii: "\n"))
+        else { return nil }
+        let text = String(decoding: bytes[start.index..<index], as: UTF8.self)
+        let second = /[a-z][a-z\-]*[ \t]*:[^\n;{}]*[^\s;{},][ \t]*\r?\n\s*([a-z\-]+)[ \t]*:/
+        guard !text.contains("/*"), let match = text.prefixMatch(of: second), match.1 != "progid" else { return nil }
+        let word = String(text.prefix { !$0.isNewline }.prefix(60))
+        return Problem(
+            word: word,
+            line: start.line,
+            sentence: "no semicolon follows, so browsers skip this and the next declaration; write ; at its end"
         )
     }
 

@@ -1,0 +1,123 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// The rules that a file is the one that browsers read: not its source, and not what only leads to it.
+extension ContentRules {
+    /// A file that came with something around it, or without its content.
+    static func isItself(_ file: FileSample) -> ContentProblem? {
+        guard let predicate = wrapping(file) ?? otherCode(file) else { return nil }
+        return ContentProblem(kind: predicate, sentence: "\(file.subject) \(predicate)")
+    }
+
+    /// The traces of a program that put something around a file, or in its place.
+    private static func wrapping(_ file: FileSample) -> String? {
+        // AppleSingle and AppleDouble formats, "AppleDouble file header".
+        if file.head.starts(with: [0, 5, 0x16, 7]) {
+            return "is what a Mac keeps beside a file on a foreign disk (AppleDouble); put the file itself in its place"
+        }
+        guard file.isCode || file.expected != nil || file.type.isHTML || file.type.isJSON || file.type.isXML else {
+            return nil
+        }
+        if let head = file.beginning.prefixMatch(of: /HTTP\/[0-9.]+ [1-5][0-9]{2}/)?.0 {
+            return "begins with the head of a server's answer (\(quoted(String(head)))); "
+                + "load it again without the head (curl without -i)"
+        }
+        guard let path = path(in: file) else { return nil }
+        return "holds only the path \(quoted(path)), as a link of Git does on Windows; put the file itself in its place"
+    }
+
+    /// The only line of a text, if it is a path to a file of the same kind.
+    private static func path(in file: FileSample) -> String? {
+        guard file.substitution.size < 500 else { return nil }
+        let line = file.beginning.trimmingCharacters(in: .whitespacesAndNewlines)
+        let known = /(\.{0,2}\/)?([^\s\/:;<>(){}"']+\/)*[^\s\/:;<>(){}"']+\.([A-Za-z0-9]+)/
+        guard let match = line.wholeMatch(of: known),
+            file.substitution.file.lowercased().hasSuffix(".\(match.3.lowercased())")
+        else { return nil }
+        return line
+    }
+
+    /// Code of another language than the type's, which a build turns into the file.
+    private static func otherCode(_ file: FileSample) -> String? {
+        let sourceMap = /\{\s*"version"\s*:\s*3\s*,\s*"(file|sources|names|mappings|sourceRoot|sections)"/
+        if file.isCode, file.beginning.prefixMatch(of: sourceMap) != nil {
+            return "is a source map, which only developers' tools read; put the code itself in its place"
+        }
+        if file.expected == [.webAssembly], file.beginning.hasPrefix("(module") {
+            return "is WebAssembly as text; make the binary of it (wat2wasm), and put that in its place"
+        }
+        let script =
+            /import\s[^;'"]*['"]|export\s+(default|const|function)\s|(const|let|var)\s+\w+\s*=|module\.exports\s*=/
+        let isSVG = file.expected == [.svg]
+        if isSVG || file.type.essence == "text/css", file.beginning.prefixMatch(of: script) != nil {
+            let remedy =
+                isSVG
+                ? "put the <svg> that it draws in its place, as a browser shows it"
+                : "put the stylesheet that a build makes of it in its place"
+            return "is JavaScript, but is sent as \(file.type.essence); \(remedy)"
+        }
+        guard let expected = file.expected, file.format == nil, file.beginning.first == "{",
+            file.head.count == file.substitution.size, JSONProblem(in: Data(file.head)) == nil
+        else { return nil }
+        let names = FileFormat.allCases.filter(expected.contains).map(\.article).joined(separator: " or ")
+        return "is JSON, as a service sends it, not \(names); load the file itself"
+    }
+
+    // MARK: - Sources
+
+    /// A text that a server or a build has yet to turn into what browsers read.
+    static func isBuilt(_ file: FileSample) -> ContentProblem? {
+        guard let text = file.text,
+            let source = file.type.isHTML
+                ? unbuiltPage(text) : file.type.isJavaScript ? typeScript(text) : unbuiltStylesheet(file, text)
+        else { return nil }
+        return ContentProblem(
+            kind: source.sentence,
+            sentence: "\(file.subject) has \(quoted(source.word)) in line \(source.line); \(source.sentence)"
+        )
+    }
+
+    private typealias Source = (word: String, line: Int, sentence: String)
+
+    private static func unbuiltPage(_ text: Data) -> Source? {
+        let marks = [
+            ("<?php", "a server runs this before it sends the page; save the page as a browser gets it"),
+            ("/@vite/client\"", "only a development server answers this; build the site, and take the page from there"),
+        ]
+        return marks.lazy.compactMap { word, sentence in
+            text.range(of: Data(word.utf8)).map { (word, line(of: $0.lowerBound, in: text), sentence) }
+        }.first
+    }
+
+    /// Declarations of types at the beginning of a line, outside of comments and templates.
+    private static func typeScript(_ text: Data) -> Source? {
+        let starts = ["interface ", "export interface ", "import type ", "export type ", "declare module "]
+        for word in starts {
+            let isFirst = text.starts(with: word.utf8)
+            guard let place = isFirst ? text.startIndex : text.range(of: Data("\n\(word)".utf8))?.upperBound else {
+                continue
+            }
+            let before = text[..<place]
+            guard !before.contains(UInt8(ascii: "`")), before.range(of: Data("/*".utf8)) == nil else { continue }
+            let sentence = "this is TypeScript, which browsers do not read; name the script that is made of it"
+            let line = isFirst ? 1 : line(of: place, in: text)
+            return (word.trimmingCharacters(in: .whitespaces), line, sentence)
+        }
+        return nil
+    }
+
+    /// Rules without braces: no CSS has any.
+    private static func unbuiltStylesheet(_ file: FileSample, _ text: Data) -> Source? {
+        guard file.type.essence == "text/css", !text.contains(UInt8(ascii: "{")), !text.contains(UInt8(ascii: "}")),
+            text.range(of: Data("/*".utf8)) == nil,
+            let match = file.beginning.firstMatch(of: /(^|\n)([.#&A-Za-z][^\n:;]*)\r?\n[ \t]+[a-z\-]+:[^\n]+/)
+        else { return nil }
+        let start = text.range(of: Data(match.2.utf8))?.lowerBound ?? text.startIndex
+        let sentence = "no { follows, as in Sass and Stylus, which browsers do not read; name the stylesheet made of it"
+        return (String(match.2.prefix(60)), line(of: start, in: text), sentence)
+    }
+
+    private static func line(of place: Data.Index, in text: Data) -> Int {
+        text[..<place].count { $0 == UInt8(ascii: "\n") } + 1
+    }
+}

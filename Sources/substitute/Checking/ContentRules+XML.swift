@@ -1,0 +1,49 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// The rules for XML that its parser does not tell of, or not in words for designers.
+extension ContentRules {
+    /// XML 1.0 §2.8: the declaration comes first.
+    static func beginsWithDeclaration(_ file: FileSample) -> ContentProblem? {
+        guard file.type.isXML, file.head.first.map({ $0 <= 0x20 }) == true, file.beginning.hasPrefix("<?xml ") else {
+            return nil
+        }
+        return ContentProblem(
+            kind: "space before declaration",
+            sentence: "\(file.subject) has a space or an empty line before \"<?xml\", which must come first; remove it"
+        )
+    }
+
+    /// XML 1.0 §4.3.3: without another name of an encoding, XML is UTF-8.
+    static func isInItsEncoding(_ file: FileSample) -> ContentProblem? {
+        guard file.type.isXML, file.type.charset == nil, let text = file.text, !text.contains(0),
+            !text.starts(with: [0xFF, 0xFE]), !text.starts(with: [0xFE, 0xFF]),
+            String(data: text, encoding: .utf8) == nil
+        else { return nil }
+        let declaration = file.beginning.prefix(200).lowercased()
+        let encoding = declaration.prefixMatch(of: /<\?xml[^>]*encoding\s*=\s*["']([^"']*)/)?.1
+        guard encoding == nil || encoding == "utf-8" else { return nil }
+        let cause = encoding == nil ? "and names no other encoding" : "though it says so"
+        return ContentProblem(
+            kind: "xml not UTF-8",
+            sentence: "\(file.subject) is not UTF-8, \(cause), so browsers do not read it; save it as UTF-8"
+        )
+    }
+
+    /// Namespaces in XML §5: a prefix is declared.
+    ///
+    /// Programs lose this one when a part of a picture is copied.
+    static func declaresLinks(_ file: FileSample) -> ContentProblem? {
+        guard file.type.isXML, let text = file.text, let found = text.range(of: Data(" xlink:href=".utf8)),
+            text.range(of: Data("xmlns:xlink".utf8)) == nil,
+            text[..<found.lowerBound].range(of: Data("<!--".utf8)) == nil
+        else { return nil }
+        let line = text[..<found.lowerBound].count { $0 == UInt8(ascii: "\n") } + 1
+        return ContentProblem(
+            kind: "xlink",
+            sentence:
+                "\(file.subject) has \"xlink:href\" in line \(line), which nothing declares; write href instead, "
+                + "or xmlns:xlink=\"http://www.w3.org/1999/xlink\" in the first tag"
+        )
+    }
+}
