@@ -55,6 +55,49 @@ extension JSONParser {
         return try closed(range.lowerBound..<comma) ?? ""
     }
 
+    /// The value of a string that begins at `opening` and goes on behind its quotation mark: with a word in quotation
+    /// marks of its own, or with `+` and another string; nil when it does not.
+    mutating func wholeString(from opening: Int) throws(Stop) -> String? {
+        guard let next = bytes[position...].first(where: { !$0.isJSONSpace }),
+            next == UInt8(ascii: "+") || current?.isASCIILetter == true || current?.isASCIIDigit == true
+        else { return nil }
+        // As much of the line as a person writes.
+        let line = bytes[position...].prefix(500).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        let quotes = line.indices.filter { bytes[$0] == UInt8(ascii: "\"") }
+        let last = quotes.last { isEndOfValue($0 + 1) }
+        guard let last, !bytes[opening...last].contains(UInt8(ascii: "\\")) else { return nil }
+        let parts = bytes[opening...last].split(separator: UInt8(ascii: "\""))
+        if next == UInt8(ascii: "+") {
+            // Strings at even places, and at odd ones nothing but the sign between them.
+            let isSum = parts.enumerated().allSatisfy { index, part in
+                index.isMultiple(of: 2) || part.filter { !$0.isJSONSpace } == [UInt8(ascii: "+")]
+            }
+            guard isSum, try isUTF8(opening..<last) else { return nil }
+            let sum = parts.enumerated().filter { $0.offset.isMultiple(of: 2) }.map {
+                String(decoding: $1, as: UTF8.self)
+            }
+            try report(error("JSON adds no texts with \"+\"; write \(quoted(sum.joined()))", at: opening))
+            position = last + 1
+            return sum.joined()
+        }
+        let inner = quotes.prefix { $0 <= last }
+        guard inner.count == 2, !line[..<last].contains(UInt8(ascii: ":")), try isUTF8(opening..<last)
+        else { return nil }
+        let text = faultyText(opening + 1..<last)
+        let written = text.replacing("\"", with: "\\\"")
+        try report(error("a quotation mark inside a text is written \\\"; write \"\(visible(written))\"", at: opening))
+        position = last + 1
+        return text
+    }
+
+    /// True where a value ends: nothing but a comma or a closing bracket follows on the line.
+    private func isEndOfValue(_ offset: Int) -> Bool {
+        guard let next = bytes[offset...].first(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }) else {
+            return true
+        }
+        return next.isClosingBracket || ",\n\r".utf8.contains(next)
+    }
+
     /// The last colon in a name's quotation marks that a value seems to follow.
     ///
     /// `range` is from the opening quotation mark to the closing one, or to the end of the line.

@@ -51,8 +51,9 @@ extension JSONParser {
             try report(error("there is a quotation mark too many here; remove one"))
             position += 1
         }
-        let known = errors.count
+        let (opening, known) = (position, errors.count)
         let text = try content(isName: isName)
+        if !isName, errors.count == known, let whole = try wholeString(from: opening) { return whole }
         // A second one behind the end of a string, which nothing but its end follows.
         if errors.count == known, current == UInt8(ascii: "\""), isDelimiter(position + 1) {
             try report(error("there is a quotation mark too many here; remove it"))

@@ -321,7 +321,7 @@ package struct JSONParser {
             try report(error("JSON writes \(value), not \(text)", at: start))
             return .bool(value)
         case "nan", "infinity", "undefined":
-            try report(error("JSON has no \(text)", at: start))
+            try report(error("JSON has no \(text); write a number, or null", at: start))
             return .unreadable
         default:
             try reportMissingQuotes(around: bare)

@@ -118,7 +118,10 @@ final class XMLCheck: NSObject, XMLParserDelegate {
     private static func cause(_ code: Int) -> String {
         switch code {
         case 76: "an element is closed by another one's tag"
-        case 5: "something follows the end"
+        case 5:
+            "something follows the end of the first element, and a file has one; remove it, or give it a file of its own"
+        case 9: "a character is here that XML does not know; remove it"
+        case 80: "a comment holds \"--\"; write one hyphen"
         case 77, 85: "an element is not closed"
         case 38, 68: "\"&\" must be written &amp;, and \"<\" &lt;"
         case 26: "an entity is not known; write the character itself"

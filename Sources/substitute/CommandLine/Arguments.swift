@@ -55,6 +55,11 @@ struct Arguments {
                 return
             } else if word.hasPrefix("--") {
                 try readLong(word.dropFirst(2), options, &words)
+            } else if let dash = word.first, "–—".contains(dash) {
+                throw UsageError(
+                    "\(quoted(word)) begins with a dash (\(dash)) that an editor made of hyphens; write "
+                        + quoted("--" + word.drop { "-–—".contains($0) })
+                )
             } else if word.hasPrefix("-"), word != "-" {
                 try readShort(word.dropFirst(), options, &words)
             } else {
