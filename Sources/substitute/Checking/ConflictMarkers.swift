@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// The lines that Git writes around two versions that it could not join.
 enum ConflictMarkers {
