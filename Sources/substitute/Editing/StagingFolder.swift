@@ -121,13 +121,19 @@ final class StagingFolder: @unchecked Sendable {
         }
     }
 
+    /// The most looks, a millisecond apart, for files that are still written when a signal has come.
+    private static let patience = 1000
+
     /// Ends the tool after a signal, unless all is done that it was to do.
     fileprivate func end(with status: Int32) {
         // What has begun to get its place gets it, or is put back.
         lock.lock()
         if isCommitted { return lock.unlock() }
-        // A download that still runs may write once more.
-        for _ in 0..<3 where FileSystem.kind(of: url.path) != nil { remove() }
+        // No file gets a new place now, but one that has its place may still be written.
+        for _ in 0..<Self.patience where FileSystem.kind(of: url.path) != nil {
+            remove()
+            usleep(1000)
+        }
         Interruption.end(with: status)
     }
 }
