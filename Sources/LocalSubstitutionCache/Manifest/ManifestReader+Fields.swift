@@ -114,7 +114,7 @@ extension ManifestReader {
 
     /// True for an object that is the content of a file.
     ///
-    /// None of its names is near a field's, and none of its values is a file's name.
+    /// Its names resemble no field's name, and its values name no file.
     private static func isAnswer(_ fields: [JSONMember], _ field: (String) -> String?) -> Bool {
         fields.count > 1
             && fields.allSatisfy { member in

@@ -14,7 +14,7 @@ package enum UserInformation {
         fileprivate var secretWithAt: Range<Int> { secret.lowerBound..<end }
     }
 
-    /// The text with "…" in the place of all user information.
+    /// The text with "…" instead of each user name and password.
     package static func hidden(in text: String) -> String { replaced(in: text, \.secret, with: "…") }
 
     /// The text without user information, and without the "@" behind it.

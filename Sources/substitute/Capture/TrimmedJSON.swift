@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Foundation's objects take about twenty times the memory of their text, so those of a whole recording are never made.
 struct TrimmedJSON {
-    /// The value, with an empty list or string in the place of ``cut``.
+    /// The value, with an empty list or string instead of ``cut``.
     let value: Any
     /// The list or string that was left out, as it stands in the text; nil when there is none.
     let cut: Data?

@@ -133,12 +133,7 @@ struct KilledRunTests {
 
     @Test("A signal that comes as soon as there is something to remove, removes it", .timeLimit(.minutes(10)))
     func earlySignal() async throws {
-        var endless = LoopbackServer.Response.stream {
-            Thread.sleep(forTimeInterval: 0.1)
-            return Data("a".utf8)
-        }
-        endless.headers["Content-Type"] = "text/css"
-        site.set("/a.css", endless)
+        site.setEndless("/a.css")
         let before = site.listing
         let staging = site.folder.url.appendingPathComponent(".substitute").path
         for _ in 0..<8 {

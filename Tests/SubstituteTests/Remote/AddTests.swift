@@ -316,13 +316,7 @@ struct AddTests {
 
     @Test("Control-C while something is loaded leaves the folder as it was")
     func interrupted() async throws {
-        // It never ends, and is never silent for long.
-        var endless = LoopbackServer.Response.stream {
-            Thread.sleep(forTimeInterval: 0.1)
-            return Data("a".utf8)
-        }
-        endless.headers["Content-Type"] = "text/css"
-        site.set("/a.css", endless)
+        site.setEndless("/a.css")
         let before = site.listing
         let process = Process()
         process.executableURL = Tool.url

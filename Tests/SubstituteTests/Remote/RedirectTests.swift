@@ -19,7 +19,7 @@ struct RedirectTests {
     init() throws {
         site = try RemoteSite()
         site.set("/dir/b.css", "b { }", type: "text/css")
-        // What Foundation asks for in the place of `file:///etc/passwd`.
+        // The paths that Foundation asks for instead of `file:///etc/passwd` and its like.
         for path in ["/etc/passwd", "/", "/blank", "/x", "/a"] { site.set(path, "mangled", type: "text/css") }
     }
 

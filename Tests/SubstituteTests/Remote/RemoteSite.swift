@@ -26,6 +26,16 @@ final class RemoteSite: @unchecked Sendable {
     /// Answers a path.
     func set(_ path: String, _ response: LoopbackServer.Response) { lock.withLock { answers[path] = response } }
 
+    /// Answers a path with a stylesheet that never ends, and is never silent for long.
+    func setEndless(_ path: String) {
+        var endless = LoopbackServer.Response.stream {
+            Thread.sleep(forTimeInterval: 0.1)
+            return Data("a".utf8)
+        }
+        endless.headers["Content-Type"] = "text/css"
+        set(path, endless)
+    }
+
     /// Answers a path with a body, under a version that follows from it.
     func set(_ path: String, _ body: String, type: String, hasVersion: Bool = true) {
         var headers = ["Content-Type": type]
