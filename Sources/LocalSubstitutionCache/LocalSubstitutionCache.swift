@@ -223,7 +223,17 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         guard let request = dataTask.currentRequest else {
             return super.getCachedResponse(for: dataTask, completionHandler: completionHandler)
         }
-        switch verdict(on: request) {
+        answer(dataTask, request, verdict(on: request), completionHandler)
+    }
+
+    /// Answers a task whose request was judged.
+    func answer(
+        _ dataTask: URLSessionDataTask,
+        _ request: URLRequest,
+        _ verdict: Verdict,
+        _ completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        switch verdict {
         case .answered(let match): completionHandler(match.response(to: request))
         case .answeredByProtocol: completionHandler(nil)
         case .afterNetwork, .leftAlone, .unnamed:

@@ -66,29 +66,17 @@ struct ArchiveFolder {
         }
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, Self.write(data, to: descriptor),
-            rename(unfinished.path, file.path) == 0
-        else {
+        do {
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw CocoaError(.fileWriteUnknown) }
+            try FileHandle(fileDescriptor: descriptor).write(contentsOf: data)
+            guard rename(unfinished.path, file.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        } catch {
             unlink(unfinished.path)
-            return
         }
     }
 
     private static func create(_ file: URL) -> Int32 {
         open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    }
-
-    private static func write(_ data: Data, to descriptor: Int32) -> Bool {
-        data.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                rest = rest.dropFirst(count)
-            }
-            return true
-        }
     }
 
     /// The files of copies.

@@ -5,8 +5,8 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// `pending`, `waiting` and `counts` are only accessed inside the lock, `total` and `writes` only on the queue, which
-// also writes all files. Any thread may read a file: it is renamed into place whole.
+// `pending` and `counts` are only accessed inside the lock, `total` and `writes` only on the queue, which also writes
+// all files. Any thread may read a file: it is renamed into place whole.
 
 /// Keeps the last good copy of what the network answered, and replays it when there is no connection.
 ///
@@ -28,7 +28,8 @@ public import FoundationNetworking
 ///
 /// Never kept are:
 /// - URLs that the manifest names;
-/// - answers with `Cache-Control: no-store`, or to requests with it, and with a `Vary` other than `Accept-Encoding`;
+/// - answers with `Cache-Control: no-store`, or to requests with it, also where the field is malformed, and with a
+///   `Vary` other than `Accept-Encoding`;
 /// - answers to requests with `Authorization`, `Proxy-Authorization` or cookies, those of `HTTPCookieStorage.shared`
 ///   included, unless the host is one of `hostsWithCredentials`. A token in any other field, such as `X-API-Key`, is
 ///   not recognised; fields that a session adds by `httpAdditionalHeaders`, and on Apple's platforms cookies of another
@@ -47,6 +48,9 @@ public import FoundationNetworking
 ///
 /// - Important: Call ``removeAll()`` when a person signs out. Copies are not encrypted, and one that was kept with
 ///   credentials is replayed to every request with the same URL.
+///
+/// Bodies on their way and bodies that wait for the disk take 32 MB of memory at most, or one body with a
+/// `Content-Length` if that is longer; an answer whose head says that it will not be kept takes none.
 ///
 /// A copy is a file that holds the whole URL, which must be equal when it is replayed, and a checksum; what is damaged
 /// is removed and never replayed. Files are written aside and renamed, by a queue of the archive's own, so that several
@@ -69,14 +73,14 @@ public final class OfflineArchive: @unchecked Sendable {
     public enum Refusal: String, CaseIterable, Hashable, Sendable {
         /// The request had credentials or cookies, and its host is not one of `hostsWithCredentials`.
         case credentials
-        /// The request or the answer said `Cache-Control: no-store`.
+        /// The request or the answer said `Cache-Control: no-store`, or something that is no list of directives.
         case noStore
         /// The answer varies with more than `Accept-Encoding`.
         case vary
         /// The answer was not a 200.
         case status
-        /// The body is not as long as announced, is longer than the archive, came faster than the disk could write, or
-        /// may lack a part because its task was suspended.
+        /// The body is not as long as announced, is longer than the archive, came while other bodies filled the memory
+        /// that the archive may hold, or may lack a part because its task was suspended.
         case length
         /// The body went to a delegate, past this library: name the session with `useSubstitutions()`. Or it went to a
         /// file, as a download.
@@ -84,20 +88,20 @@ public final class OfflineArchive: @unchecked Sendable {
     }
 
     private let folder: ArchiveFolder
-    private let removals: RemovalLog
     private let hosts: Set<String>?
     private let hostsWithCredentials: Set<String>
     private let isIncluded: @Sendable (URLRequest) -> Bool
+    /// What bodies on their way, and bodies that wait for the disk, take together.
+    let memory: MemoryBudget
+    private let removals = RemovalLog.shared
+    /// What the log calls the directory: the same for every path that leads to it.
+    private let name: String
     private let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive", qos: .utility)
     private let lock = NSLock()
-    /// What is to be written, by file.
-    private var pending: [URL: ArchivedCopy] = [:]
-    /// How many bytes of bodies wait on the queue, those included that were replaced or removed meanwhile.
-    private var waiting = 0
+    /// What is to be written, by file; replayed meanwhile.
+    private var pending: [URL: (incoming: IncomingCopy, copy: ArchivedCopy)] = [:]
     private var counts: [Refusal: Int] = [:]
     /// What the copies take together, as far as this process knows; nil to have them counted.
-    ///
-    /// Only touched on the queue.
     private var total: Int?
     private var writes = 0
 
@@ -120,15 +124,13 @@ public final class OfflineArchive: @unchecked Sendable {
         including isIncluded: @escaping @Sendable (URLRequest) -> Bool = { _ in true }
     ) throws {
         folder = ArchiveFolder(url: directory, capacity: max(0, capacity))
+        memory = MemoryBudget(shared: 32 * 1024 * 1024, single: max(0, capacity))
         self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
         self.hostsWithCredentials = Set(hostsWithCredentials.map { $0.lowercased() })
         self.isIncluded = isIncluded
         try folder.make()
-        removals = .of(directory)
+        name = (try? OpenedFolder.realPath(of: directory.path).text) ?? directory.standardizedFileURL.path
     }
-
-    /// In bytes.
-    var capacity: Int { folder.capacity }
 
     // MARK: - For the app
 
@@ -150,29 +152,29 @@ public final class OfflineArchive: @unchecked Sendable {
     /// `including` refuses does not count, and neither does a load that fails, unless its request was enough.
     public var refusals: [Refusal: Int] { lock.withLock { counts } }
 
-    /// Removes the copy of one URL, if there is one, and keeps nothing of the loads of it in this process that have
-    /// already begun.
+    /// Removes the copy of one URL, if there is one, and keeps no answer of this process whose load has begun.
+    ///
+    /// What waits for the disk is written first, so no other copy is lost.
     ///
     /// - Parameter url: Any spelling of the URL.
     public func remove(_ url: URL) {
-        guard let identity = try? URLIdentity(url.absoluteString) else { return }
-        let file = folder.file(for: identity)
-        removals.remove(file.lastPathComponent)
-        lock.withLock { pending[file] = nil }
+        guard let file = (try? URLIdentity(url.absoluteString)).map(folder.file) else { return }
         queue.sync {
+            removals.remove(from: name)
+            lock.withLock { pending[file] = nil }
             _ = unlink(file.path)
             total = nil
         }
     }
 
-    /// Removes every copy, also what other processes are just writing, and keeps nothing of the loads of this process
-    /// that have already begun.
+    /// Removes every copy, also what other processes are just writing, and keeps no answer of this process whose load
+    /// has begun.
     ///
     /// To be called when a person signs out. A load has begun when its task was resumed; on Apple's platforms it is not
     /// known how soon after that, so cancel the tasks of that person first. Other processes still keep what they are
     /// loading.
     public func removeAll() {
-        removals.removeAll()
+        removals.remove(from: name)
         lock.withLock { pending = [:] }
         queue.sync {
             folder.removeAll()
@@ -181,30 +183,6 @@ public final class OfflineArchive: @unchecked Sendable {
     }
 
     // MARK: - For loads
-
-    /// Remembers that a task was resumed whose load will ``begin(_:)``.
-    func announce(_ request: URLRequest) {
-        guard let file = file(for: request) else { return }
-        removals.announce(file.lastPathComponent)
-    }
-
-    /// Forgets which loads were announced, because nobody can withdraw them any more.
-    func orphanAnnounced() { removals.orphanAnnounced() }
-
-    /// Forgets one of those whose load will never begin.
-    func withdraw(_ request: URLRequest) {
-        guard let file = file(for: request) else { return }
-        removals.withdraw(file.lastPathComponent)
-    }
-
-    /// The moment at which the load of `request` began, for ``keep(_:_:for:since:)``.
-    func begin(_ request: URLRequest) -> Int {
-        file(for: request).map { removals.begin($0.lastPathComponent) } ?? removals.moment
-    }
-
-    private func file(for request: URLRequest) -> URL? {
-        request.url.flatMap { try? URLIdentity($0.absoluteString) }.map(folder.file)
-    }
 
     /// Whether the answer to `request` may be kept and replayed.
     func accepts(_ request: URLRequest) -> Bool {
@@ -219,10 +197,61 @@ public final class OfflineArchive: @unchecked Sendable {
 
     func count(_ refusal: Refusal) { lock.withLock { counts[refusal, default: 0] += 1 } }
 
+    /// What was kept for `request`; nil when there is nothing.
+    ///
+    /// Cost: reads a file.
+    func answer(to request: URLRequest) -> CachedURLResponse? {
+        guard let identity = request.identity else { return nil }
+        let file = folder.file(for: identity)
+        let copy = lock.withLock { pending[file]?.copy } ?? folder.copy(in: file)
+        guard let copy, copy.head.url == identity.description else { return nil }
+        try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: file.path)
+        return copy.response
+    }
+
+    /// Keeps an answer; returns at once.
+    func keep(_ incoming: IncomingCopy, _ body: Data) {
+        guard let identity = incoming.request.identity else { return }
+        let response = incoming.response
+        let fields = (response.allHeaderFields as? [String: String] ?? [:])
+            .filter { !["set-cookie", "set-cookie2"].contains($0.key.lowercased()) }
+        let responseURL = response.url?.absoluteString ?? identity.description
+        let head = ArchivedCopy.Head(url: identity.description, responseURL: responseURL, fields: fields, date: Date())
+        let copy = ArchivedCopy(head: head, body: body)
+        let file = folder.file(for: identity)
+        lock.withLock {
+            guard removals.allows(name, since: incoming.moment) else { return }
+            pending[file] = (incoming, copy)
+            queue.async { [self] in write(copy, of: incoming, to: file) }
+        }
+    }
+
+    /// Returns when everything that was to be kept before has been written.
+    func waitUntilWritten() { queue.sync {} }
+
+    private func write(_ copy: ArchivedCopy, of incoming: IncomingCopy, to file: URL) {
+        // It may have been removed, or a newer one have taken its place.
+        func isPending() -> Bool { pending[file]?.incoming === incoming }
+        defer { lock.withLock { if isPending() { pending[file] = nil } } }
+        guard lock.withLock(isPending), removals.allows(name, since: incoming.moment), let data = try? copy.encoded(),
+            data.count <= folder.capacity
+        else { return }
+        let previous = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int ?? 0
+        folder.write(data, to: file)
+        // Another archive of the same folder may have removed everything meanwhile.
+        if !removals.allows(name, since: incoming.moment) { unlink(file.path) }
+        total = total.map { $0 + data.count - previous }
+        writes += 1
+        // Other processes write here, too.
+        if writes % 64 == 1 || total.map({ $0 > folder.capacity }) ?? true { total = folder.trim() }
+    }
+
+    // MARK: - Rules
+
     /// The host of a request that the archive is for; nil for others.
     private func host(of request: URLRequest) -> String? {
-        guard request.fileMethod == .get, let url = request.url, let host = url.host?.lowercased(),
-            hosts?.contains(host) ?? true, (try? URLIdentity(url.absoluteString)) != nil
+        guard request.fileMethod == .get, let host = request.url?.host?.lowercased(), hosts?.contains(host) ?? true,
+            request.identity != nil
         else { return nil }
         return host
     }
@@ -230,108 +259,27 @@ public final class OfflineArchive: @unchecked Sendable {
     private func refusal(of request: URLRequest, _ host: String) -> Refusal? {
         if Self.forbidsStoring(request.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
         guard let url = request.url, !hostsWithCredentials.contains(host) else { return nil }
-        return Self.hasCredentials(request, for: url) ? .credentials : nil
+        let sendsCookies =
+            request.httpShouldHandleCookies && HTTPCookieStorage.shared.cookies(for: url)?.isEmpty == false
+        return request.isPersonal || sendsCookies ? .credentials : nil
     }
 
-    /// What was kept for `request`; nil when there is nothing.
-    ///
-    /// Cost: reads a file.
-    func answer(to request: URLRequest) -> CachedURLResponse? {
-        guard let identity = request.url.flatMap({ try? URLIdentity($0.absoluteString) }) else { return nil }
-        let file = folder.file(for: identity)
-        let copy = lock.withLock { pending[file] } ?? folder.copy(in: file)
-        guard let copy, copy.head.url == identity.description else { return nil }
-        try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: file.path)
-        return copy.response
-    }
-
-    /// Keeps the answer to `request` if it is one of those that are kept; returns at once.
-    ///
-    /// - Parameters:
-    ///   - response: The head.
-    ///   - body: The whole body.
-    ///   - request: What was asked for; ``accepts(_:)`` was true for it.
-    ///   - moment: When the load began; see ``begin(_:)``.
-    func keep(_ response: URLResponse, _ body: Data, for request: URLRequest, since moment: Int) {
-        guard let response = response as? HTTPURLResponse,
-            let identity = request.url.flatMap({ try? URLIdentity($0.absoluteString) })
-        else { return }
-        if let refusal = Self.refusal(of: response, body.count) { return count(refusal) }
-        let fields = (response.allHeaderFields as? [String: String] ?? [:])
-            .filter { !["set-cookie", "set-cookie2"].contains($0.key.lowercased()) }
-        let responseURL = response.url?.absoluteString ?? identity.description
-        let head = ArchivedCopy.Head(url: identity.description, responseURL: responseURL, fields: fields, date: Date())
-        let copy = ArchivedCopy(head: head, body: body)
-        let file = folder.file(for: identity)
-        lock.lock()
-        defer { lock.unlock() }
-        // Where the disk is slower than the network, the archive drops the rest, so that it does not fill the memory.
-        guard removals.allows(file.lastPathComponent, since: moment) else { return }
-        guard waiting + body.count <= max(Self.maximumWaiting, body.count) else {
-            counts[.length, default: 0] += 1
-            return
-        }
-        pending[file] = copy
-        waiting += body.count
-        queue.async { [self] in write(copy, to: file, since: moment) }
-    }
-
-    /// Returns when everything that was to be kept before has been written.
-    func waitUntilWritten() {
-        queue.sync {}
-    }
-
-    /// How many bytes of bodies may wait for the disk.
-    static let maximumWaiting = 32 * 1024 * 1024
-
-    /// How many bytes of bodies wait for the disk now.
-    var bytesWaiting: Int { lock.withLock { waiting } }
-
-    private func write(_ copy: ArchivedCopy, to file: URL, since moment: Int) {
-        // Until the file is written the copy is replayed from memory; a newer copy may have taken its place.
-        defer {
-            lock.withLock {
-                waiting -= copy.body.count
-                if pending[file]?.head.date == copy.head.date { pending[file] = nil }
-            }
-        }
-        guard removals.allows(file.lastPathComponent, since: moment), let data = try? copy.encoded(),
-            data.count <= capacity
-        else { return }
-        let previous = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int ?? 0
-        folder.write(data, to: file)
-        // Another archive of the same folder may have removed everything meanwhile.
-        if !removals.allows(file.lastPathComponent, since: moment) { unlink(file.path) }
-        total = total.map { $0 + data.count - previous }
-        writes += 1
-        // Other processes write here, too.
-        if writes % 64 == 1 || total.map({ $0 > capacity }) ?? true { total = folder.trim() }
-    }
-
-    // MARK: - Rules
-
-    private static func hasCredentials(_ request: URLRequest, for url: URL) -> Bool {
-        request.isPersonal
-            || request.httpShouldHandleCookies && !(HTTPCookieStorage.shared.cookies(for: url) ?? []).isEmpty
-    }
-
-    private static func refusal(of response: HTTPURLResponse, _ length: Int) -> Refusal? {
+    /// Why an answer is not kept, as far as its head says.
+    static func refusal(of response: HTTPURLResponse) -> Refusal? {
         if response.statusCode != 200 { return .status }
         if forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
-        let vary = members(response.value(forHTTPHeaderField: "Vary"))
-        if !vary.allSatisfy({ $0 == "accept-encoding" }) { return .vary }
-        // A body that was decoded has another length.
-        let isEncoded = response.value(forHTTPHeaderField: "Content-Encoding") != nil
-        let expected = response.value(forHTTPHeaderField: "Content-Length").flatMap { Int($0) }
-        return isEncoded || expected ?? length == length ? nil : .length
+        let vary = response.value(forHTTPHeaderField: "Vary") ?? "Accept-Encoding"
+        let names = vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+        return names.allSatisfy { $0 == "accept-encoding" } ? nil : .vary
     }
 
+    /// An archive errs on the safe side: what cannot be read may forbid storing.
     private static func forbidsStoring(_ cacheControl: String?) -> Bool {
-        members(cacheControl).contains("no-store")
+        guard let cacheControl else { return false }
+        return CacheControl.directives(cacheControl)?.contains("no-store") ?? true
     }
+}
 
-    /// The members of a list (RFC 9110 §5.6.1), in lower case.
-    private static func members(_ field: String?) -> [String] {
-        (field ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-    }
+extension URLRequest {
+    fileprivate var identity: URLIdentity? { url.flatMap { try? URLIdentity($0.absoluteString) } }
 }

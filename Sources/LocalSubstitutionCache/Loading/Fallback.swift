@@ -7,41 +7,31 @@ import FoundationNetworking
 
 /// The file or archived copy that may answer one load instead of the network, which is asked first.
 struct Fallback {
-    private enum Source {
+    enum Source {
         /// The file of an entry with conditions.
         case file(SubstitutionTable.Match)
-        /// The last good copy; the number is the archive's moment when the load began.
-        case copy(OfflineArchive, since: Int)
-    }
+        /// The last good copy.
+        case copy(OfflineArchive)
 
-    /// Decides where a redirect leads.
-    private let installation: Installation
-    private var source: Source
-    /// The request that the source is for.
-    private var request: URLRequest
-
-    init(_ match: SubstitutionTable.Match, for request: URLRequest, _ installation: Installation) {
-        source = .file(match)
-        (self.request, self.installation) = (request, installation)
-    }
-
-    init(_ archive: OfflineArchive, for request: URLRequest, _ installation: Installation) {
-        source = .copy(archive, since: archive.begin(request))
-        (self.request, self.installation) = (request, installation)
-    }
-
-    /// Whether the network's answer matters, and not only the lack of one.
-    var judgesAnswers: Bool {
-        switch source {
-        case .file(let match): match.row.conditions.contains { $0 != .offline }
-        case .copy: true
+        /// Whether the network's answer matters, and not only the lack of one.
+        var judgesAnswers: Bool {
+            switch self {
+            case .file(let match): match.row.conditions.contains { $0 != .offline }
+            case .copy: true
+            }
         }
     }
 
-    /// How many bytes of a body are worth being collected, because a copy of the whole may be kept.
-    var collectedLength: Int {
-        guard case .copy(let archive, _) = source else { return 0 }
-        return archive.capacity
+    private var source: Source
+    /// The request that the source is for.
+    private var request: URLRequest
+    /// The moment at which the load began, for the ``RemovalLog``.
+    private let moment: Int
+    /// Decides where a redirect leads.
+    private let installation: Installation
+
+    init(_ source: Source, for request: URLRequest, since moment: Int, _ installation: Installation) {
+        (self.source, self.request, self.moment, self.installation) = (source, request, moment, installation)
     }
 
     /// What answers after `outcome`; nil when the network's answer stands.
@@ -51,7 +41,7 @@ struct Fallback {
             guard match.row.conditions.contains(where: outcome.fulfils) else { return nil }
             let status = CacheStatus.forwarded(status: outcome.status, detail: match.row.file)
             return match.response(to: request, cacheStatus: status)
-        case .copy(let archive, _):
+        case .copy(let archive):
             guard outcome == .offline, let copy = archive.answer(to: request) else { return nil }
             // A manifest that names the URL where the copy came from has the last word on it.
             if let url = copy.response.url, case .unnamed = installation.cache.verdict(on: URLRequest(url: url)) {
@@ -67,31 +57,22 @@ struct Fallback {
     mutating func answer(redirectedTo next: URLRequest) -> CachedURLResponse? {
         switch installation.service(for: next) {
         case .file(let match): return match.response(to: next)
-        case .networkThenFile(let match): self = Fallback(match, for: next, installation)
+        case .networkFirst(.file(let match)): (source, request) = (.file(match), next)
         // An archived copy stands for the whole chain of redirects, not for one step of it.
-        case .networkThenCopy, nil: break
+        case .networkFirst(.copy), nil: break
         }
         return nil
     }
 
-    /// Keeps the network's answer, if that is wanted.
-    ///
-    /// - Parameters:
-    ///   - response: The head.
-    ///   - body: The whole body.
-    ///   - last: What was asked for at the end of all redirects, which may have cookies that the first had not.
-    func keep(_ response: URLResponse, _ body: Data, after last: URLRequest?) {
-        guard case .copy(let archive, let moment) = source, let last else { return }
-        if archive.accepts(last) {
-            archive.keep(response, body, for: request, since: moment)
-        } else {
-            archive.countRefusal(of: last)
-        }
+    /// The network's answer on its way into the archive; nil when there is none.
+    func incoming(_ response: URLResponse?) -> IncomingCopy? {
+        guard case .copy(let archive) = source, let response = response as? HTTPURLResponse else { return nil }
+        return IncomingCopy(response, to: request, since: moment, for: archive)
     }
 
-    /// Counts an answer whose body is not there to be kept.
-    func count(_ refusal: OfflineArchive.Refusal) {
-        if case .copy(let archive, _) = source { archive.count(refusal) }
+    /// Counts an answer that nobody of this library will see.
+    func countUnseen() {
+        if case .copy(let archive) = source { archive.count(.unseen) }
     }
 }
 
@@ -116,6 +97,12 @@ extension Fallback {
             .notConnectedToInternet, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .networkConnectionLost,
             .timedOut, .internationalRoamingOff, .callIsActive, .dataNotAllowed,
         ]
+
+        /// The status of an answer; nil for one without.
+        init?(_ response: URLResponse?) {
+            guard let response = response as? HTTPURLResponse else { return nil }
+            self = .status(response.statusCode)
+        }
 
         /// What the server answered; nil when there was no connection.
         var status: Int? {

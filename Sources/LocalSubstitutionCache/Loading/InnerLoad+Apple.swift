@@ -8,13 +8,15 @@ struct CallingThread {
     private let mode = RunLoop.current.currentMode ?? .default
 
     /// Runs `body` there, later.
-    func async(_ body: @escaping @Sendable () -> Void) {
-        runLoop.perform(inModes: [.common, mode], block: body)
+    func perform(_ body: @escaping () -> Void) {
+        // Only run there.
+        nonisolated(unsafe) let body = body
+        runLoop.perform(inModes: [.common, mode], block: { body() })
         CFRunLoopWakeUp(runLoop.getCFRunLoop())
     }
 
     /// Runs `body` there after so many seconds; called there, too.
-    func async(after seconds: Double, _ body: @escaping @Sendable () -> Void) {
+    func perform(after seconds: Double, _ body: @escaping @Sendable () -> Void) {
         let timer = Timer(timeInterval: seconds, repeats: false) { _ in body() }
         for mode in [.common, mode] { runLoop.add(timer, forMode: mode) }
     }
@@ -24,8 +26,6 @@ struct CallingThread {
 /// load and stops this one. Where the app refuses it, nothing follows, and the app would wait for its time-out. So
 /// a load that is not stopped within half a second delivers the 3xx as its answer.
 extension InnerLoad {
-    static let endsWithChallenge = false
-
     /// In seconds.
     private static let grace = 0.5
 
@@ -36,13 +36,21 @@ extension InnerLoad {
 
     var isOnlyPaused: Bool { false }
 
-    func haveDelivered() {
-        thread.async { [weak self] in self?.deliver() }
-    }
+    var canTell: Bool { true }
 
     func tellBody(_ body: Data, isLast: Bool, as owner: URLProtocol) { client?.urlProtocol(owner, didLoad: body) }
 
     func tellEnd(as owner: URLProtocol) { client?.urlProtocolDidFinishLoading(owner) }
+
+    func didReceive(
+        _ challenge: URLAuthenticationChallenge,
+        _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let sender = ChallengeSender(completionHandler)
+        add(goesOn: true) {
+            $0.last = .challenge(URLAuthenticationChallenge(authenticationChallenge: challenge, sender: sender))
+        }
+    }
 
     func tell(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
         client?.urlProtocol(owner, didReceive: challenge)
@@ -53,34 +61,47 @@ extension InnerLoad {
         _ request: URLRequest,
         _ follow: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        let answer = fileAnswer(redirectedTo: request)
-        let isTold = withState { state in
-            guard answer == nil, state.phase == .waiting else { return false }
-            (state.phase, state.redirect) = (.complete, Pending(head: response))
-            return true
-        }
         follow(nil)
-        if let answer { self.answer(answer) }
-        if isTold { thread.async { [weak self] in self?.tellRedirect(to: request, response) } }
-    }
-
-    private func tellRedirect(to request: URLRequest, _ response: HTTPURLResponse) {
-        guard withState({ $0.redirect != nil }), let owner else { return }
+        if let answer = fileAnswer(redirectedTo: request) { return self.answer(answer) }
+        guard stage == .undecided, let owner else { return }
+        (stage, redirect) = (.ended, Pending(head: response))
         client?.urlProtocol(owner, wasRedirectedTo: request, redirectResponse: response)
         waitForRefusal()
     }
 
-    /// Tells the 3xx when the grace is over and nobody has stopped this load: both happen on this thread, so never at
-    /// once.
+    /// Tells the 3xx when the grace is over and nobody has stopped this load.
     private func waitForRefusal() {
-        thread.async(after: Self.grace) { [weak self] in self?.tellRefused() }
+        thread.perform(after: Self.grace) { [weak self] in self?.tellRefused() }
     }
 
     private func tellRefused() {
-        guard let redirect = withState({ $0.redirect }), let owner else { return }
+        guard let redirect else { return }
         guard redirect.last != nil else { return waitForRefusal() }
-        withState { ($0.phase, $0.redirect) = (.finished, nil) }
-        tell(Pending(head: redirect.head, body: redirect.body, last: .end(nil)), as: owner)
+        self.redirect = nil
+        tell(Pending(head: redirect.head, body: redirect.body, last: .end(nil)))
+    }
+}
+
+/// Hands the app's answer to a challenge to the inner session.
+private final class ChallengeSender: NSObject, URLAuthenticationChallengeSender, Sendable {
+    private let answer: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+
+    init(_ answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void) {
+        self.answer = answer
+    }
+
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
+        answer(.useCredential, credential)
+    }
+
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { answer(.useCredential, nil) }
+
+    func cancel(_ challenge: URLAuthenticationChallenge) { answer(.cancelAuthenticationChallenge, nil) }
+
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) { answer(.performDefaultHandling, nil) }
+
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {
+        answer(.rejectProtectionSpace, nil)
     }
 }
 #endif

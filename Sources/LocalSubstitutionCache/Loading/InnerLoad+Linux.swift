@@ -4,7 +4,9 @@ import Foundation
 import FoundationNetworking
 
 /// The inner session calls its delegate where URL loading calls protocols: on the one queue of all sessions.
-struct CallingThread {}
+struct CallingThread {
+    func perform(_ body: () -> Void) { body() }
+}
 
 /// The client passes each part of a body on to the session's delegate. But a task with a completion handler gets the
 /// last part only, and no public API tells the two kinds of tasks apart. So the whole is collected as well, and told
@@ -16,8 +18,6 @@ struct CallingThread {}
 /// An answer to a challenge starts the task anew, in a protocol object of the system's. A client that is told of a
 /// redirect ends the process; so the delegate is asked here, on its own queue.
 extension InnerLoad {
-    static let endsWithChallenge = true
-
     /// Who gets the body, as far as that is known.
     struct Receiver {
         /// Whether a part was told.
@@ -30,28 +30,19 @@ extension InnerLoad {
     }
 
     /// Whether the load is stopped because the app suspended its task, which it may have resumed meanwhile.
-    ///
-    /// What comes while it is suspended is told when it is resumed.
-    var isOnlyPaused: Bool { owner?.task?.state == .suspended || owner?.task?.state == .running }
+    var isOnlyPaused: Bool { owner?.task?.state == .suspended || canTell }
 
-    func haveDelivered() {
-        // A suspended task gets its answer when it is resumed, and a cancelled task gets none.
-        if owner?.task?.state == .running { deliver() }
-    }
+    /// A suspended task gets its answer when it is resumed, and a cancelled task gets none.
+    var canTell: Bool { owner?.task?.state == .running }
 
-    func tellBody(_ body: Data, isLast: Bool, as owner: URLProtocol) {
-        let receiver = withState { state in
-            defer { if !isLast { state.receiver.hasParts = true } }
-            return state.receiver
-        }
+    func tellBody(_ part: Data, isLast: Bool, as owner: URLProtocol) {
         if receiver.isDelegate || isLast && !receiver.hasParts {
-            client?.urlProtocol(owner, didLoad: body)
-        } else if isKept(body, as: owner) {
-            withState { state in
-                state.receiver.isDelegate = true
-                if let count = state.body?.count, count > state.fallback?.collectedLength ?? 0 { state.body = nil }
-            }
+            client?.urlProtocol(owner, didLoad: part)
+        } else {
+            receiver.isDelegate = isKept(part, as: owner)
+            if receiver.isDelegate, incoming?.hasRoom(for: 0) != true { body = nil }
         }
+        if !isLast { receiver.hasParts = true }
     }
 
     /// Tells `body`; returns whether somebody keeps it although the client has got something else meanwhile.
@@ -87,9 +78,17 @@ extension InnerLoad {
     }
 
     func tellEnd(as owner: URLProtocol) {
-        let (receiver, body) = withState { ($0.receiver, $0.body) }
         if receiver.hasParts, !receiver.isDelegate, let body { tellClientAlone(body, as: owner) }
         client?.urlProtocolDidFinishLoading(owner)
+    }
+
+    func didReceive(
+        _ challenge: URLAuthenticationChallenge,
+        _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        add { $0.last = .challenge(challenge) }
+        // Not here, where Foundation waits for the very queue that it cancels on.
+        session.command { completionHandler(.cancelAuthenticationChallenge, nil) }
     }
 
     /// Foundation makes a challenge of its own out of a 401, with what the task knows of earlier ones.
@@ -105,20 +104,17 @@ extension InnerLoad {
         guard let session = appSession, let task = owner?.task, let delegate = task.delegate else {
             return decide(request, follow)
         }
-        session.delegateQueue.addOperation { [self] in
+        session.delegateQueue.addOperation {
             delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request) {
-                self.decide($0, follow)
+                next in
+                LoadingQueue.shared.async { self.decide(next, follow) }
             }
         }
     }
 
     /// Goes on after the app's delegate has decided; nil for the 3xx itself.
     private func decide(_ next: URLRequest?, _ follow: (URLRequest?) -> Void) {
-        if let answer = next.flatMap({ fileAnswer(redirectedTo: $0) }) {
-            LoadingQueue.shared.async { self.answer(answer) }
-        } else {
-            follow(next)
-        }
+        if let answer = next.flatMap({ fileAnswer(redirectedTo: $0) }) { self.answer(answer) } else { follow(next) }
     }
 }
 #endif

@@ -2,13 +2,15 @@
 #if !canImport(FoundationNetworking)
 import Foundation
 
-/// The queue of the inner session's delegate.
-typealias DelegateQueue = OperationQueue
-
 extension InnerSession {
     // Nothing is needed.
     static func prepare(_ configuration: URLSessionConfiguration) {}
-    func didMake(_ configuration: URLSessionConfiguration) {}
-    static func prepareTask() {}
+
+    /// A serial queue, for the delegate of a session of ours.
+    static func delegateQueue() -> OperationQueue {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        return queue
+    }
 }
 #endif

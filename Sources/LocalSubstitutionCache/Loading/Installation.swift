@@ -22,21 +22,27 @@ final class Installation: @unchecked Sendable {
     enum Service {
         /// The file answers.
         case file(SubstitutionTable.Match)
-        /// The network is asked first, and then the row's conditions.
-        case networkThenFile(SubstitutionTable.Match)
-        /// The network is asked first, and its answer may be kept.
-        case networkThenCopy(OfflineArchive)
+        /// The network is asked first.
+        case networkFirst(Fallback.Source)
+
+        /// The same, as far as the ``Route`` depends on it.
+        var route: Route.Service {
+            switch self {
+            case .file: .file
+            case .networkFirst(let source): source.judgesAnswers ? .afterAnswer : .whenOffline
+            }
+        }
     }
 
     /// What `SubstitutionProtocol` does with `request`; nil when it leaves the request alone.
     func service(for request: URLRequest) -> Service? {
         switch cache.verdict(on: request) {
         case .answered(let match), .answeredByProtocol(let match, _): return .file(match)
-        case .afterNetwork(let match): return .networkThenFile(match)
+        case .afterNetwork(let match): return .networkFirst(.file(match))
         case .leftAlone: return nil
         case .unnamed:
             guard let archive, request.cachePolicy != .optOut, archive.accepts(request) else { return nil }
-            return .networkThenCopy(archive)
+            return .networkFirst(.copy(archive))
         }
     }
 
@@ -69,11 +75,6 @@ final class Installation: @unchecked Sendable {
     ///
     /// What is replaced is let go after it, because the app's own objects may end with it, and call `uninstall()`.
     fileprivate static let changing = NSLock()
-
-    /// Tells the archive that it is no longer the installed one, unless it still is.
-    fileprivate func end(before next: OfflineArchive?) {
-        if archive !== next { archive?.orphanAnnounced() }
-    }
 }
 
 extension LocalSubstitutionCache {
@@ -88,7 +89,8 @@ extension LocalSubstitutionCache {
     /// - Parameter archive: Keeps copies of what the network answers, and replays them when there is no connection;
     ///   none without it.
     public func install(archive: OfflineArchive? = nil) {
-        let (previous, before) = Installation.changing.withLock { () -> (Installation?, URLCache) in
+        // What is replaced is let go outside the lock.
+        let before = Installation.changing.withLock { () -> (Installation?, URLCache) in
             let (current, shared) = (Installation.current, URLCache.shared)
             if shared !== self {
                 memoryCapacity = shared.memoryCapacity
@@ -97,7 +99,7 @@ extension LocalSubstitutionCache {
             // Foundation on Linux gives the shared session a cache once, and asks no registered class before its own.
             // This comes first, so that after `uninstall()` the session asks the cache that it had before.
             #if canImport(FoundationNetworking)
-            SharedSessionCache.install()
+            FrontCache.installShared()
             #endif
             let replaced =
                 shared === current?.cache
@@ -107,7 +109,7 @@ extension LocalSubstitutionCache {
             _ = URLProtocol.registerClass(SessionLink.registeredClass)
             return (current, shared)
         }
-        withExtendedLifetime(before) { previous?.end(before: archive) }
+        withExtendedLifetime(before) {}
     }
 
     /// Ends what ``install(archive:)`` began: the shared cache is again the one that was there before any of this
@@ -126,6 +128,6 @@ extension LocalSubstitutionCache {
             URLProtocol.unregisterClass(SessionLink.registeredClass)
             return current
         }
-        previous?.end(before: nil)
+        withExtendedLifetime(previous) {}
     }
 }

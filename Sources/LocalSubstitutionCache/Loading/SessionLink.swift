@@ -60,7 +60,7 @@ final class SessionLink: @unchecked Sendable {
             let session = link.named
             seen.append(session)
             guard session == nil else { return false }
-            seen.append(link.inner)
+            link.inner?.end()
             link.inner = nil
             return true
         }
@@ -78,7 +78,7 @@ final class SessionLink: @unchecked Sendable {
             guard let named else { return nil }
             seen.append(named)
             if let inner, inner.isLike(named.configuration) { return inner }
-            seen.append(inner)
+            inner?.end()
             let inner = InnerSession(like: named.configuration)
             self.inner = inner
             if !Self.loading.contains(where: { $0 === self }) { Self.loading.append(self) }
@@ -98,6 +98,16 @@ private final class LinkedProtocol<Number>: SubstitutionProtocol {
 extension [AnyClass] {
     /// Without this library's.
     fileprivate var withoutSubstitutions: [AnyClass] { filter { !($0 is SubstitutionProtocol.Type) } }
+
+    /// This library's, if there is one.
+    fileprivate var substitution: SubstitutionProtocol.Type? {
+        lazy.compactMap { $0 as? SubstitutionProtocol.Type }.first
+    }
+
+    /// The classes behind this library's.
+    fileprivate var behindSubstitutions: [AnyClass] {
+        Array(drop { !($0 is SubstitutionProtocol.Type) }).withoutSubstitutions
+    }
 }
 
 extension URLSessionConfiguration {
@@ -127,27 +137,31 @@ extension SessionLink {
 
     /// Whether this is the configuration of a named session, and not one that was copied from it.
     fileprivate static func isNamed(_ configuration: URLSessionConfiguration) -> Bool {
-        let first = configuration.protocolClasses?.first as? SubstitutionProtocol.Type
-        return first.flatMap { of($0)?.session }?.configuration === configuration
+        configuration.protocolClasses?.substitution.flatMap { of($0)?.session }?.configuration === configuration
     }
 
     fileprivate static func name(_ session: URLSession) -> Bool {
         locked { seen in
             let configuration = session.configuration
-            let classes = configuration.protocolClasses ?? []
-            let named = (classes.first as? SubstitutionProtocol.Type).flatMap { links[ObjectIdentifier($0)]?.named }
+            var classes = configuration.protocolClasses ?? []
+            let named = classes.substitution.flatMap { links[ObjectIdentifier($0)]?.named }
             seen.append(named)
             if named === session { return true }
-            let link = make(others: classes.withoutSubstitutions, &seen)
+            // Behind the app's own classes, unless it has put this library's before them.
+            let isOwn = { (each: AnyClass) in each is SubstitutionProtocol.Type }
+            let place = classes.firstIndex(where: isOwn) ?? classes.firstIndex(where: isSystemClass) ?? classes.endIndex
+            classes.removeAll(where: isOwn)
+            let link = make(others: Array(classes[place...]), &seen)
             link.named = session
-            configuration.protocolClasses = [link.protocolClass] + classes.withoutSubstitutions
+            classes.insert(link.protocolClass, at: place)
+            configuration.protocolClasses = classes
             return true
         }
     }
 
     /// The class that would load `request` if this library were not there; nil for none.
     static func nextClass(for request: URLRequest, behind link: SessionLink?) -> URLProtocol.Type? {
-        let listed = link.flatMap { $0.session?.configuration.protocolClasses?.withoutSubstitutions ?? $0.others }
+        let listed = link.flatMap { $0.session?.configuration.protocolClasses?.behindSubstitutions ?? $0.others }
         let classes = (listed ?? []) + systemClasses
         return classes.lazy.compactMap { $0 as? URLProtocol.Type }.first { $0.canInit(with: request) }
     }
@@ -202,6 +216,10 @@ extension URLSessionConfiguration {
         if SessionLink.isNamed(self) { return }
         let others = (protocolClasses ?? []).withoutSubstitutions
         protocolClasses = [SessionLink.protocolClass(before: others)] + others
+        // Only Foundation on Linux asks the cache for what a protocol loads.
+        #if canImport(FoundationNetworking)
+        FrontCache.install(in: self)
+        #endif
     }
 }
 

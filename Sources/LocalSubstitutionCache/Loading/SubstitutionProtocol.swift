@@ -38,16 +38,14 @@ public class SubstitutionProtocol: URLProtocol {
     /// The load from the network; a second start continues it, so that one answer has one source.
     private var load: (any NetworkLoad)?
     private var hasFinished = false
-    private var isWithdrawn = false
+    /// Whether the ``RemovalLog`` knows that the load has begun, or never will.
+    private var isLogged = false
 
-    deinit { withdraw() }
+    deinit { logWithdrawal() }
 
-    /// Tells the archive, once, of a load that will never begin; `canInit(with:)` announced it when the task was
-    /// resumed.
-    private func withdraw() {
-        guard !isWithdrawn, load == nil, !hasFinished else { return }
-        isWithdrawn = true
-        Installation.current?.archive?.withdraw(request)
+    private func logWithdrawal() {
+        if !isLogged { RemovalLog.shared.withdraw(request) }
+        isLogged = true
     }
 
     /// Whether an entry names the request.
@@ -60,14 +58,11 @@ public class SubstitutionProtocol: URLProtocol {
             installation.countRefusal(of: request)
             return false
         }
-        switch service {
-        case .file: return true
-        case .networkThenFile, .networkThenCopy: break
-        }
+        if case .file = service { return true }
         // Foundation on Linux asks this inside `resume()`, and starts the load later. Apple's systems let no protocol
         // load in the app's own task, so the session must be known.
         #if canImport(FoundationNetworking)
-        if case .networkThenCopy(let archive) = service { archive.announce(request) }
+        if case .networkFirst(.copy) = service { RemovalLog.shared.resume(request) }
         return true
         #else
         return link?.session != nil
@@ -84,33 +79,74 @@ public class SubstitutionProtocol: URLProtocol {
     public override func startLoading() {
         guard !hasFinished, isWanted else { return }
         if let load { return load.start() }
-        guard isAnswerable else {
-            if case .networkThenCopy(let archive) = Installation.current?.service(for: request) {
-                archive.count(.unseen)
-            }
-            withdraw()
-            return loadFromNetwork(nil)
+        // Only Foundation on Linux has a cache of this library's ask before.
+        #if canImport(FoundationNetworking)
+        if let answer = cachedResponse as? FrontCache.Answer, answer.task === task { return deliver(answer) }
+        #endif
+        // Anything else that URL loading hands over may be another cache's, or the answer to another request; and the
+        // installed cache may have been replaced since it was asked.
+        let installation = Installation.current
+        let service = installation?.service(for: request)
+        var fallback: Fallback?
+        if let installation, case .networkFirst(let source) = service {
+            fallback = Fallback(source, for: request, since: RemovalLog.shared.begin(request), installation)
+            isLogged = true
+        } else {
+            logWithdrawal()
         }
-        // The cache may have been replaced since it was asked.
-        guard let installation = Installation.current else { return loadFromNetwork(nil) }
-        // What URL loading hands over may be another cache's, or the answer to another request; only a look-up proves
-        // it.
-        switch installation.service(for: request) {
-        case .file(let match):
-            if let response = match.response(to: request) { deliver(response) } else { loadFromNetwork(nil) }
-        case .networkThenFile(let match):
-            loadFromNetwork(Fallback(match, for: request, installation))
-        case .networkThenCopy(let archive):
-            loadFromNetwork(Fallback(archive, for: request, installation))
-        case nil:
-            loadFromNetwork(nil)
+        let kind: Route.Kind =
+            task is URLSessionDownloadTask ? .download : task is URLSessionUploadTask ? .upload : .data
+        switch (Route(service?.route ?? .none, kind, next: next, receiver: receiver), service) {
+        case (.file, .file(let match)):
+            if let response = match.response(to: request) { deliver(response) } else { begin(taskLoad(nil)) }
+        case (.innerSession, _): begin(innerLoad(fallback))
+        case (.ownTask, _): begin(taskLoad(fallback))
+        case (.network, _):
+            fallback?.countUnseen()
+            begin(taskLoad(nil))
+        default: begin(nil)
         }
     }
 
+    /// Delivers a whole answer.
     private func deliver(_ response: CachedURLResponse) {
         hasFinished = true
         client?.deliver(response, as: self)
     }
+
+    private func begin(_ load: (any NetworkLoad)?) {
+        self.load = load
+        if let load { return load.start() }
+        hasFinished = true
+        client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))
+    }
+
+    private func innerLoad(_ fallback: Fallback?) -> InnerLoad? {
+        guard let link = Self.link, let inner = link.innerSession else { return nil }
+        return InnerLoad(for: self, fallback, in: inner, of: link.session)
+    }
+
+    // Only Foundation on Linux lets a protocol load in the app's own task.
+    #if canImport(FoundationNetworking)
+    private lazy var nextClass = SessionLink.nextClass(for: request, behind: Self.link)
+
+    private var next: Route.Next { nextClass.map { SessionLink.isSystemClass($0) ? .system : .app } ?? .none }
+
+    private var receiver: Route.Receiver {
+        // A task's own delegate may belong to another session, which was made from the configuration of this one.
+        guard let delegate = Self.link?.session?.delegate as? any URLSessionDataDelegate, task?.delegate === delegate
+        else { return .unknown }
+        return .named
+    }
+
+    private func taskLoad(_ fallback: Fallback?) -> TaskLoad? { TaskLoad(for: self, fallback, with: nextClass) }
+    #else
+    private var next: Route.Next { .none }
+
+    private var receiver: Route.Receiver { Self.link?.session == nil ? .unknown : .named }
+
+    private func taskLoad(_ fallback: Fallback?) -> InnerLoad? { nil }
+    #endif
 
     /// Whether the task still waits for an answer.
     ///
@@ -130,64 +166,13 @@ public class SubstitutionProtocol: URLProtocol {
     public override func stopLoading() {
         let wasFinished = hasFinished || load?.hasFinished ?? false
         // The load of a suspended task may still begin.
-        if let task, task.state == .canceling || task.state == .completed { withdraw() }
+        if let task, task.state == .canceling || task.state == .completed { logWithdrawal() }
         load?.stop()
         // When a task is cancelled at the moment it finishes, Linux tells the client that the load failed, finds
         // the task gone, and ends the process (its own class causes this under load, with a response from any cache).
         #if canImport(FoundationNetworking)
         if wasFinished { client = nil }
         #endif
-    }
-
-    /// Whether the task can be answered with a file at all.
-    private var isAnswerable: Bool {
-        // On Linux finishing a download from a custom protocol ends the process.
-        #if canImport(FoundationNetworking)
-        return !(task is URLSessionDownloadTask)
-        #else
-        return true
-        #endif
-    }
-
-    /// Loads as if this class were not there, except for the fallback.
-    private func loadFromNetwork(_ fallback: Fallback?) {
-        let link = Self.link
-        // Only Linux lets a protocol load in the app's own task.
-        #if canImport(FoundationNetworking)
-        let next = SessionLink.nextClass(for: request, behind: link)
-        guard let fallback, fallback.judgesAnswers, let next, SessionLink.isSystemClass(next),
-            let session = link?.session, delivers(to: session), let inner = link?.innerSession
-        else {
-            let cachedResponse = fallback == nil ? nil : cachedResponse
-            return begin(TaskLoad(for: self, fallback, with: next, cachedResponse: cachedResponse))
-        }
-        begin(InnerLoad(for: self, fallback, in: inner, of: session))
-        #else
-        begin(link?.innerSession.map { InnerLoad(for: self, fallback, in: $0, of: link?.session) })
-        #endif
-    }
-
-    // Apple's systems pass everything that is loaded on to whoever gets it.
-    #if canImport(FoundationNetworking)
-    /// Whether the body of this task may go to the delegate of `session`, past a `TaskLoad`.
-    ///
-    /// Not for a task with a delegate of its own: that may belong to another session, which was made from the
-    /// configuration of this one.
-    private func delivers(to session: URLSession) -> Bool {
-        guard let task, !(task is URLSessionUploadTask), let delegate = session.delegate as? any URLSessionDataDelegate
-        else { return false }
-        return task.delegate === delegate
-    }
-    #endif
-
-    private func begin(_ load: (any NetworkLoad)?) {
-        self.load = load
-        if let load {
-            load.start()
-        } else {
-            hasFinished = true
-            client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))
-        }
     }
 }
 

@@ -36,14 +36,15 @@ final class Forwarder: Sendable {
         // Linux ends the process when a task is cancelled while it ends.
         #if canImport(FoundationNetworking)
         if !asksProtocol {
-            configuration.protocolClasses = [InnerProtocol.self] + (configuration.protocolClasses ?? [])
+            configuration.protocolClasses = [GuardedProtocol.self] + (configuration.protocolClasses ?? [])
         }
-        _ = LoadingQueue.idleTask
         #endif
         if asksProtocol { configuration.useSubstitutions() }
-        let queue = DelegateQueue()
-        queue.maxConcurrentOperationCount = 1
-        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+        let session = URLSession(
+            configuration: configuration,
+            delegate: delegate,
+            delegateQueue: InnerSession.delegateQueue()
+        )
         if asksProtocol { session.useSubstitutions() }
         return session
     }

@@ -35,7 +35,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         let url = try #require(request.url)
         let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
         for number in 0..<200 {
-            archive.keep(response, Data("\(number)".utf8), for: request, since: archive.begin(request))
+            archive.keep(response, Data("\(number)".utf8), for: request)
             #expect(text(of: request) == "\(number)")
         }
         archive.removeAll()
@@ -64,6 +64,8 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         "What is not to be kept is not",
         arguments: [
             (201, [:]), (206, [:]), (304, [:]), (404, [:]), (200, ["Cache-Control": "max-age=9, No-Store"]),
+            (200, ["Cache-Control": "no-store=\"x\""]), (200, ["Cache-Control": "max-age=0;no-store"]),
+            (200, ["Cache-Control": "max-age=0;private"]), (200, ["Cache-Control": "private=\"a"]),
             (200, ["Vary": "*"]), (200, ["Vary": "Accept-Encoding, Cookie"]),
         ]
     )
@@ -137,15 +139,40 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         let url = try #require(request.url)
         let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
         for number in 0..<40 {
-            big.keep(
-                response,
-                Data(repeating: UInt8(number), count: 15_000_000),
-                for: request,
-                since: big.begin(request)
-            )
-            #expect(big.bytesWaiting <= OfflineArchive.maximumWaiting)
+            big.keep(response, Data(repeating: UInt8(number), count: 15_000_000), for: request)
+            #expect(big.memory.count <= 32 * 1024 * 1024)
         }
         big.waitUntilWritten()
-        #expect(big.bytesWaiting == 0)
+        #expect(big.memory.count == 0)
+    }
+
+    @Test(
+        "Bodies on their way share one budget; an announced one may be longer when it is alone, and none than the archive"
+    )
+    func budget() throws {
+        let big = try OfflineArchive(directory: folder.url, capacity: 100_000_000)
+        func incoming(_ headers: [String: String], status: Int = 200) throws -> IncomingCopy {
+            let request = try request("a")
+            let url = try #require(request.url)
+            let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
+            return IncomingCopy(try #require(head), to: request, since: 0, for: big)
+        }
+        let endless = try incoming([:])
+        #expect(endless.hasRoom(for: 20_000_000))
+        let other = try incoming([:])
+        #expect(other.hasRoom(for: 10_000_000))
+        #expect(!other.hasRoom(for: 10_000_000))
+        // What was refused gives its memory back, and gets none again.
+        #expect(!other.hasRoom(for: 1))
+        #expect(big.memory.count == 20_000_000)
+        let announced = try incoming(["Content-Length": "60000000"])
+        #expect(!announced.hasRoom(for: 60_000_000))
+        endless.refuse(.length)
+        #expect(try incoming(["Content-Length": "60000000"]).hasRoom(for: 60_000_000))
+        #expect(try !incoming([:]).hasRoom(for: 60_000_000))
+        #expect(try !incoming(["Content-Length": "200000000"]).hasRoom(for: 1))
+        #expect(try !incoming(["Cache-Control": "no-store"]).hasRoom(for: 1))
+        #expect(try !incoming([:], status: 404).hasRoom(for: 1))
+        #expect(big.memory.count == 0)
     }
 }

@@ -18,7 +18,7 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         #expect(archive.copies.allSatisfy { $0.byteCount > 1 && abs($0.date.timeIntervalSinceNow) < 60 })
         archive.remove(try #require(URL(string: "https://EXAMPLE.com/b")))
         #expect(Set(archive.copies.map(\.url.path)) == ["/a", "/c"])
-        let before = try archive.begin(request("d"))
+        let before = try RemovalLog.shared.begin(request("d"))
         archive.removeAll()
         #expect(archive.copies.isEmpty)
         let url = try #require(try request("d").url)
@@ -27,59 +27,47 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         #expect(archive.copies.isEmpty)
     }
 
-    @Test("Removing one copy leaves alone what waits for the disk, and other loads on their way")
+    @Test("Removing one copy leaves alone what waits for the disk, and costs what is on its way")
     func removalOfOne() throws {
-        let moments = try ["a", "b"].map { try archive.begin(request($0)) }
-        archive.remove(try #require(URL(string: "https://example.com/b")))
-        for (path, moment) in zip(["a", "b"], moments) {
+        let moment = try RemovalLog.shared.begin(request("b"))
+        for path in ["a", "b"] {
             let request = try request(path)
             let url = try #require(request.url)
             let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
+            if path == "b" { archive.remove(try #require(URL(string: "https://example.com/c"))) }
             archive.keep(response, Data(path.utf8), for: request, since: moment)
         }
-        archive.remove(try #require(URL(string: "https://example.com/c")))
         #expect(archive.copies.map(\.url.path) == ["/a"])
     }
 
-    @Test("A load that was announced began then, and the next one begins when it begins")
-    func announced() throws {
-        let removals = RemovalLog()
-        removals.announce("a")
-        removals.announce("a")
-        removals.removeAll()
-        #expect(!removals.allows("a", since: removals.begin("a")))
-        #expect(!removals.allows("a", since: removals.begin("a")))
-        #expect(removals.allows("a", since: removals.begin("a")))
-        removals.announce("b")
-        removals.remove("a")
-        #expect(removals.allows("b", since: removals.begin("b")))
-        #expect(removals.allows("a", since: removals.begin("a")))
+    @Test("A load that was resumed began then, and the next one begins when it begins")
+    func resumed() throws {
+        let (log, a, b) = (RemovalLog(), try request("a"), try request("b"))
+        log.resume(a)
+        log.resume(a)
+        log.remove(from: "folder")
+        #expect(!log.allows("folder", since: log.begin(a)))
+        #expect(!log.allows("folder", since: log.begin(a)))
+        #expect(log.allows("folder", since: log.begin(a)))
+        log.resume(b)
+        log.remove(from: "another folder")
+        #expect(log.allows("folder", since: log.begin(b)))
+        log.resume(a)
+        log.withdraw(a)
+        log.remove(from: "folder")
+        #expect(log.allows("folder", since: log.begin(a)))
     }
 
-    @Test("Announcements that nobody can withdraw cost as many loads of their file, and no more")
-    func orphaned() {
-        let removals = RemovalLog()
-        removals.announce("a")
-        removals.announce("a")
-        removals.orphanAnnounced()
-        removals.removeAll()
-        #expect(!removals.allows("a", since: removals.begin("a")))
-        #expect(removals.allows("b", since: removals.begin("b")))
-        #expect(!removals.allows("a", since: removals.begin("a")))
-        #expect(removals.allows("a", since: removals.begin("a")))
-    }
-
-    @Test("Loads that are announced and never begin, and removals without end, take no memory without end")
+    @Test("Loads that never begin take no memory without end, and keep no removed copy")
     func bounded() throws {
-        let removals = RemovalLog()
-        let early = removals.moment
-        for number in 0..<25_000 {
-            removals.announce("\(number)")
-            removals.remove("\(number)")
-        }
-        // What is not remembered any more counts as removed.
-        #expect(!removals.allows("never heard of", since: early))
-        #expect(removals.allows("never heard of", since: removals.moment))
+        let log = RemovalLog()
+        let requests = try (0..<10_001).map { try request("\($0)") }
+        for request in requests { log.resume(request) }
+        log.remove(from: "folder")
+        // What is not remembered counts as begun before everything.
+        #expect(!log.allows("folder", since: log.begin(requests[10_000])))
+        #expect(!log.allows("folder", since: log.begin(requests[0])))
+        #expect(log.allows("folder", since: log.begin(requests[0])))
     }
 
     @Test("A copy that another writer puts in its place while everything is removed goes, too")
@@ -107,7 +95,7 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: real)
         let second = try OfflineArchive(directory: link, capacity: 1_000_000)
         let request = try request("a")
-        let moment = first.begin(request)
+        let moment = RemovalLog.shared.begin(request)
         second.removeAll()
         let url = try #require(request.url)
         let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))

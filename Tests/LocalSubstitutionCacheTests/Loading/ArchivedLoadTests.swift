@@ -226,12 +226,19 @@ extension InstalledTests {
                 if !isOnline { site.stop() }
                 let client = RecordingClient()
                 let owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
-                let load = InnerLoad(for: owner, Fallback(archive, for: request, installation), in: inner, of: session)
-                load.start()
-                while !load.hasFinished {
-                    try await Task.sleep(nanoseconds: 1_000_000)
-                    load.start()
+                let moment = RemovalLog.shared.begin(request)
+                let fallback = Fallback(.copy(archive), for: request, since: moment, installation)
+                let load = InnerLoad(for: owner, fallback, in: inner, of: session)
+                // As URL loading does, which resumes the owner's task.
+                func start() async -> Bool {
+                    await withCheckedContinuation { done in
+                        LoadingQueue.shared.async {
+                            load.start()
+                            done.resume(returning: load.hasFinished)
+                        }
+                    }
                 }
+                while await !start() { try await Task.sleep(nanoseconds: 1_000_000) }
                 // Told in parts, it is told again as a whole.
                 #expect(client.data.suffix(body.count) == body)
                 #expect(client.events.last == .end)

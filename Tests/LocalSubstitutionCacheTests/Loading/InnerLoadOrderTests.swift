@@ -33,7 +33,7 @@ struct InnerLoadOrderTests {
         )
         guard case .afterNetwork(let match) = cache.verdict(on: request) else { throw CancellationError() }
         let installation = Installation(cache: cache, archive: nil, insteadOf: .shared)
-        let fallback = Fallback(match, for: request, installation)
+        let fallback = Fallback(.file(match), for: request, since: 0, installation)
         owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
         load = InnerLoad(for: owner, fallback, in: .silent, of: nil)
         task = URLSession(configuration: .ephemeral).dataTask(with: request)
@@ -87,7 +87,7 @@ struct InnerLoadOrderTests {
         load.start()
         load.didReceive(data("fifteen bytes, +"))
         load.start()
-        #expect(load.withState { $0.body } == nil)
+        #expect(load.body == nil)
         load.didReceive(data("net"))
         load.start()
         load.didReceive(data("work"))
@@ -202,7 +202,7 @@ struct InnerLoadOrderTests {
         let installation = Installation(cache: try folder.cache("{}"), archive: archive, insteadOf: .shared)
         for stops in [true, false] {
             let owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
-            let fallback = Fallback(archive, for: request, installation)
+            let fallback = Fallback(.copy(archive), for: request, since: 0, installation)
             let load = InnerLoad(for: owner, fallback, in: .silent, of: nil)
             load.start()
             if stops { load.stop() }

@@ -36,7 +36,7 @@ class ArchiveSuite: @unchecked Sendable {
         let archive = archive ?? self.archive
         let url = try #require(request.url)
         let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: headers)
-        archive.keep(try #require(response), Data(body.utf8), for: request, since: archive.begin(request))
+        try archive.keep(#require(response), Data(body.utf8), for: request)
         archive.waitUntilWritten()
     }
 
@@ -47,5 +47,14 @@ class ArchiveSuite: @unchecked Sendable {
     var files: [URL] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? []
         return names.map { folder.url.appendingPathComponent($0) }
+    }
+}
+
+extension OfflineArchive {
+    /// Keeps what arrived in one part.
+    func keep(_ response: HTTPURLResponse, _ body: Data, for request: URLRequest, since moment: Int? = nil) {
+        let moment = moment ?? RemovalLog.shared.begin(request)
+        let incoming = IncomingCopy(response, to: request, since: moment, for: self)
+        incoming.end(incoming.hasRoom(for: body.count) ? body : nil, after: request)
     }
 }

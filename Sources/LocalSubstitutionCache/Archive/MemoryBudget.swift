@@ -1,0 +1,29 @@
+import Foundation
+
+/// The memory that the loads of an archive may hold together, in bytes.
+// Mutable state is only accessed inside the lock.
+final class MemoryBudget: @unchecked Sendable {
+    private let shared: Int
+    /// What one load may hold at most.
+    let single: Int
+    private let lock = NSLock()
+    private var held = 0
+
+    init(shared: Int, single: Int) { (self.shared, self.single) = (shared, single) }
+
+    /// What is held now.
+    var count: Int { lock.withLock { held } }
+
+    /// Reserves memory for a load that holds `own` bytes; false when there is none left.
+    ///
+    /// A body that is longer than the budget gets it where its length is announced and nothing else is held.
+    func reserve(_ count: Int, beside own: Int, isAnnounced: Bool) -> Bool {
+        lock.withLock {
+            guard count <= single - own, count <= shared - held || isAnnounced && held == own else { return false }
+            held += count
+            return true
+        }
+    }
+
+    func release(_ count: Int) { lock.withLock { held -= count } }
+}

@@ -1,0 +1,30 @@
+import Testing
+
+@testable import LocalSubstitutionCache
+
+@Suite("Cache-Control")
+struct CacheControlTests {
+    @Test(
+        "Directives of a list",
+        arguments: [
+            ("", []), (" , ,", []), ("no-store", ["no-store"]), ("No-Store , max-age=5", ["no-store", "max-age"]),
+            ("no-store=\"x\"", ["no-store"]), ("private=\"a, b\\\"c\", x", ["private", "x"]),
+            ("max-age=\"5\"", ["max-age"]),
+        ]
+    )
+    func directives(field: String, names: [String]) {
+        #expect(CacheControl.directives(field) == names)
+    }
+
+    @Test(
+        "What is no list of directives",
+        arguments: [
+            "max-age=0;no-store", "max-age=", "=5", "a b", "private=\"a", "private=\"a\\", "no-store;", "é", "a==b",
+            "\"a\"",
+            "max-age = 5",
+        ]
+    )
+    func malformed(field: String) {
+        #expect(CacheControl.directives(field) == nil)
+    }
+}
