@@ -27,7 +27,7 @@ final class FileEvents {
     ///   - directories: With what is made, moved or removed in them.
     ///   - files: In these directories.
     ///   - places: Paths in other directories, of which nothing else is to be told; here it is all the same.
-    /// - Throws: `POSIXError` when not even the first directory can be watched.
+    /// - Throws: ``WatchProblem`` when not even the first directory can be watched.
     func watch(_ directories: [String], files: [String], places: [String]) throws {
         let all = directories + places.map { ($0 as NSString).deletingLastPathComponent } + files + places
         let wanted = Set(all)
@@ -37,7 +37,7 @@ final class FileEvents {
         }
         for path in all { watch(path) }
         if let folder = directories.first, sources[folder] == nil, access(folder, F_OK) == 0 {
-            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EMFILE)
+            throw WatchProblem.system(errno)
         }
     }
 
@@ -83,7 +83,10 @@ final class FileEvents {
 
     init(on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void) throws {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-        guard descriptor >= 0 else { throw Self.lastError() }
+        guard descriptor >= 0 else {
+            let code = errno
+            throw WatchProblem(instance: code, hasDescriptors: Self.hasDescriptors)
+        }
         self.descriptor = descriptor
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         source.setEventHandler { [weak self] in if self?.drain() == true { happened() } }
@@ -97,7 +100,7 @@ final class FileEvents {
     ///   - directories: With all that is in them.
     ///   - files: In these directories, which tell of them.
     ///   - places: Paths in other directories, of which nothing else is told.
-    /// - Throws: `POSIXError` when the system watches no more.
+    /// - Throws: ``WatchProblem`` when the system watches no more.
     func watch(_ directories: [String], files: [String], places: [String]) throws {
         var wanted: [Int32: (path: String, names: Set<String>?)] = [:]
         // Also of those that could be watched before there were too many.
@@ -124,7 +127,7 @@ final class FileEvents {
         guard number < 0 else { return number }
         // What nobody may look into tells nothing.
         if [ENOENT, ENOTDIR, EACCES].contains(errno) { return nil }
-        throw Self.lastError()
+        throw WatchProblem(directory: errno)
     }
 
     func cancel() { source.cancel() }
@@ -163,6 +166,11 @@ final class FileEvents {
         return status.st_mode & S_IFMT != S_IFREG || status.st_nlink > 1
     }
 
-    private static func lastError() -> POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    /// True while the process may open files.
+    private static var hasDescriptors: Bool {
+        let descriptor = open("/", O_RDONLY | O_CLOEXEC)
+        if descriptor >= 0 { close(descriptor) }
+        return descriptor >= 0
+    }
 }
 #endif

@@ -28,13 +28,13 @@ package final class FolderWatcher: @unchecked Sendable {
     ///   - manifest: A file in the folder that is watched also where it is a link to elsewhere; nil for none.
     ///   - changed: Called with the paths that changed, on a queue of its own, one call at a time. Paths are relative
     ///     to the folder; names that begin with "." are not told, but ".well-known".
-    /// - Throws: `POSIXError` when the folder is not there, or the system watches no more.
+    /// - Throws: ``WatchProblem`` when the folder is not there, or the system watches no more.
     package init(
         _ folder: URL,
         manifest: URL? = nil,
         _ changed: @escaping @Sendable (_ paths: [String]) -> Void
     ) throws {
-        guard let path = try? OpenedFolder.realPath(of: folder.path) else { throw POSIXError(.ENOENT) }
+        guard let path = try? OpenedFolder.realPath(of: folder.path) else { throw WatchProblem.system(ENOENT) }
         self.folder = path
         self.manifest = manifest?.path
         self.changed = changed
