@@ -11,9 +11,18 @@ public struct ManifestError: Error, Equatable, CustomStringConvertible, Localize
         self.issues = issues
     }
 
-    /// One issue a line, in the form of ``ManifestIssue/description``.
+    /// The number of issues in ``description``: a log does not hold more, and nobody reads them.
+    static let maximumDescribed = 100
+
+    /// One issue a line, in the form of ``ManifestIssue/description``: the first 100, and a line with the number of
+    /// the others.
     public var description: String {
-        issues.map(\.description).joined(separator: "\n")
+        var lines = issues.prefix(Self.maximumDescribed).map(\.description)
+        let others = issues.count - lines.count
+        if others > 0 {
+            lines.append("and \(others) more; ManifestError.issues has all, and substitute check prints them")
+        }
+        return lines.joined(separator: "\n")
     }
 
     /// The same as ``description``.

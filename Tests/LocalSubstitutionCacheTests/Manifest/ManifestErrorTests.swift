@@ -1,0 +1,32 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LocalSubstitutionCache
+
+@Suite("The error of a refused manifest")
+struct ManifestErrorTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test(
+        "A refused manifest's error tells a hundred mistakes and the number of the others; its issues are all there",
+        arguments: [(1, 1), (100, 100), (101, 101), (5000, 101)]
+    )
+    func description(mistakes: Int, lines: Int) throws {
+        let entries = (0..<mistakes).map { "\"https://h/\($0)\": \"gone\($0).txt\"" }
+        let error = try #require(throws: ManifestError.self) {
+            try folder.cache("{" + entries.joined(separator: ",\n") + "}")
+        }
+        #expect(error.issues.count == mistakes)
+        let text = error.description.split(separator: "\n")
+        #expect(text.count == lines)
+        #expect(text.first?.hasPrefix("manifest.json:1:") == true)
+        let others = "and \(mistakes - 100) more; ManifestError.issues has all, and substitute check prints them"
+        #expect(mistakes <= 100 || text.last.map(String.init) == others)
+        #expect(error.localizedDescription == error.description)
+    }
+}
