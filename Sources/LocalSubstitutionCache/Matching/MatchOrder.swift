@@ -20,14 +20,33 @@ struct MatchOrder: Sendable {
     /// URL without query → the rules that entries for it have, other than an exact query.
     private let rules: [String: [NumberedRule]]
 
-    /// ``URLIdentity/decodedBase`` → files of folders whose names hold what pages percent-encode, in the order in which
-    /// they answer.
-    private let decoded: [String: [DecodedFile]]
+    /// Files of folders whose names hold what pages percent-encode → their candidates, in the order in which they
+    /// answer: one for each key that stands for the folder's URL.
+    private let decoded: [FolderFile: [Int]]
+    /// ``URLIdentity/decodedBase`` of these files → the lengths of their folders' URLs in segments, the longest first.
+    private let folderDepths: [String: [Int]]
 
-    /// A candidate for a file of a folder, and the length of its folder's URL in bytes.
-    private struct DecodedFile {
-        let index: Int
-        let folder: Int
+    /// A file of a folder, by the folder's URL, which stays exact, and the decoded path below it.
+    private struct FolderFile: Hashable {
+        private let url: String
+        /// The length of the folder's URL in bytes.
+        private let folder: Int
+
+        init(_ base: String, folder: Int) {
+            let end = base.utf8.index(base.utf8.startIndex, offsetBy: folder)
+            let rest = String(base[end...])
+            let decoded = URLIdentity.decoded(rest)
+            url = decoded == rest ? base : base[..<end] + decoded
+            self.folder = folder
+        }
+
+        /// The file that a request for `base` means in a folder whose URL has so many segments; nil when the request's
+        /// has fewer.
+        init?(_ base: String, depth: Int) {
+            let slashes = base.utf8.indices.lazy.filter { base.utf8[$0] == UInt8(ascii: "/") }
+            guard let slash = slashes.dropFirst(depth - 1).first else { return nil }
+            self.init(base, folder: base.utf8.distance(from: base.utf8.startIndex, to: slash) + 1)
+        }
     }
 
     /// A rule and its number; each request hashes the number instead of what may be a long list.
@@ -73,7 +92,8 @@ struct MatchOrder: Sendable {
         exact.reserveCapacity(candidates.count)
         var lenient: [Remainder: Int] = [:]
         var rules: [String: [NumberedRule]] = [:]
-        var decoded: [String: [DecodedFile]] = [:]
+        var decoded: [FolderFile: [Int]] = [:]
+        var folderDepths: [String: [Int]] = [:]
         var numbers: [QueryRule: Int] = [:]
         // All files of a folder have the same rule, and a long list takes long to hash.
         var last: NumberedRule?
@@ -82,7 +102,13 @@ struct MatchOrder: Sendable {
             if let length = substitutions[candidate.substitution].folderLength {
                 let folder = identity.base.utf8.count - identity.path.utf8.count + length
                 if identity.base.utf8.dropFirst(folder).contains(where: \.isOftenEncoded) {
-                    decoded[identity.decodedBase, default: []].append(DecodedFile(index: index, folder: folder))
+                    decoded[FolderFile(identity.base, folder: folder), default: []].append(index)
+                    let depth = identity.base.utf8.prefix(folder).count { $0 == UInt8(ascii: "/") }
+                    let depths = folderDepths[identity.decodedBase, default: []]
+                    // There are few: folders lie in each other no deeper than files on disk.
+                    if !depths.contains(depth) {
+                        folderDepths[identity.decodedBase] = (depths + [depth]).sorted(by: >)
+                    }
                 }
             }
             if candidate.rule == .exact {
@@ -104,25 +130,26 @@ struct MatchOrder: Sendable {
                 rules[identity.base, default: []].append(rule)
             }
         }
-        (self.exact, self.lenient, self.rules, self.decoded) = (exact, lenient, rules, decoded)
+        (self.exact, self.lenient, self.rules) = (exact, lenient, rules)
+        (self.decoded, self.folderDepths) = (decoded, folderDepths)
     }
 
     /// The index of the candidate that answers, or nil.
     ///
     /// Cost: one look-up, and where entries ignore parameters another and one for each different rule of the same URL.
     /// A URL that none of them finds, and that holds a `%`, is decoded and looked up once more where folders hold names
-    /// with characters that pages percent-encode.
+    /// with characters that pages percent-encode: once for each length that the URLs of such folders have.
     func first(matching identity: URLIdentity) -> Int? {
         if let index = firstSpelled(as: identity) { return index }
         guard !decoded.isEmpty, identity.base.utf8.contains(UInt8(ascii: "%")) else { return nil }
-        return decoded[identity.decodedBase, default: []].first { file in
-            let candidate = candidates[file.index]
-            // The folder's own URL stays exact.
-            return identity.base.utf8.prefix(file.folder).elementsEqual(
-                candidate.target.identity.base.utf8.prefix(file.folder)
-            )
-                && candidate.rule.matches(identity.query, key: candidate.target.identity.query)
-        }?.index
+        for depth in folderDepths[identity.decodedBase, default: []] {
+            guard let file = FolderFile(identity.base, depth: depth) else { continue }
+            let index = decoded[file, default: []].first { index in
+                candidates[index].rule.matches(identity.query, key: candidates[index].target.identity.query)
+            }
+            if let index { return index }
+        }
+        return nil
     }
 
     private func firstSpelled(as identity: URLIdentity) -> Int? {

@@ -134,19 +134,6 @@ struct RulesetTests {
         )
     }
 
-    /// Numbers that are the same in every run (Steele, Lea and Flood's SplitMix64).
-    private struct Numbers: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            return value ^ (value >> 31)
-        }
-    }
-
     private static func entry(_ numbers: inout Numbers) -> String {
         let scheme = ["https:", "http:", "", ""].randomElement(using: &numbers) ?? ""
         let host = ["h", "h", "H:443", "h:8080"].randomElement(using: &numbers) ?? ""

@@ -1,0 +1,127 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LocalSubstitutionCache
+
+/// What is decoded in the names of a folder's files, against a model that looks at every entry.
+@Suite("Spellings of files in folders")
+struct DecodedOrderTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// A candidate, and what a request must match of it.
+    private struct Known {
+        let base: String
+        let candidate: MatchOrder.Candidate
+        /// The folder's URL with a file's decoded path; nil for an entry of its own.
+        let decoded: (folder: String, whole: String)?
+
+        init(_ candidate: MatchOrder.Candidate, _ substitutions: [Substitution]) {
+            let identity = candidate.target.identity
+            (base, self.candidate) = (identity.base, candidate)
+            decoded = substitutions[candidate.substitution].folderLength.map { length in
+                let end = identity.base.utf8.count - identity.path.utf8.count + length
+                return (String(decoding: identity.base.utf8.prefix(end), as: UTF8.self), identity.decodedBase)
+            }
+        }
+
+        func matches(query: String?) -> Bool {
+            candidate.rule.matches(query, key: candidate.target.identity.query)
+        }
+    }
+
+    /// The first candidate that answers, by the rules as they are written: whatever is spelled exactly, and else a file
+    /// of a folder, with the folder's URL spelled exactly and the rest decoded.
+    private static func model(_ known: [Known], _ identity: URLIdentity) -> Int? {
+        if let index = known.firstIndex(where: { $0.base == identity.base && $0.matches(query: identity.query) }) {
+            return index
+        }
+        let decodedBase = identity.decodedBase
+        return known.firstIndex { known in
+            guard let (folder, whole) = known.decoded else { return false }
+            return identity.base.hasPrefix(folder) && whole == decodedBase && known.matches(query: identity.query)
+        }
+    }
+
+    /// A text with each character written in one of its ways.
+    private static func spelled(_ text: String, _ numbers: inout Numbers) -> String {
+        text.map { character in
+            guard let byte = character.asciiValue, byte.isOftenEncoded, Bool.random(using: &numbers) else {
+                return String(character)
+            }
+            return "%" + String(byte, radix: 16, uppercase: Bool.random(using: &numbers))
+        }.joined()
+    }
+
+    private static let requests = Program.isLongRun ? 10_000 : 200
+
+    @Test("Random tables and requests: the same candidate as in a search through all of them", arguments: 0..<40)
+    func random(seed: UInt64) throws {
+        var numbers = Numbers(state: seed)
+        let names = ["x@y", "a!b", "plain", "index.html", "d!d/x@y", "d!d/e@e/a!b", "d@d/index.html"]
+        for name in names { try folder.write(name, to: "f/\(name)") }
+        for name in ["x@y", "e@e/a!b", "index.html"] { try folder.write(name, to: "g/\(name)") }
+        let roots = ["", "s!s/", "s!s/d!d/", "s!s/d!d/e@e/", "s@s/", "d!d/"]
+        let queries = ["false", "true", #"["v"]"#, #"["v", "w*"]"#]
+        let schemes = ["https:", "http:", ""]
+        var entries: [String: String] = [:]
+        for _ in 0..<Int.random(in: 1...30, using: &numbers) {
+            let root = Self.spelled(roots.randomElement(using: &numbers) ?? "", &numbers)
+            let port = ["", ":443", ":80"].randomElement(using: &numbers) ?? ""
+            let url = "\(schemes.randomElement(using: &numbers) ?? "")//h\(port)/\(root)"
+            let rule = "\"ignoreQuery\": \(queries.randomElement(using: &numbers) ?? "")"
+            if Int.random(in: 0..<4, using: &numbers) > 0 {
+                let file = ["f/", "g/", "f/d!d/"].randomElement(using: &numbers) ?? ""
+                entries[url] = "{ \"file\": \"\(file)\", \(rule) }"
+            } else {
+                let name = Self.spelled(names.randomElement(using: &numbers) ?? "", &numbers)
+                entries[url + name] = "{ \"file\": \"f/plain\", \(rule) }"
+            }
+        }
+        // Two keys may be the same URL: the first of them stays.
+        var keys: Set<String> = []
+        let manifest = entries.sorted { $0.key < $1.key }.filter { key, _ in
+            keys.insert((try? URLPattern(key).identityKey) ?? "").inserted
+        }.map { "\"\($0)\": \($1)" }
+        let text = "{" + manifest.joined(separator: ", ") + "}"
+        let substitutions = try SubstitutionManifest(Data(text.utf8), name: "m").substitutions(in: folder.url)
+        let order = MatchOrder(substitutions)
+        let known = order.candidates.map { Known($0, substitutions) }
+        for _ in 0..<Self.requests {
+            let path = (roots.randomElement(using: &numbers) ?? "") + (names.randomElement(using: &numbers) ?? "")
+            let query = ["", "", "?v=1", "?w1=2", "?z", "?z&v=1"].randomElement(using: &numbers) ?? ""
+            let scheme = ["https", "http"].randomElement(using: &numbers) ?? ""
+            let identity = try URLIdentity("\(scheme)://h/\(Self.spelled(path, &numbers))\(query)")
+            let expected = Self.model(known, identity)
+            #expect(order.first(matching: identity) == expected, "\(identity) in \(text)")
+        }
+    }
+
+    @Test("8,192 folders whose URLs are the same once decoded: each answers under its own, and under no other")
+    func oneDecodedForm() throws {
+        try folder.write("text", to: "d/a!b.txt")
+        let characters = Array("!$&'()*+,;=:@")
+        func root(_ number: Int) -> String {
+            characters.enumerated().map { index, character in
+                let code = String(character.asciiValue ?? 0, radix: 16, uppercase: true)
+                return number >> index & 1 == 1 ? "%\(code)" : String(character)
+            }.joined()
+        }
+        let keys = (0..<8192).map { "\"https://h/\(root($0))/\": \"d/\"" }
+        let manifest = SubstitutionManifest(Data("{\(keys.joined(separator: ","))}".utf8), name: "m")
+        let substitutions = try manifest.substitutions(in: folder.url)
+        let order = MatchOrder(substitutions)
+        // Were each look-up linear in them, this would take minutes.
+        for number in 0..<8192 {
+            let url = "https://h/\(root(number))/a%21b.txt"
+            let index = try #require(order.first(matching: URLIdentity(url)))
+            #expect(substitutions[order.candidates[index].substitution].url == "https://h/\(root(number))/a!b.txt")
+        }
+        #expect(try order.first(matching: URLIdentity("https://h/\(root(0)).x/a%21b.txt")) == nil)
+        #expect(try order.first(matching: URLIdentity("https://h/\(root(0))/a%21b.txt?x")) == nil)
+    }
+}
