@@ -59,7 +59,8 @@ enum FileProblem: Error, Equatable {
         case .tooDeep:
             "\(subject) lies in more than \(ManifestFolder.maximumDepth) folders; move it up"
         case .tooManyFiles:
-            "\(subject) holds more than \(ManifestFolder.maximumFiles) files; map a smaller folder"
+            "\(subject) and the folders of the entries before it hold more than \(ManifestFolder.maximumNames) files; "
+                + "map smaller folders"
         }
     }
 }

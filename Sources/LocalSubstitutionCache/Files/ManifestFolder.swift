@@ -3,10 +3,11 @@ import Foundation
 /// The folder that a manifest's files lie in, as it is on disk.
 ///
 /// Names are compared with directory listings, byte for byte, so that a manifest that works on a file system that
-/// ignores case works on one that does not. Directories are listed once. Nothing outside the folder is opened.
+/// ignores case works on one that does not. Each directory is listed once, whatever paths lead to it, and each folder
+/// is walked once. Nothing outside the folder is opened.
 final class ManifestFolder {
-    /// More files than this below one folder entry are taken for a mistake.
-    static let maximumFiles = 1_000_000
+    /// The number of names that all walks together may look at; more are taken for a mistake.
+    static let maximumNames = 1_000_000
     /// How many folders may lie inside each other.
     static let maximumDepth = 100
     /// How often symbolic links may lead to directories that were reached before.
@@ -17,6 +18,13 @@ final class ManifestFolder {
     /// The open folder, through which the files in it are opened.
     let opened: OpenedFolder
     private let root: Directory
+    /// A file that no walk finds: the manifest itself.
+    private let excluded: FilePath?
+    /// By the real path: links may give one directory many paths.
+    private var listings: [FilePath: DirectoryListing] = [:]
+    /// By the path on disk: many entries may name one folder.
+    private var walks: [FilePath: Result<FolderContents, FileProblem>] = [:]
+    private var namesLeft: Int
     /// By the path as it was asked for, empty or with "/" at its end.
     private var known: [FilePath: Directory] = [:]
     /// By the path as it was asked for: many URLs may name one file.
@@ -24,9 +32,24 @@ final class ManifestFolder {
     /// Each suggestion compares a name with all names of a directory, which a person needs only a few times.
     private var suggestionsLeft = 20
 
-    init(_ folder: URL) throws(FileProblem) {
+    /// Opens a folder.
+    ///
+    /// - Parameters:
+    ///   - folder: A file URL.
+    ///   - excluded: A file that is no part of any folder in it.
+    ///   - maximumNames: The number of names that all walks together may look at.
+    /// - Throws: ``FileProblem`` when the folder cannot be opened or listed.
+    init(
+        _ folder: URL,
+        except excluded: FilePath? = nil,
+        maximumNames: Int = ManifestFolder.maximumNames
+    ) throws(FileProblem) {
         opened = try OpenedFolder(folder.path)
-        root = try Directory(path: "", realPath: opened.realPath, in: opened)
+        let listing = try DirectoryListing(of: opened.realPath, in: opened)
+        root = Directory(path: "", listing: listing)
+        listings = [opened.realPath: listing]
+        self.excluded = excluded
+        namesLeft = maximumNames
     }
 
     // MARK: - One file
@@ -106,7 +129,7 @@ final class ManifestFolder {
         if let name = directory.nameIgnoringCase(written) { throw .wrongCase(directory.path + name) }
         guard suggestionsLeft > 0 else { throw .missing(suggestion: nil) }
         suggestionsLeft -= 1
-        let names = directory.names.filter { $0.utf8.first != UInt8(ascii: ".") }.sorted()
+        let names = directory.visibleNames
         let meant = CopyName.match(for: written, among: names) ?? suggestion(for: written, among: names)
         throw .missing(suggestion: meant.map { directory.path + $0 })
     }
@@ -134,7 +157,7 @@ final class ManifestFolder {
 
     /// Every file and folder below the folder; folders end in "/".
     private lazy var allPaths: [String] = {
-        let files = ((try? files(below: "./", except: nil))?.files ?? []).map(\.name)
+        let files = ((try? files(below: "./"))?.files ?? []).map(\.name)
         var folders: Set<String> = []
         for file in files {
             for (index, character) in zip(file.indices, file) where character == "/" {
@@ -148,7 +171,14 @@ final class ManifestFolder {
         if let known = directory.folders[FilePath(name)] { return known }
         let realPath = try OpenedFolder.realPath(of: directory.realPath.text + "/" + name)
         guard realPath.isInside(root.realPath) else { throw .outside }
-        let folder = try Directory(path: directory.path + name + "/", realPath: realPath, in: opened)
+        let listing: DirectoryListing
+        if let known = listings[realPath] {
+            listing = known
+        } else {
+            listing = try DirectoryListing(of: realPath, in: opened)
+            listings[realPath] = listing
+        }
+        let folder = Directory(path: directory.path + name + "/", listing: listing)
         directory.folders[FilePath(name)] = folder
         return folder
     }
@@ -173,29 +203,34 @@ final class ManifestFolder {
 
     // MARK: - A whole folder
 
-    /// What lies below `path`, which ends in "/": files by their path relative to it, in order, and what is wrong.
+    /// The contents of the folder at `path`, which ends in "/".
     ///
-    /// Names that start with "." and the file at `excluded` are left out.
-    func files(
-        below path: String,
-        except excluded: FilePath?
-    ) throws(FileProblem) -> (files: [(name: String, file: FoundFile)], problems: [(String, FileProblem)]) {
-        var walk = Walk(excluded: excluded)
+    /// Names that start with "." and the excluded file are left out. Cost: the first call for a folder walks through
+    /// it, and others get what that call got.
+    func files(below path: String) throws(FileProblem) -> FolderContents {
         let directory: Directory
         do {
             directory = try self.directory(path == "./" ? "" : path)
         } catch {
             throw error == .missing(suggestion: nil) ? .missing(suggestion: namesake(of: path)) : error
         }
-        try self.walk(directory, prefix: "", depth: 0, &walk)
-        return (walk.files, walk.problems)
+        let key = FilePath(directory.path)
+        if let known = walks[key] { return try known.get() }
+        var walk = Walk()
+        let result: Result<FolderContents, FileProblem>
+        do throws(FileProblem) {
+            try self.walk(directory, prefix: "", depth: 0, &walk)
+            result = .success(walk.contents)
+        } catch {
+            result = .failure(error)
+        }
+        walks[key] = result
+        return try result.get()
     }
 
-    /// What has been seen below one folder.
+    /// The state of a walk through one folder.
     private struct Walk {
-        let excluded: FilePath?
-        var files: [(name: String, file: FoundFile)] = []
-        var problems: [(String, FileProblem)] = []
+        var contents = FolderContents()
         var seen: Set<FilePath> = []
         var repeats = 0
         /// The first path that led to a directory again.
@@ -217,23 +252,24 @@ final class ManifestFolder {
             walk.link = walk.link ?? String(directory.path.dropLast())
             if walk.repeats > Self.maximumRepeats, let endless = walk.endless { throw endless }
         }
-        for name in directory.names.sorted() where name.utf8.first != UInt8(ascii: ".") {
+        for name in directory.visibleNames {
+            guard namesLeft > 0 else { throw .tooManyFiles }
+            namesLeft -= 1
             do throws(FileProblem) {
                 guard let file = try fileUnlessFolder(named: name, in: directory) else {
                     let folder = try folder(named: name, in: directory)
                     try self.walk(folder, prefix: prefix + name + "/", depth: depth + 1, &walk)
                     continue
                 }
-                if file.realPath != walk.excluded { walk.files.append((prefix + name, file)) }
+                if excluded == nil || file.realPath != excluded { walk.contents.files.append((prefix + name, file)) }
             } catch {
                 // Foundation writes U+FFFD for bytes that are not UTF-8, so nothing has the name that it tells.
                 let isMangled = error == .missing(suggestion: nil) && name.unicodeScalars.contains("\u{FFFD}")
                 let error = isMangled ? FileProblem.unreadable("its name is not UTF-8") : error
                 // The limits were reached: going on would find the same again and again.
                 if error == walk.endless || error == .tooManyFiles { throw error }
-                walk.problems.append((directory.path + name, error))
+                walk.contents.problems.append((directory.path + name, error))
             }
-            if walk.files.count > Self.maximumFiles { throw .tooManyFiles }
         }
     }
 
@@ -250,21 +286,48 @@ final class ManifestFolder {
     }
 }
 
-/// One directory and the names in it.
+/// Everything below a folder that is not left out.
+struct FolderContents {
+    /// By their path relative to the folder, in order.
+    var files: [(name: String, file: FoundFile)] = []
+    /// By their path relative to the manifest's folder.
+    var problems: [(path: String, problem: FileProblem)] = []
+}
+
+/// One directory, by one of the paths that lead to it.
 private final class Directory {
     /// As it is on disk, relative to the manifest's folder; empty or ends in "/".
     let path: String
-    let realPath: FilePath
-    let names: [String]
+    private let listing: DirectoryListing
     /// The folders in it that were looked at, by name.
     var folders: [FilePath: Directory] = [:]
 
+    init(path: String, listing: DirectoryListing) {
+        (self.path, self.listing) = (path, listing)
+    }
+
+    var realPath: FilePath { listing.realPath }
+
+    /// The names that do not start with ".", in order.
+    var visibleNames: [String] { listing.visibleNames }
+
+    /// The name with the same bytes, or else the same text in another Unicode form.
+    func name(_ written: String) -> String? { listing.name(written) }
+
+    func nameIgnoringCase(_ written: String) -> String? { listing.nameIgnoringCase(written) }
+}
+
+/// The names in one directory.
+private final class DirectoryListing {
+    let realPath: FilePath
+    private let names: [String]
     private let exact: Set<FilePath>
+    private(set) lazy var visibleNames = names.filter { $0.utf8.first != UInt8(ascii: ".") }.sorted()
     /// Swift compares strings by canonical equivalence, so a name is found in either Unicode form.
     private lazy var equivalent = Dictionary(names.map { ($0, $0) }, uniquingKeysWith: min)
     private lazy var lowercased = Dictionary(names.map { ($0.lowercased(), $0) }, uniquingKeysWith: min)
 
-    init(path: String, realPath: FilePath, in folder: OpenedFolder) throws(FileProblem) {
+    init(of realPath: FilePath, in folder: OpenedFolder) throws(FileProblem) {
         do {
             names = try folder.names(in: realPath)
         } catch {
@@ -273,12 +336,10 @@ private final class Directory {
             default: throw .unreadable("the folder cannot be listed")
             }
         }
-        self.path = path
         self.realPath = realPath
         exact = Set(names.map(FilePath.init))
     }
 
-    /// The name with the same bytes, or else the same text in another Unicode form.
     func name(_ written: String) -> String? {
         exact.contains(FilePath(written)) ? written : written.isASCII ? nil : equivalent[written]
     }

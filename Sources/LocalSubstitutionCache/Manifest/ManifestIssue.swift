@@ -116,6 +116,8 @@ extension ManifestIssue.Code {
     public static let outsideFolder = Self(.outsideFolder)
     /// A folder that contains itself by a symbolic link, or more files than can be meant.
     public static let endlessFolder = Self(.endlessFolder)
+    /// More URLs, all files of folders counted, than a manifest may stand for.
+    public static let tooManyURLs = Self(.tooManyURLs)
     /// More URLs than an engine takes rules for; only of web views.
     public static let tooManyRules = Self(.tooManyRules)
     /// Changes of the manifest and its files cannot be told; see ``LocalSubstitutionCache/reloadWhenChanged(_:)``.
@@ -171,6 +173,7 @@ extension ManifestIssue.Code {
         case unreadableFile = "unreadable-file"
         case outsideFolder = "outside-folder"
         case endlessFolder = "endless-folder"
+        case tooManyURLs = "too-many-urls"
         case tooManyRules = "too-many-rules"
         case notWatched = "not-watched"
         case unknownExtension = "unknown-extension"

@@ -7,7 +7,7 @@ extension ManifestResolver {
         let errors = (manifest.findings + findings).filter { $0.severity == .error }
         // Only where a file may be missing in vain is the folder listed beside errors.
         guard errors.isEmpty || errors.contains(where: { Self.aboutFiles.contains($0.code) }) else { return }
-        guard let (found, _) = try? files?.files(below: "./", except: manifestPath) else { return }
+        guard let found = try? files?.files(below: "./").files else { return }
         // An entry whose URL is wrong uses its file all the same.
         let named = manifest.entries.filter { $0.pattern == nil && !$0.namesFolder }.compactMap(\.file?.value)
         let used = Set(

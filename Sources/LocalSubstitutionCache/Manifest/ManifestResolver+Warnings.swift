@@ -57,6 +57,8 @@ extension ManifestResolver {
 
     private mutating func warnOfTypes() {
         var seen: Set<String> = []
+        // Read once, however many entries name the file's folder.
+        var encodings: [FilePath: OpenedFile.Encoding] = [:]
         for substitution in substitutions
         where seen.insert("\(substitution.fileOffset) \(substitution.reference.path)").inserted {
             let path = substitution.reference.path
@@ -65,7 +67,12 @@ extension ManifestResolver {
             }
             warnOfKind(of: substitution)
             warnOfCode(substitution)
-            warnOfEncoding(of: substitution)
+            guard substitution.mediaType.takesCharset, let charset = substitution.mediaType.charset,
+                let encoding = encodings[FilePath(path)]
+                    ?? (try? files?.opened.file(substitution.reference).encoding())
+            else { continue }
+            encodings[FilePath(path)] = encoding
+            warnOfEncoding(encoding, sentAs: charset, of: substitution)
         }
     }
 
@@ -114,10 +121,11 @@ extension ManifestResolver {
         )
     }
 
-    private mutating func warnOfEncoding(of substitution: Substitution) {
-        guard substitution.mediaType.takesCharset, let charset = substitution.mediaType.charset,
-            let encoding = try? files?.opened.file(substitution.reference).encoding()
-        else { return }
+    private mutating func warnOfEncoding(
+        _ encoding: OpenedFile.Encoding,
+        sentAs charset: String,
+        of substitution: Substitution
+    ) {
         let path = quoted(substitution.reference.path)
         var offset = substitution.fileOffset
         let sentence: String
@@ -144,7 +152,7 @@ extension ManifestResolver {
         let places = Set(substitutions.map(\.entry.key.offset))
         for entry in manifest.entries where entry.namesFolder && !places.contains(entry.key.offset) {
             guard let file = entry.file, entry.pattern?.isFolder == true,
-                let found = try? files?.files(below: file.value, except: manifestPath), found.problems.isEmpty
+                let found = try? files?.files(below: file.value), found.problems.isEmpty
             else { continue }
             add(
                 .warning,

@@ -2,6 +2,11 @@ import Foundation
 
 /// The second stage: from entries to substitutions, with everything that is wrong with the files they name.
 struct ManifestResolver {
+    /// The number of URLs that a manifest may stand for, each file of a folder counted; `//` makes two of one.
+    ///
+    /// An app holds each of them in memory, and a few folders with a few URLs each would make millions.
+    static let maximumRows = 200_000
+
     let manifest: SubstitutionManifest
     let folder: URL
     private(set) var substitutions: [Substitution] = []
@@ -9,10 +14,15 @@ struct ManifestResolver {
     private(set) var files: ManifestFolder?
     /// The manifest itself, which no folder entry ships.
     let manifestPath: FilePath?
+    private let maximumRows: Int
+    private var rows = 0
+    /// The folders whose problems were reported, by their path.
+    private var reported: Set<FilePath> = []
 
-    init(_ manifest: SubstitutionManifest, folder: URL) {
+    init(_ manifest: SubstitutionManifest, folder: URL, maximumRows: Int = ManifestResolver.maximumRows) {
         self.manifest = manifest
         self.folder = folder
+        self.maximumRows = maximumRows
         // A manifest from memory is treated as if it were the folder's own `manifest.json`.
         let url = manifest.url ?? folder.appendingPathComponent("manifest.json")
         manifestPath = try? OpenedFolder.realPath(of: url.path)
@@ -31,7 +41,7 @@ struct ManifestResolver {
         }
         let files: ManifestFolder
         do {
-            files = try ManifestFolder(folder)
+            files = try ManifestFolder(folder, except: manifestPath)
         } catch {
             let message = error == .missing(suggestion: nil) ? "does not exist" : "cannot be read"
             add(
@@ -50,7 +60,8 @@ struct ManifestResolver {
                 if entry.namesFolder {
                     try expand(entry, file, in: files)
                 } else if let pattern = entry.pattern {
-                    add(entry, pattern, try files.file(file.value), folderLength: nil)
+                    let found = try files.file(file.value)
+                    if hasRoom(for: pattern.targets.count, of: file) { add(entry, pattern, found, folderLength: nil) }
                 } else {
                     _ = try files.file(file.value)
                 }
@@ -77,19 +88,22 @@ struct ManifestResolver {
         _ folder: Located<String>,
         in files: ManifestFolder
     ) throws(FileProblem) {
-        let (found, problems) = try files.files(below: folder.value, except: manifestPath)
-        for (path, problem) in problems {
-            findings.append(Finding(problem, with: path, at: folder.offset))
+        let found = try files.files(below: folder.value)
+        // A problem is the file's, and told once, however many entries name its folder.
+        if reported.insert(FilePath(folder.value)).inserted {
+            for (path, problem) in found.problems {
+                findings.append(Finding(problem, with: path, at: folder.offset))
+            }
         }
         guard let pattern = entry.pattern else { return }
+        let urls = found.files.count + found.files.count { Self.isIndex($0.name) }
+        guard hasRoom(for: urls * pattern.targets.count, of: folder) else { return }
         let length = pattern.targets.first?.identity.path.utf8.count ?? 0
-        var urls: Set<String> = []
-        for (name, file) in found {
-            var paths = [name]
-            if name == "index.html" || name.hasSuffix("/index.html") { paths.append(String(name.dropLast(10))) }
-            for path in paths {
+        var known: Set<String> = []
+        for (name, file) in found.files {
+            for path in Self.isIndex(name) ? [name, String(name.dropLast(10))] : [name] {
                 let pattern = pattern.appending(path: path)
-                guard urls.insert(pattern.identityKey).inserted else {
+                guard known.insert(pattern.identityKey).inserted else {
                     add(
                         .error,
                         .duplicateKey,
@@ -102,6 +116,28 @@ struct ManifestResolver {
                 add(entry, pattern, file, folderLength: length)
             }
         }
+    }
+
+    /// True for a file that answers for its folder's URL, too.
+    private static func isIndex(_ name: String) -> Bool { name == "index.html" || name.hasSuffix("/index.html") }
+
+    /// Counts the URLs of an entry, and reports the first that exceeds the limit.
+    ///
+    /// - Returns: False once the limit is exceeded.
+    private mutating func hasRoom(for urls: Int, of file: Located<String>) -> Bool {
+        let wasExceeded = rows > maximumRows
+        rows += urls
+        guard rows > maximumRows else { return true }
+        if !wasExceeded {
+            add(
+                .error,
+                .tooManyURLs,
+                file.offset,
+                "with \(quoted(file.value)) the manifest stands for more than \(maximumRows) URLs, all of which an app "
+                    + "would hold in memory; remove entries, or map smaller folders"
+            )
+        }
+        return false
     }
 
     private mutating func add(

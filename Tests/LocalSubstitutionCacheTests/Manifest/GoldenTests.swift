@@ -36,10 +36,11 @@ struct GoldenTests {
             return Set(issuesOf(data, named: name, in: folder).map(\.code))
         }
         let seen = texts.reduce(into: Set()) { $0.formUnion($1) }
-        // These need a file that a repository cannot hold; HostileFolderTests makes them. The last two are of
-        // web views and of watching.
+        // These need files that a repository cannot hold; HostileFolderTests and RowLimitTests make them. The last two
+        // are of web views and of watching.
         let elsewhere: Set<ManifestIssue.Code> = [
-            .unreadableManifest, .unreadableFile, .outsideFolder, .endlessFolder, .tooManyRules, .notWatched,
+            .unreadableManifest, .unreadableFile, .outsideFolder, .endlessFolder, .tooManyURLs, .tooManyRules,
+            .notWatched,
         ]
         #expect(seen.isDisjoint(with: elsewhere))
         #expect(Fixtures.names(in: "Valid").count >= 5)

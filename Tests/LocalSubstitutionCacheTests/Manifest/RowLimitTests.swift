@@ -1,0 +1,122 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LocalSubstitutionCache
+
+@Suite("Manifests that stand for more URLs than can be meant")
+struct RowLimitTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in ["a.txt", "d/1.txt", "d/2.txt", "d/index.html", "d/sub/3.txt"] { try folder.write(name, to: name) }
+    }
+
+    private func resolver(_ manifest: String, maximumRows: Int = ManifestResolver.maximumRows) -> ManifestResolver {
+        let manifest = SubstitutionManifest(Data(manifest.utf8), name: "manifest.json")
+        var resolver = ManifestResolver(manifest, folder: folder.url, maximumRows: maximumRows)
+        resolver.resolve()
+        return resolver
+    }
+
+    @Test(
+        "Each URL counts: both of //, each file of a folder, and the folder of an index.html",
+        arguments: [
+            (#"{ "https://h/a": "a.txt" }"#, 1), (#"{ "//h/a": "a.txt" }"#, 2), (#"{ "https://h/": "d/" }"#, 5),
+            (#"{ "//h/": "d/" }"#, 10), (#"{ "https://h/": "d/", "//h/a": "a.txt", "https://h/s/": "d/sub/" }"#, 8),
+            (#"{ "https://h/a": { "file": "a.txt", "until": "2020-01-01" } }"#, 1),
+        ]
+    )
+    func counted(manifest: String, rows: Int) {
+        #expect(resolver(manifest, maximumRows: rows).findings == [])
+        #expect(resolver(manifest, maximumRows: rows - 1).findings.map(\.code) == [.tooManyURLs])
+    }
+
+    @Test("The first entry beyond the limit is named once, and what else is wrong is reported, too")
+    func sentence() {
+        let manifest = """
+            { "https://h/1": "a.txt",
+              "https://h/2/": "d/",
+              "https://h/3": "a.txt",
+              "https://h/4": "gone.txt",
+              "https://h/5/": "d/" }
+            """
+        let findings = resolver(manifest, maximumRows: 4).findings
+        #expect(findings.map(\.code) == [.tooManyURLs, .missingFile])
+        let issue = SourceText(name: "m.json", bytes: Data(manifest.utf8)).issues(findings).first
+        #expect(
+            issue?.description == """
+                m.json:2:19: error: with "d/" the manifest stands for more than 4 URLs, all of which an app would hold in \
+                memory; remove entries, or map smaller folders
+                """
+        )
+    }
+
+    @Test("600 keys for a folder of 600 files are refused, and nothing more is made of them than the limit allows")
+    func multiplied() throws {
+        for number in 0..<600 { try folder.write("", to: "many/\(number)") }
+        let keys = (0..<600).map { "\"https://h/\($0)/\": \"many/\"" }
+        let resolver = resolver("{" + keys.joined(separator: ",") + "}")
+        #expect(resolver.findings.map(\.code) == [.tooManyURLs])
+        #expect(resolver.substitutions.count <= ManifestResolver.maximumRows)
+    }
+
+    @Test("What is wrong in a folder is reported once, however many keys name it, and other folders' each")
+    func problems() throws {
+        for name in ["d/broken", "d/sub/broken"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.url.appendingPathComponent(name).path,
+                withDestinationPath: "nowhere"
+            )
+        }
+        let keys = (0..<1000).map { "\"https://h/\($0)/\": \"d/\"" } + ["\"https://h/s/\": \"d/sub/\""]
+        let findings = resolver("{" + keys.joined(separator: ",") + "}").findings
+        #expect(findings.map(\.code) == [.missingFile, .missingFile, .missingFile])
+        #expect(Set(findings.map(\.offset)).count == 2)
+    }
+
+    // MARK: - Walks
+
+    @Test("A folder is walked once, whatever happens to it meanwhile, and so is one that cannot be walked")
+    func walkedOnce() throws {
+        try folder.write("", to: "e/x")
+        let loop = folder.url.appendingPathComponent("e/loop")
+        try FileManager.default.createSymbolicLink(atPath: loop.path, withDestinationPath: ".")
+        let files = try ManifestFolder(folder.url)
+        let names = try files.files(below: "d/").files.map(\.name)
+        #expect(names == ["1.txt", "2.txt", "index.html", "sub/3.txt"])
+        try FileManager.default.removeItem(at: folder.url.appendingPathComponent("d"))
+        #expect(try files.files(below: "d/").files.map(\.name) == names)
+        for _ in 0..<2 {
+            #expect(throws: FileProblem.endless(link: "e/loop")) { _ = try files.files(below: "e/") }
+            try? FileManager.default.removeItem(at: loop)
+        }
+    }
+
+    @Test("All walks together look at so many names, and links do not make more of them")
+    func names() throws {
+        for number in 0..<10 {
+            let link = folder.url.appendingPathComponent("l\(number)")
+            try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "d")
+        }
+        // Five names below "d": two texts, a page, a folder, and the text in it.
+        func reached(_ maximumNames: Int) throws -> Int {
+            let files = try ManifestFolder(folder.url, maximumNames: maximumNames)
+            return (0..<10).prefix { (try? files.files(below: "l\($0)/").files.count) == 4 }.count
+        }
+        #expect(try [4, 5, 14, 15, 49, 50].map(reached) == [0, 1, 2, 3, 9, 10])
+        let issue = Finding(.tooManyFiles, with: "l3/", at: 0)
+        #expect(issue.code == .endlessFolder)
+        #expect(issue.message.hasSuffix("hold more than 1000000 files; map smaller folders"))
+    }
+
+    @Test("The manifest is in no folder, and is not suggested")
+    func manifestItself() throws {
+        let manifest = folder.url.appendingPathComponent("manifest.json")
+        try folder.write("{}", to: "manifest.json")
+        let files = try ManifestFolder(folder.url, except: OpenedFolder.realPath(of: manifest.path))
+        #expect(try !files.files(below: "./").files.map(\.name).contains("manifest.json"))
+        #expect(throws: FileProblem.missing(suggestion: nil)) { _ = try files.file("sub/manifest.json") }
+    }
+}
