@@ -39,7 +39,9 @@ extension ManifestResolver {
     /// The mistakes to which a file that no entry uses may be the answer.
     private static let aboutFiles: Set<ManifestIssue.Code> = [.missingFile, .badPath]
     /// The mistakes that keep an entry's file from being known.
-    private static let unread: Set<ManifestIssue.Code> = [.syntax, .encoding, .nesting, .wrongKind, .missingField]
+    private static let unread: Set<ManifestIssue.Code> = [
+        .syntax, .encoding, .nesting, .wrongKind, .missingField, .tooManyURLs,
+    ]
 
     /// Tells the files of which one may be meant by an entry, as long as an error proposes none that exists.
     private mutating func warnOfUnusedFiles(_ unused: [String], of all: [String], beside errors: [Finding]) {

@@ -152,7 +152,7 @@ extension ManifestResolver {
         let places = Set(substitutions.map(\.entry.key.offset))
         for entry in manifest.entries where entry.namesFolder && !places.contains(entry.key.offset) {
             guard let file = entry.file, entry.pattern?.isFolder == true,
-                let found = try? files?.files(below: file.value), found.problems.isEmpty
+                let found = try? files?.files(below: file.value), found.files.isEmpty, found.problems.isEmpty
             else { continue }
             add(
                 .warning,
