@@ -190,17 +190,44 @@ struct Demo {
         let showcase = try Showcase(of: site)
         say("Open \(showcase.server.url.absoluteString)/ in a browser. End with Control-C.")
         say("The app's files are in \(site.substitutions.path): change css/site.css, save, and load the page again.")
-        if mode == .online {
-            let folder = try site.writeSubstitutions()
-            say(
-                """
+        guard mode == .online else { while true { try await Task.sleep(nanoseconds: .max) } }
+        let signals = interruptions()
+        let folder = try site.writeSubstitutions()
+        say(
+            """
 
-                The site itself is at \(site.page.absoluteString). To see it in a browser with the app's files:
-                  swift run substitute webextension \(folder.path) -o DemoExtension
-                """
-            )
+            The site itself is at \(site.page.absoluteString). To see it in a browser with the app's files:
+              swift run substitute webextension \(folder.path) -o DemoExtension
+            """
+        )
+        for await number in signals {
+            try? FileManager.default.removeItem(at: folder)
+            exit(128 + number)
         }
-        while true { try await Task.sleep(nanoseconds: .max) }
+    }
+
+    /// The signals that ask the process to end, such as that of Control-C.
+    private static func interruptions() -> AsyncStream<Int32> {
+        AsyncStream { continuation in
+            // Any thread may cancel a source, but Dispatch on Linux does not declare it Sendable.
+            nonisolated(unsafe) let sources = [SIGINT, SIGTERM].map { number in
+                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+                source.setEventHandler { continuation.yield(number) }
+                // Until then the signal ends the process.
+                let isRegistered = DispatchSemaphore(value: 0)
+                source.setRegistrationHandler { isRegistered.signal() }
+                source.resume()
+                isRegistered.wait()
+                // On Apple's systems a source only watches; on Linux it has a handler, which this would replace.
+                #if canImport(Darwin)
+                signal(number, SIG_IGN)
+                #endif
+                return source
+            }
+            continuation.onTermination = { _ in
+                for source in sources { source.cancel() }
+            }
+        }
     }
 
     // Written at once, also into a pipe.

@@ -85,7 +85,9 @@ struct LeftRunsTests {
         let path =
             folder.url.appendingPathComponent("bin").path + ":"
             + ProcessInfo.processInfo.environment["PATH", default: ""]
-        let line = "PATH='\(path)' SUBSTITUTE_VERB=substitute-edit \"$0\" preview --open > out.txt; echo ended"
+        // The page that is opened stays.
+        let variables = "PATH='\(path)' TMPDIR='\(folder.url.path)' SUBSTITUTE_VERB=substitute-edit"
+        let line = "\(variables) \"$0\" preview --open > out.txt; echo ended"
         try await onThread {
             let (shell, output) = try self.shell(line)
             #expect(try self.read(output, until: "ended") == "ended\n")

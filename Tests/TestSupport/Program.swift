@@ -40,6 +40,15 @@ extension Process {
         try run()
     }
 
+    /// Ends it and all processes that it started, which may outlive it and write once more into their folders.
+    ///
+    /// Foundation makes it the leader of a process group.
+    package func stopGroup() {
+        terminate()
+        waitUntilExit()
+        while kill(-processIdentifier, SIGKILL) == 0 { usleep(1000) }
+    }
+
     /// Starts it, and waits for its end without holding up a thread that tests share.
     ///
     /// - Returns: Its exit status.

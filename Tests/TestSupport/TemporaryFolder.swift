@@ -24,4 +24,16 @@ package final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try data.write(to: file)
     }
+
+    /// An environment in which programs put their temporary files into this folder; some leave them behind.
+    ///
+    /// - Parameter variables: Further variables.
+    /// - Returns: The variables by their names.
+    /// - Throws: What keeps the folder for them from being made.
+    package func environment(_ variables: [String: String] = [:]) throws -> [String: String] {
+        // Short, as it becomes part of the paths of sockets.
+        let temporary = url.appendingPathComponent("t")
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+        return ProcessInfo.processInfo.environment.merging(["TMPDIR": temporary.path]) { $1 }.merging(variables) { $1 }
+    }
 }

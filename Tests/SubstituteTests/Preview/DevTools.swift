@@ -34,6 +34,7 @@ final class DevTools: @unchecked Sendable {
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments =
             ["-c", "exec \"$@\" 3< \"$0/in\" 4> \"$0/out\"", folder.url.path, Chromium.program ?? "chromium"] + options
+        process.environment = try folder.environment()
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.runWithSignals()
@@ -58,10 +59,7 @@ final class DevTools: @unchecked Sendable {
         for domain in ["Page", "Runtime", "Log", "Network"] { try await command("\(domain).enable") }
     }
 
-    func stop() {
-        process.terminate()
-        process.waitUntilExit()
-    }
+    func stop() { process.stopGroup() }
 
     private struct Nothing: Decodable, Sendable {}
     private struct Head: Decodable { let id: Int? }

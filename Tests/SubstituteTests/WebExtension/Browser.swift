@@ -55,6 +55,7 @@ final class Chromium: Browser, @unchecked Sendable {
             ]
         }
         process.arguments = arguments + ["--remote-debugging-port=0", "about:blank"]
+        process.environment = try profile.environment()
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.runWithSignals()
@@ -78,10 +79,7 @@ final class Chromium: Browser, @unchecked Sendable {
         _ = try await onThread { try handle.read(upToCount: 1) }
     }
 
-    func stop() {
-        process.terminate()
-        process.waitUntilExit()
-    }
+    func stop() { process.stopGroup() }
 }
 
 /// Driven by Marionette, Firefox's own protocol: each message is its length, a colon, and JSON.
@@ -117,9 +115,7 @@ final class Firefox: Browser, @unchecked Sendable {
         process.arguments = [
             "--headless", "--no-remote", "--marionette", "-remote-allow-system-access", "--profile", profile.url.path,
         ]
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            ["HOME": profile.url.path, "MOZ_DISABLE_CONTENT_SANDBOX": "1"]
-        ) { $1 }
+        process.environment = try profile.environment(["HOME": profile.url.path, "MOZ_DISABLE_CONTENT_SANDBOX": "1"])
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.runWithSignals()
@@ -179,10 +175,7 @@ final class Firefox: Browser, @unchecked Sendable {
         }
     }
 
-    func stop() {
-        process.terminate()
-        process.waitUntilExit()
-    }
+    func stop() { process.stopGroup() }
 }
 
 /// A connection to a port of this machine.
