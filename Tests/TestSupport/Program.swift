@@ -40,13 +40,12 @@ extension Process {
         try run()
     }
 
-    /// Ends it and all processes that it started, which may outlive it and write once more into their folders.
+    /// Ends it at once, with the processes that it started, which may outlive it and write once more into its folders.
     ///
-    /// Foundation makes it the leader of a process group.
+    /// Foundation makes it the leader of a process group, and waits for all that have its descriptors.
     package func stopGroup() {
-        terminate()
+        kill(-processIdentifier, SIGKILL)
         waitUntilExit()
-        while kill(-processIdentifier, SIGKILL) == 0 { usleep(1000) }
     }
 
     /// Starts it, and waits for its end without holding up a thread that tests share.
