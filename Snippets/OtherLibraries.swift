@@ -10,6 +10,7 @@ import FoundationNetworking
 #endif
 
 // snippet.show
+// The default of Get and of SDWebImage; the table has the others'.
 let configuration = URLSessionConfiguration.default
 configuration.useSubstitutions()
 // snippet.hide
