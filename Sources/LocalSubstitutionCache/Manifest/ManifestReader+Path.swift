@@ -19,7 +19,8 @@ extension ManifestReader {
             return "a backslash before a letter means something else in JSON, here a control character; "
                 + advice(plain(withoutEscapes(path)))
         }
-        if (try? URLPattern(path)) != nil || path.lowercased().hasPrefix("file:") {
+        let mayBeURL = bytes.contains(UInt8(ascii: ":")) || bytes.starts(with: "//".utf8)
+        if mayBeURL, (try? URLPattern(path)) != nil || path.lowercased().hasPrefix("file:") {
             return
                 "\(quoted(path)) is a URL; put the file itself into the manifest's folder, and write its name here"
         }

@@ -25,19 +25,22 @@ package struct URLPattern: Sendable {
         // What is kept is syntax, or encoded already; brackets stand in hosts only, where they are syntax too.
         let authority = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
         let path = authority.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? key.endIndex
-        let encodedPath = Self.encoded(String(key[path...])) { byte in
+        let isKept = { (byte: UInt8) in
             byte.isPathCharacter || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "%")
         }
-        spelling = key[..<path] + encodedPath
-        var targets: [Target] = []
-        for prefix in namesScheme ? [""] : ["https:", "http:"] {
-            let spelling = namesScheme ? spelling : prefix + spelling
-            let identity = try URLIdentity(prefix + key)
-            targets.append(Target(spelling: spelling, identity: identity, namesScheme: namesScheme))
+        // The same text, and no copy of it, when nothing is to be encoded.
+        let isSpelled = key.utf8[path...].allSatisfy(isKept)
+        let spelling = isSpelled ? key : key[..<path] + Self.encoded(String(key[path...]), keeping: isKept)
+        self.spelling = spelling
+        targets = try (namesScheme ? [""] : ["https:", "http:"]).map { prefix throws(URLProblem) in
+            let url = prefix + key
+            let identity = try URLIdentity(url)
+            return Target(spelling: isSpelled ? url : prefix + spelling, identity: identity, namesScheme: namesScheme)
         }
-        self.targets = targets
         // A query that only browsers send names nothing.
-        if let query = key.firstIndex(of: "?") { _ = try URLIdentity.normalised(String(key[query...]).composed.utf8) }
+        if let query = key.utf8.firstIndex(of: UInt8(ascii: "?")) {
+            _ = try URLIdentity.normalised(String(key[query...]).composed.utf8)
+        }
     }
 
     /// Checks what only the spelling tells; a request's URL cannot hold these.
@@ -91,7 +94,9 @@ package struct URLPattern: Sendable {
 
     /// A form of the key that does not depend on its spelling, to find two keys that are the same.
     package var identityKey: String {
-        targets.map(\.identity.description).joined(separator: " ")
+        // The text of a single target, and no copy of it.
+        let texts = targets.map(\.identity.description)
+        return texts.count == 1 ? texts[0] : texts.joined(separator: " ")
     }
 
     /// The pattern of one file of a folder entry.
