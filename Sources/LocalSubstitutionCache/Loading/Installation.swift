@@ -54,22 +54,13 @@ final class Installation: @unchecked Sendable {
 
     /// Kept until another takes its place, or it is uninstalled.
     static var current: Installation? {
-        get { lock.withLock { installed } }
-        set {
-            // Releasing the previous installation may ask for `current`, so the release happens outside the lock.
-            let previous = lock.withLock {
-                let previous = installed
-                installed = newValue
-                return previous
-            }
-            withExtendedLifetime(previous) {}
-        }
+        get { installed.value }
+        // Releasing the previous installation may ask for `current`, so the release happens outside the lock.
+        set { _ = installed.replace(with: newValue) }
     }
 
     /// URL loading asks for ``current`` inside locks of its own; nothing else is called inside this one.
-    private static let lock = NSLock()
-    // Only touched inside the lock.
-    private nonisolated(unsafe) static var installed: Installation?
+    private static let installed = Locked<Installation?>(nil)
 
     /// Held while a cache is installed or uninstalled; code that URL loading calls never takes it.
     ///

@@ -34,9 +34,15 @@ struct HostFilter: Sendable {
 
     /// The hash of the host in lower case, up to the port or path.
     private static func host(of url: String) -> Host {
+        // A string's own iterator takes five times as long for each byte.
+        var url = url
+        return url.withUTF8(host(of:))
+    }
+
+    private static func host(of url: UnsafeBufferPointer<UInt8>) -> Host {
         var hash = FNV1a()
         var slashes = 0
-        for byte in url.utf8 {
+        for byte in url {
             if slashes < 2 {
                 if byte == UInt8(ascii: "/") { slashes += 1 }
                 continue
