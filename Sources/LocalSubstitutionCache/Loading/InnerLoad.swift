@@ -8,8 +8,8 @@ import FoundationNetworking
 /// One load in the ``InnerSession`` of a session that the app has named; nothing of it reaches the app before this
 /// object has seen it.
 ///
-/// Everything happens where URL loading calls protocols. What the inner session reports is told there at once, or, while
-/// the app's task is suspended, when it is resumed. The inner task belongs to the inner session's commands.
+/// Everything happens where URL loading calls protocols. What the inner session reports is told there at once, or,
+/// while the app's task is suspended, when it is resumed. The inner task belongs to the inner session's commands.
 ///
 /// What differs between systems is who asks the app about redirects, and how a body is told: see the files for Linux
 /// and for Apple's systems.

@@ -78,5 +78,24 @@ extension InstalledTests {
             #expect(file == Data(Self.fileText.utf8))
             #expect(archive.copies.map(\.url) == [urls[0]])
         }
+
+        @Test("A stub that the app put first stays first when its session is named", Platform.measuredOnLinux)
+        func stubFirst() async throws {
+            try folder.cache("{ \"http://stub.invalid/200\": \"a.txt\", \"http://other.invalid/\": \"a.txt\" }")
+                .install()
+            for isListed in [true, false] {
+                let configuration = URLSessionConfiguration.ephemeral
+                if isListed { configuration.useSubstitutions() }
+                configuration.protocolClasses = [Stub.self] + (configuration.protocolClasses ?? [])
+                let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+                session.useSubstitutions()
+                for (url, text) in ["http://stub.invalid/200": "from the stub", "http://other.invalid/": Self.fileText]
+                {
+                    let request = URLRequest(url: try #require(URL(string: url)))
+                    let (_, data) = try await TaskKind.delegate.load(request, in: session)
+                    #expect(data == Data(text.utf8))
+                }
+            }
+        }
     }
 }
