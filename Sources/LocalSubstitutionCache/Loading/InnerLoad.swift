@@ -127,7 +127,9 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     /// Adds to what is pending, unless the client is to be told nothing more, and tells it.
     ///
-    /// - Parameter goesOn: Whether the network goes on after the last event, as after a challenge on Apple's systems.
+    /// - Parameters:
+    ///   - goesOn: Whether the network goes on after the last event, as after a challenge on Apple's systems.
+    ///   - change: Adds an event.
     func add(goesOn: Bool = false, _ change: (inout Pending) -> Void) {
         guard stage == .undecided || stage == .answering else { return }
         change(&pending)
@@ -143,7 +145,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     }
 
     func didReceive(_ response: URLResponse) {
-        let outcome = Fallback.Outcome(response)
+        let outcome = Outcome(response)
         // An interim response, such as 103, is not the answer (RFC 9110 §15.2).
         if let status = outcome?.status, (100..<200).contains(status) { return }
         if stage == .undecided {
@@ -166,7 +168,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
         redirect?.last = .end(error)
         if stage == .undecided {
-            if let answer = error.flatMap({ Fallback.Outcome($0) }).flatMap({ fallback?.answer(after: $0) }) {
+            if let answer = error.flatMap({ Outcome($0) }).flatMap({ fallback?.answer(after: $0) }) {
                 return self.answer(answer)
             }
             if error == nil, let response = task.response { didReceive(response) }

@@ -54,7 +54,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     }
 
     /// Whether the network's answer is to be told; decided once, and otherwise the file is told.
-    private func networkStands(_ loader: URLProtocol, after outcome: Fallback.Outcome?) -> Bool {
+    private func networkStands(_ loader: URLProtocol, after outcome: Outcome?) -> Bool {
         var (isDecided, fallback) = withState { ($0.isNetwork, $0.fallback) }
         // The look-up may ask the app, so it is done outside the lock.
         guard !isDecided, let answer = answer(of: &fallback, after: outcome) else {
@@ -71,7 +71,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         return false
     }
 
-    private func answer(of fallback: inout Fallback?, after outcome: Fallback.Outcome?) -> CachedURLResponse? {
+    private func answer(of fallback: inout Fallback?, after outcome: Outcome?) -> CachedURLResponse? {
         if let last = task.currentRequest, last.url != task.originalRequest?.url,
             let answer = fallback?.answer(redirectedTo: last)
         {
@@ -105,18 +105,18 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     ) {
         // Of the system's class: the task has a delegate, and its body may not come through here.
         if isSystemClass { withState { $0.isNetwork = true } }
-        guard networkStands(loader, after: Fallback.Outcome(response)) else { return }
+        guard networkStands(loader, after: Outcome(response)) else { return }
         super.urlProtocol(loader, didReceive: response, cacheStoragePolicy: policy)
     }
 
     override func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
-        guard networkStands(loader, after: Fallback.Outcome(task.response)) else { return }
+        guard networkStands(loader, after: Outcome(task.response)) else { return }
         collect(data)
         super.urlProtocol(loader, didLoad: data)
     }
 
     override func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
-        guard networkStands(loader, after: Fallback.Outcome(task.response)) else { return }
+        guard networkStands(loader, after: Outcome(task.response)) else { return }
         collect(nil)
         let (incoming, body) = withState { ($0.incoming, $0.body) }
         // Only the system's class gives bodies to others.
@@ -126,7 +126,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     }
 
     override func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {
-        if let outcome = Fallback.Outcome(error), !networkStands(loader, after: outcome) { return }
+        if let outcome = Outcome(error), !networkStands(loader, after: outcome) { return }
         super.urlProtocol(loader, didFailWithError: error)
     }
 }
