@@ -25,8 +25,9 @@ public import FoundationNetworking
 /// - Storing or removing a response for a substituted URL has no effect; removing all responses removes no
 ///   substitution.
 ///
-/// Every request spelled as in the manifest gets the same `CachedURLResponse`, made when the manifest was loaded.
-/// Such a request costs one dictionary look-up; a request that no entry names costs whatever `URLCache` takes.
+/// Every request spelled as in the manifest gets the same `CachedURLResponse`, which is built in the background after
+/// the manifest was loaded, or by the request itself where that comes first. From then on such a request costs one
+/// dictionary look-up; a request that no entry names costs whatever `URLCache` takes.
 ///
 /// What is not substituted is stored where the system's own cache stores it: the folder of a `URLCache` whose disk path
 /// is nil. So what the app had cached before is still there, and several instances share it, each with capacities of
@@ -36,9 +37,9 @@ public import FoundationNetworking
 public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     private let source: ManifestSource
     private let reloading = NSLock()
-    private let lock = NSLock()
-    private var table: SubstitutionTable
-    private var watcher: FolderWatcher?
+    /// Internal for tests, which look at what the background has built.
+    let table: CurrentTable
+    private let watcher = Locked<FolderWatcher?>(nil)
     /// The cache that was shared when this one was made, and that is none of this library's.
     let predecessor: URLCache
 
@@ -86,7 +87,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Apple's `URLCache` has a convenience initialiser with `directory:`, which ends the process when a subclass calls
     /// it as `super.init`.
     private init(_ source: ManifestSource) throws(ManifestError) {
-        table = try source.load()
+        table = CurrentTable(try source.load())
         self.source = source
         let shared = URLCache.shared
         predecessor = (shared as? LocalSubstitutionCache)?.predecessor ?? shared
@@ -130,10 +131,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         // One reload at a time, so that the table that was read last is the one that stays.
         reloading.lock()
         defer { reloading.unlock() }
-        let table = try source.load()
-        lock.lock()
-        defer { lock.unlock() }
-        self.table = table
+        table.replace(with: try source.load())
     }
 
     /// Reloads whenever the manifest or one of its files is saved, for the time in which an app is made.
@@ -166,13 +164,13 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
             guard let self else { return }
             report(Result { () throws(ManifestError) in try self.reload() }.map { paths })
         }
-        lock.withLock { self.watcher = watcher }
+        _ = self.watcher.replace(with: watcher)
         // What was saved before the folder was watched.
         do { try reload() } catch { report(.failure(error)) }
     }
 
     /// What is substituted, folders expanded.
-    public var substitutions: [Substitution] { currentTable.substitutions }
+    public var substitutions: [Substitution] { table.value.substitutions }
 
     /// Tells whether a request would be substituted, why, and what would change that.
     ///
@@ -181,20 +179,14 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// - Parameter request: Any request; it is not loaded.
     /// - Returns: The answer, which prints as a sentence.
     public func explain(_ request: URLRequest) -> Explanation {
-        Explanation(request, currentTable)
+        Explanation(request, table.value)
     }
 
     /// What messages call the manifest.
-    var manifestName: String { currentTable.manifestName }
-
-    private var currentTable: SubstitutionTable {
-        lock.lock()
-        defer { lock.unlock() }
-        return table
-    }
+    var manifestName: String { table.value.manifestName }
 
     /// What becomes of a request.
-    func verdict(on request: URLRequest) -> Verdict { currentTable.verdict(on: request) }
+    func verdict(on request: URLRequest) -> Verdict { table.verdict(on: request) }
 
     // MARK: - URLCache
 

@@ -5,7 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Everything a manifest substitutes, ready to be delivered: URL identity → prepared response. Immutable.
+/// Everything a manifest substitutes, ready to be delivered: URL identity → response. Immutable, but for the moment at
+/// which each response is built.
 ///
 /// A request can only pick a row of this table; it never becomes a path.
 // CachedURLResponse is immutable, but Foundation on Linux does not declare it Sendable.
@@ -15,9 +16,15 @@ package final class SubstitutionTable: @unchecked Sendable {
     /// A class, so that a look-up retains one reference and not every string of a substitution.
     final class Row {
         let representation: Representation
-        /// The answer to a GET spelled as in the manifest; where the network is asked first, it lacks the field
-        /// that tells what the network answered.
-        let prepared: CachedURLResponse
+        /// The URL as Foundation spells it.
+        private let spelling: String
+        /// The answer to a GET spelled as in the manifest, once it is built; where the network is asked first, it lacks
+        /// the field that tells what the network answered.
+        ///
+        /// Written inside ``building``, and read outside it only when all responses of the table are built.
+        fileprivate private(set) var response: CachedURLResponse?
+        /// Held for a look at one reference, or its change.
+        private static let building = NSLock()
         /// The file's path below the manifest's folder.
         let file: String
         /// When the file answers instead of the network; empty when it always does.
@@ -25,14 +32,27 @@ package final class SubstitutionTable: @unchecked Sendable {
         /// Whether the network is asked first.
         let isConditional: Bool
 
-        init(_ representation: Representation, _ prepared: CachedURLResponse) {
+        init(_ representation: Representation, _ spelling: String) {
             self.representation = representation
-            self.prepared = prepared
+            self.spelling = spelling
             (file, conditions) = (representation.substitution.file, representation.substitution.conditions)
             isConditional = !conditions.isEmpty
         }
 
         var substitution: Substitution { representation.substitution }
+
+        /// Builds the response unless it is there.
+        ///
+        /// - Returns: The same instance each time, from whichever thread; nil when Foundation builds none, which is not
+        ///   known to happen: URL and headers were checked before.
+        func prepare() -> CachedURLResponse? {
+            if let response = Self.building.withLock({ response }) { return response }
+            let built = URL(string: spelling).flatMap(representation.whole)
+            return Self.building.withLock {
+                response = response ?? built
+                return response
+            }
+        }
     }
 
     /// A row and how the request picked it.
@@ -40,30 +60,34 @@ package final class SubstitutionTable: @unchecked Sendable {
         let row: Row
         /// Whether the request is spelled as in the manifest.
         let isExact: Bool
+        /// True when every response of the table is built, so that none is written any more.
+        let isPrepared: Bool
         /// Whether only the head is asked for.
         var isHead = false
         /// Whether a part may be asked for.
         var hasRange = false
 
+        private var prepared: CachedURLResponse? { isPrepared ? row.response : row.prepare() }
+
         /// The answer to the request that picked the row.
         func response(to request: URLRequest) -> CachedURLResponse? {
-            if isExact, !isHead, !hasRange { return row.prepared }
+            if isExact, !isHead, !hasRange { return prepared }
             guard let url = request.url else { return nil }
             if isHead { return row.representation.head(for: url) }
             if hasRange, let part = row.representation.part(for: request, url: url) { return part }
-            return isExact ? row.prepared : row.representation.whole(for: url)
+            return isExact ? prepared : row.representation.whole(for: url)
         }
 
         /// The answer to the request after the network was asked, which `cacheStatus` tells.
         ///
         /// Always the whole: a range might be joined to what the network sent before.
         func response(to request: URLRequest, cacheStatus: String) -> CachedURLResponse? {
-            guard let url = request.url, let head = row.prepared.response as? HTTPURLResponse,
+            guard let url = request.url, let prepared, let head = prepared.response as? HTTPURLResponse,
                 var fields = head.allHeaderFields as? [String: String]
             else { return nil }
             fields["Cache-Status"] = cacheStatus
             return HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields).map {
-                CachedURLResponse(response: $0, data: isHead ? Data() : row.prepared.data)
+                CachedURLResponse(response: $0, data: isHead ? Data() : prepared.data)
             }
         }
     }
@@ -83,40 +107,35 @@ package final class SubstitutionTable: @unchecked Sendable {
     private var nearestIndex: NearestIndex?
     private lazy var expiredOrder = MatchOrder(expired)
 
-    /// Prepares the response of every substitution.
+    /// Makes a row of every substitution, whose response is built later.
     ///
     /// - Parameters:
     ///   - manifest: What is substituted.
     ///   - contents: The bytes of each of its substitutions.
-    /// - Throws: ``ManifestError`` when Foundation makes no response of a URL and its headers, which is not known to
-    ///   happen: both were checked before.
+    /// - Throws: ``ManifestError`` when Foundation makes no URL of a key, which is not known to happen: it was checked
+    ///   before.
     init(_ manifest: ResolvedManifest, _ contents: [FileContents]) throws(ManifestError) {
         substitutions = manifest.substitutions
         expired = manifest.expired
         manifestName = manifest.source.name
         order = MatchOrder(substitutions)
-        let representations = order.candidates.map { [substitutions] candidate in
-            Representation(substitutions, candidate.substitution, contents[candidate.substitution])
-        }
-        let prepared = Self.prepared(order.candidates, representations)
         var rows: [Row] = []
         rows.reserveCapacity(order.candidates.count)
         var spellings: [String: Row] = [:]
         spellings.reserveCapacity(order.candidates.count)
         var findings: [Finding] = []
         for (index, candidate) in order.candidates.enumerated() {
-            guard let (url, response) = prepared[index] else {
-                let substitution = substitutions[candidate.substitution]
-                let problem = FileProblem.unreadable("Foundation makes no response of its URL and headers")
+            let target = candidate.target
+            let substitution = substitutions[candidate.substitution]
+            guard let spelling = Self.spelling(of: target) else {
+                let problem = FileProblem.unreadable("Foundation makes no URL of its key")
                 findings.append(Finding(problem, with: substitution.file, at: substitution.fileOffset))
                 continue
             }
-            let row = Row(representations[index], response)
+            let representation = Representation(substitutions, candidate.substitution, contents[candidate.substitution])
+            let row = Row(representation, spelling)
             rows.append(row)
-            let isUnchanged = url == candidate.target.spelling
-            let identity = isUnchanged ? candidate.target.identity : try? URLIdentity(url)
-            // The text that the candidate has already, not another copy of it.
-            let spelling = isUnchanged ? candidate.target.spelling : url
+            let identity = spelling == target.spelling ? target.identity : try? URLIdentity(spelling)
             if let identity, order.first(matching: identity) == index { spellings[spelling] = row }
         }
         guard findings.isEmpty else { throw ManifestError(manifest.source.issues(findings)) }
@@ -125,41 +144,34 @@ package final class SubstitutionTable: @unchecked Sendable {
         hosts = HostFilter(order.candidates.map(\.target.identity))
     }
 
-    /// For each candidate its URL as Foundation spells it, and its response; nil where Foundation makes none.
-    ///
-    /// Most of the time of a load is spent here, inside Foundation, so every processor takes part.
-    private static func prepared(
-        _ candidates: [MatchOrder.Candidate],
-        _ representations: [Representation]
-    ) -> [(url: String, response: CachedURLResponse)?] {
-        let chunk = 64
-        return Array(unsafeUninitializedCapacity: candidates.count) { buffer, count in
-            buffer.initialize(repeating: nil)
-            count = candidates.count
-            // Each element is touched by one thread only.
-            nonisolated(unsafe) let buffer = buffer
-            DispatchQueue.concurrentPerform(iterations: (candidates.count + chunk - 1) / chunk) { number in
-                for index in number * chunk..<min((number + 1) * chunk, candidates.count) {
-                    guard let url = URL(string: candidates[index].target.spelling),
-                        let response = representations[index].whole(for: url)
-                    else { continue }
-                    buffer[index] = (url.absoluteString, response)
-                }
-            }
-        }
+    /// The URL as Foundation spells it: the text that the target has already, where these are the same.
+    private static func spelling(of target: URLPattern.Target) -> String? {
+        let identity = target.identity
+        // Foundation leaves a URL as it is that is in normal form.
+        if identity.query == nil, identity.base == target.spelling { return target.spelling }
+        guard let spelling = URL(string: target.spelling)?.absoluteString else { return nil }
+        return spelling == target.spelling ? target.spelling : spelling
+    }
+
+    /// The number of rows.
+    var count: Int { rows.count }
+
+    /// Builds the responses of some rows.
+    func prepare(_ range: Range<Int>) {
+        for row in rows[range] { _ = row.prepare() }
     }
 
     /// The row that stands in for `url`, or nil.
     ///
     /// Cost: one look-up for a URL that is spelled as in the manifest. For others a second one in the names of hosts;
     /// and when the manifest names the host, the URL is normalised and looked up once more.
-    func match(_ url: URL) -> Match? {
+    func match(_ url: URL, isPrepared: Bool = false) -> Match? {
         let spelling = url.absoluteString
-        if let row = spellings[spelling] { return Match(row: row, isExact: true) }
+        if let row = spellings[spelling] { return Match(row: row, isExact: true, isPrepared: isPrepared) }
         guard hosts.mayContain(hostOf: spelling), let identity = try? URLIdentity(spelling),
             let index = order.first(matching: identity)
         else { return nil }
-        return Match(row: rows[index], isExact: false)
+        return Match(row: rows[index], isExact: false, isPrepared: isPrepared)
     }
 
     /// What would answer `identity` if its day had not passed.

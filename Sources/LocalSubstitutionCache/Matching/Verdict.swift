@@ -41,10 +41,15 @@ enum Verdict {
 extension SubstitutionTable {
     /// Decides on a request.
     ///
-    /// Cost: that of ``match(_:)``; for a request whose URL an entry names, one look at its header fields.
-    func verdict(on request: URLRequest) -> Verdict {
+    /// Cost: that of ``match(_:isPrepared:)``; for a request whose URL an entry names, one look at its header fields.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - isPrepared: True when the caller knows that every response of the table is built.
+    /// - Returns: The decision, with the row that it is about.
+    func verdict(on request: URLRequest, isPrepared: Bool = false) -> Verdict {
         // The question that most requests end at comes first.
-        guard let url = request.url, var match = match(url) else { return .unnamed }
+        guard let url = request.url, var match = match(url, isPrepared: isPrepared) else { return .unnamed }
         guard let method = request.fileMethod else { return .leftAlone(match, because: .method) }
         match.isHead = method == .head
         let policy = request.cachePolicy

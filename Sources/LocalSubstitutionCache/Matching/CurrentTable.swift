@@ -1,0 +1,64 @@
+import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The table that answers now, whose responses are built in the background.
+///
+/// A request that comes first builds its own. A single pass goes through the rows, a few at a time. Between them it refers to no table, and weakly to this object:
+/// it goes on with the next table after a reload, and ends when the cache is released.
+final class CurrentTable: Sendable {
+    /// The queue of all passes.
+    static let preparation = DispatchQueue(label: "LocalSubstitutionCache.preparation", qos: .background)
+
+    private struct State {
+        let table: SubstitutionTable
+        /// The rows that the pass has not reached.
+        var rest: Range<Int>
+
+        init(_ table: SubstitutionTable) { (self.table, rest) = (table, 0..<table.count) }
+    }
+
+    private let state: Locked<State>
+
+    init(_ table: SubstitutionTable) {
+        state = Locked(State(table))
+        if table.count > 0 { prepare() }
+    }
+
+    var value: SubstitutionTable { state.value.table }
+
+    func replace(with table: SubstitutionTable) {
+        let previous = state.replace(with: State(table))
+        // A pass that has not reached its end goes on with this table.
+        if previous.rest.isEmpty, table.count > 0 { prepare() }
+    }
+
+    /// True once no response of the table is left to be built.
+    var isPrepared: Bool { state.value.rest.isEmpty }
+
+    /// Decides on a request.
+    func verdict(on request: URLRequest) -> Verdict {
+        let state = state.value
+        return state.table.verdict(on: request, isPrepared: state.rest.isEmpty)
+    }
+
+    private func prepare() {
+        Self.preparation.async { [weak self] in
+            if self?.prepareSome() == true { self?.prepare() }
+        }
+    }
+
+    /// Builds a few responses, and returns whether any are left.
+    private func prepareSome() -> Bool {
+        let before = state.value
+        let rows = before.rest.prefix(16)
+        before.table.prepare(rows)
+        return state.withLock { state in
+            if state.table === before.table { state.rest = rows.upperBound..<state.rest.upperBound }
+            return !state.rest.isEmpty
+        }
+    }
+}

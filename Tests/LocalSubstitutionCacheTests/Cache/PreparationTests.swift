@@ -1,0 +1,151 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+
+@Suite("Responses that are built in the background", .serialized)
+struct PreparationTests {
+    /// More than one step of the background takes.
+    private let count = 100
+    private let folder: TemporaryFolder
+    private let queue = CurrentTable.preparation
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("old", to: "file.txt")
+    }
+
+    private func cache() throws -> LocalSubstitutionCache {
+        let entries = (0..<count).map { "\"https://h/\($0)\": \"file.txt\"" }
+        return try folder.cache("{\(entries.joined(separator: ", "))}")
+    }
+
+    /// The response to each of the cache's URLs.
+    private func responses(_ cache: LocalSubstitutionCache) throws -> [CachedURLResponse] {
+        try (0..<count).map { number in
+            let url = try #require(URL(string: "https://h/\(number)"))
+            return try #require(cache.cachedResponse(for: URLRequest(url: url)))
+        }
+    }
+
+    /// Returns when the background has built everything: each step is on the queue before the one before it ends.
+    private func finish(_ cache: LocalSubstitutionCache) {
+        while !cache.table.isPrepared { queue.sync {} }
+    }
+
+    /// A cache for which the background has done nothing, or one step; the caller resumes the queue.
+    private func held(afterOneStep: Bool) throws -> LocalSubstitutionCache {
+        queue.suspend()
+        let cache = try cache()
+        if afterOneStep {
+            let isHeld = DispatchSemaphore(value: 0)
+            // This stands in the queue after the first step, which puts the second behind it.
+            queue.async { [queue] in
+                queue.suspend()
+                isHeld.signal()
+            }
+            queue.resume()
+            isHeld.wait()
+        }
+        return cache
+    }
+
+    @Test("A request before the background builds its own, and gets the same instance ever after")
+    func early() throws {
+        queue.suspend()
+        let cache = try cache()
+        let early = try responses(cache)
+        #expect(!cache.table.isPrepared)
+        #expect(try zip(responses(cache), early).allSatisfy { $0 === $1 })
+        queue.resume()
+        finish(cache)
+        #expect(try zip(responses(cache), early).allSatisfy { $0 === $1 })
+    }
+
+    @Test("A request after the background gets what that has built")
+    func late() throws {
+        let cache = try cache()
+        finish(cache)
+        let rows = (0..<count).compactMap { number in
+            URL(string: "https://h/\(number)").flatMap { cache.table.value.match($0)?.row.prepare() }
+        }
+        #expect(try zip(responses(cache), rows).filter { $0 === $1 }.count == count)
+    }
+
+    @Test("Eight threads and the background agree on one instance for each URL")
+    func threads() throws {
+        for _ in 0..<20 {
+            queue.suspend()
+            let cache = try cache()
+            let found = Locked<[Set<ObjectIdentifier>]>(Array(repeating: [], count: count))
+            DispatchQueue.concurrentPerform(iterations: 8) { thread in
+                if thread == 0 { queue.resume() }
+                guard let responses = try? responses(cache) else { return }
+                let identifiers = responses.map(ObjectIdentifier.init)
+                found.withLock { found in
+                    for (index, identifier) in identifiers.enumerated() { found[index].insert(identifier) }
+                }
+            }
+            finish(cache)
+            let last = try responses(cache)
+            #expect(found.value == last.map { [ObjectIdentifier($0)] })
+        }
+    }
+
+    @Test("A cache that is released before or in the middle leaves nothing in memory, and nothing to be run")
+    func released() throws {
+        for isBegun in [false, true] {
+            var cache: LocalSubstitutionCache?
+            cache = try held(afterOneStep: isBegun)
+            weak let table = cache?.table.value
+            weak let row = try cache?.table.value.match(#require(URL(string: "https://h/99")))?.row
+            #expect(cache?.table.isPrepared == false)
+            #expect(table != nil && row != nil)
+            cache = nil
+            #expect(table == nil && row == nil)
+            queue.resume()
+            queue.sync {}
+        }
+    }
+
+    @Test("A reload releases the previous table, and its responses are built the same way")
+    func reloaded() throws {
+        for isBegun in [false, true] {
+            let cache = try held(afterOneStep: isBegun)
+            let old = try responses(cache)
+            weak let table = cache.table.value
+            try folder.write(isBegun ? "third" : "second", to: "file.txt")
+            try cache.reload()
+            #expect(table == nil)
+            queue.resume()
+            finish(cache)
+            let new = try responses(cache)
+            #expect(new.allSatisfy { $0.data == Data((isBegun ? "third" : "second").utf8) })
+            #expect(!zip(old, new).contains { $0 === $1 })
+            // A pass that has ended begins again.
+            try cache.reload()
+            finish(cache)
+            #expect(try !zip(responses(cache), new).contains { $0 === $1 })
+        }
+    }
+
+    @Test("A manifest without entries has nothing to be built, and one that replaces it has")
+    func empty() throws {
+        let manifest = folder.url.appendingPathComponent("manifest.json")
+        try folder.write("{}", to: "manifest.json")
+        let cache = try LocalSubstitutionCache(manifest: manifest, reading: .copied)
+        #expect(cache.table.isPrepared)
+        queue.suspend()
+        try folder.write(#"{ "https://h/1": "file.txt" }"#, to: "manifest.json")
+        try cache.reload()
+        #expect(!cache.table.isPrepared)
+        queue.resume()
+        finish(cache)
+    }
+}
