@@ -3,7 +3,7 @@ import Foundation
 /// The bytes of one file, read or mapped once.
 struct FileContents: Sendable {
     /// Files of this size and above are mapped, in bytes.
-    static let mappingThreshold = 32 * 1024
+    static let mappingThreshold = 4 * 1024
 
     let data: Data
     /// A strong validator (RFC 9110 §8.8.3) of size and modification time, for `If-Range`.

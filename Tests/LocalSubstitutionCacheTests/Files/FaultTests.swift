@@ -49,7 +49,7 @@ struct FaultTests {
     @Test("Whatever becomes of a file, the bytes that were loaded are answered", arguments: cases)
     func unchanged(reading: ReadingMode, fault: Fault) throws {
         // Some are read in either mode, some mapped in one; one page, several, and a part of one.
-        for size in [0, 1, 100, 32 * 1024 - 1, 32 * 1024, 100_001] {
+        for size in [0, 1, 100, 4095, 4096, 4097, 32 * 1024, 100_001] {
             let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 / 3) })
             try? FileManager.default.removeItem(at: folder.url.appendingPathComponent("a.bin"))
             try folder.write(bytes, to: "a.bin")

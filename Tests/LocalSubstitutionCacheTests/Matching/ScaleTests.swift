@@ -106,8 +106,9 @@ struct ScaleTests {
         }
     }
 
-    @Test("Files from 32 KB on are mapped, smaller ones and copied ones are read")
+    @Test("Files from 4 KB on are mapped, smaller ones and copied ones are read")
     func threshold() throws {
+        #expect(FileContents.mappingThreshold == 4096)
         try folder.write(Data(count: FileContents.mappingThreshold), to: "large")
         try folder.write(Data(count: FileContents.mappingThreshold - 1), to: "small")
         func isMapped(_ name: String, _ reading: ReadingMode) throws -> Bool {
