@@ -8,8 +8,10 @@ import FoundationNetworking
 
 /// What is measured in a process of its own: memory, and the start of an app.
 enum Child: String {
-    /// Prints how many bytes became resident while a manifest was loaded.
+    /// Prints how many bytes became resident while a manifest was loaded, and how many when the background was done.
     case memory
+    /// Prints how many milliseconds the initialiser took, and how many of processor time the background took after it.
+    case launch
     /// Prints how many milliseconds of the start were spent on loading, on installing, and on the first answer.
     case start
     /// Prints how many bytes became resident while Foundation's objects alone were made for as many files.
@@ -33,6 +35,16 @@ enum Child: String {
             let before = residentBytes()
             let cache = try LocalSubstitutionCache(manifest: manifest)
             print(residentBytes() - before)
+            awaitBackground()
+            print(residentBytes() - before)
+            withExtendedLifetime(cache) {}
+        case .launch:
+            let start = DispatchTime.now().uptimeNanoseconds
+            let cache = try LocalSubstitutionCache(manifest: manifest)
+            let loaded = DispatchTime.now().uptimeNanoseconds
+            let time = processorTime()
+            awaitBackground()
+            print(Double(loaded - start) / 1e6, Double(processorTime() - time) / 1e6)
             withExtendedLifetime(cache) {}
         case .start:
             let start = DispatchTime.now().uptimeNanoseconds
@@ -82,6 +94,24 @@ enum Child: String {
         return (time, text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) })
     }
 
+    /// Returns when no thread of this process has used a processor for a while.
+    private static func awaitBackground() {
+        var (time, quiet) = (processorTime(), 0)
+        while quiet < 5 {
+            usleep(20_000)
+            let now = processorTime()
+            quiet = now - time < 500_000 ? quiet + 1 : 0
+            time = now
+        }
+    }
+
+    /// The processor time of all threads of this process, in nanoseconds.
+    private static func processorTime() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
     /// What of this process is in memory, in bytes; private pages only, since those of mapped files can be dropped.
     private static func residentBytes() -> Int {
         let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
@@ -104,23 +134,64 @@ enum Child: String {
         ]
         let count = isQuick ? 10_000 : 100_000
         let small = try Fixture(count: count, size: 200)
-        let bytes = (try memory.run(small.manifest).numbers.first ?? .nan) / Double(count) - 200
+        let bytes = try memory.run(small.manifest).numbers.map { $0 / Double(count) - 200 }
         let least = (try leastMemory.run(small.manifest).numbers.first ?? .nan) / Double(count) - 200
         let baselines = [
-            ("the bytes themselves, in KB", bytes / 1000, Row.Target.atMost(2.5)),
-            ("Foundation's objects alone", bytes / least, .atMost(2)),
+            ("loaded", bytes.first ?? .nan, "the bytes themselves, in KB", 1000, Row.Target.atMost(1.4)),
+            ("and built", bytes.last ?? .nan, "the bytes themselves, in KB", 1000, .atMost(2.58)),
+            ("and built", bytes.last ?? .nan, "Foundation's objects alone", least, .atMost(2)),
         ]
-        rows += baselines.map { baseline, ratio, target in
+        rows += baselines.map { state, bytes, baseline, divisor, target in
             Row(
-                name: "resident for each of \(count) entries of 200 bytes",
+                name: "resident for each of \(count) entries of 200 bytes, \(state)",
                 value: bytes,
                 unit: "bytes",
                 baseline: baseline,
-                ratio: ratio,
+                ratio: bytes / divisor,
                 target: target
             )
         }
         return rows
+    }
+
+    /// Loading on the caller's thread, and building responses in the background.
+    static func launchRows(isQuick: Bool) throws -> [Row] {
+        let counts = isQuick ? [10, 100, 1000] : [10, 100, 1000, 10_000, 100_000]
+        let entries = try counts.flatMap { count in
+            try launchRows("\(count) entries of 1 KB", Fixture(count: count, size: 1000), rounds: count > 1000 ? 3 : 9)
+        }
+        if isQuick { return entries }
+        let folder = try Fixture(count: 10_000, size: 10_000)
+        try Data(#"{ "https://example.com/assets/images/": "./" }"#.utf8).write(to: folder.manifest)
+        let large = try Fixture(count: 20_000, size: 50_000)
+        let megabytes = try memory.run(large.manifest).numbers.map { $0 / 1e6 }
+        return try entries + launchRows("a folder of 10000 files of 10 KB", folder, rounds: 3)
+            + launchRows("1 GB in 20000 files", large, rounds: 3)
+            + zip(["loaded", "and built"], megabytes).map { state, megabytes in
+                Row(
+                    name: "resident for 1 GB in 20000 files, \(state)",
+                    value: megabytes,
+                    unit: "MB",
+                    baseline: "before, in MB",
+                    ratio: megabytes,
+                    target: nil
+                )
+            }
+    }
+
+    private static func launchRows(_ name: String, _ fixture: Fixture, rounds: Int) throws -> [Row] {
+        let runs = try (0..<rounds).map { _ in try launch.run(fixture.manifest).numbers }
+        let times = (0..<2).map { index in median(runs.map { $0.count > index ? $0[index] : .nan }) }
+        return zip(["on the caller's thread", "of a processor in the background"], times).map { part, time in
+            Row(
+                name: "launch, \(name): \(part)",
+                value: time,
+                unit: "ms",
+                baseline: "both",
+                ratio: time / (times[0] + times[1]),
+                target: nil
+            )
+        }
     }
 
     static func startRows(rounds: Int) throws -> [Row] {

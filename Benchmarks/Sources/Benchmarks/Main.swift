@@ -49,6 +49,7 @@ struct Main {
             ("parser", { try loading.parser(isQuick ? 10_000 : 100_000) }),
             ("task", sessions.rows),
             ("memory", { try Child.memoryRows(isQuick: isQuick) }),
+            ("launch", { try Child.launchRows(isQuick: isQuick) }),
             ("app start", { try Child.startRows(rounds: isQuick ? 5 : 15) }),
         ]
         var rows: [Row] = []

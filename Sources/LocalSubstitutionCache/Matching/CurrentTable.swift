@@ -7,11 +7,17 @@ import FoundationNetworking
 
 /// The table that answers now, whose responses are built in the background.
 ///
-/// A request that comes first builds its own. A single pass goes through the rows, a few at a time. Between them it refers to no table, and weakly to this object:
-/// it goes on with the next table after a reload, and ends when the cache is released.
+/// A request that comes first builds its own. A single pass goes through the rows, a few at a time. Between them it
+/// refers to no table, and weakly to this object: it goes on with the next table after a reload, and ends when the
+/// cache is released.
 final class CurrentTable: Sendable {
     /// The queue of all passes.
     static let preparation = DispatchQueue(label: "LocalSubstitutionCache.preparation", qos: .background)
+
+    /// The number of rows in a step, which takes a fraction of a millisecond.
+    private static let step = 16
+    /// The pause between two steps, which leaves the processors to the app where a queue's priority does not.
+    private static let pause = DispatchTimeInterval.milliseconds(2)
 
     private struct State {
         let table: SubstitutionTable
@@ -46,19 +52,19 @@ final class CurrentTable: Sendable {
     }
 
     private func prepare() {
-        Self.preparation.async { [weak self] in
-            if self?.prepareSome() == true { self?.prepare() }
-        }
+        Self.preparation.async { [weak self] in self?.prepareStep() }
     }
 
-    /// Builds a few responses, and returns whether any are left.
-    private func prepareSome() -> Bool {
+    /// Builds a few responses, and goes on after a pause while any are left.
+    private func prepareStep() {
         let before = state.value
-        let rows = before.rest.prefix(16)
+        let rows = before.rest.prefix(Self.step)
         before.table.prepare(rows)
-        return state.withLock { state in
+        let isLast = state.withLock { state in
             if state.table === before.table { state.rest = rows.upperBound..<state.rest.upperBound }
-            return !state.rest.isEmpty
+            return state.rest.isEmpty
         }
+        if isLast { return }
+        Self.preparation.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.prepareStep() }
     }
 }

@@ -34,9 +34,9 @@ struct PreparationTests {
         }
     }
 
-    /// Returns when the background has built everything: each step is on the queue before the one before it ends.
+    /// Returns when the background has built everything.
     private func finish(_ cache: LocalSubstitutionCache) {
-        while !cache.table.isPrepared { queue.sync {} }
+        while !cache.table.isPrepared { queue.sync { usleep(1000) } }
     }
 
     /// A cache for which the background has done nothing, or one step; the caller resumes the queue.
@@ -45,7 +45,7 @@ struct PreparationTests {
         let cache = try cache()
         if afterOneStep {
             let isHeld = DispatchSemaphore(value: 0)
-            // This stands in the queue after the first step, which puts the second behind it.
+            // This stands in the queue after the first step, and the second comes behind it.
             queue.async { [queue] in
                 queue.suspend()
                 isHeld.signal()
