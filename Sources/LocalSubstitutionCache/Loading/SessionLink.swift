@@ -210,8 +210,8 @@ extension URLSessionConfiguration {
     /// changes of `protocolClasses`. The class it puts there is a subclass, by which the library knows which other
     /// classes stand behind it.
     ///
-    /// On Linux a `urlCache` of Foundation's own class, unless it is the shared one, is put behind one of this library's,
-    /// which passes everything on but what a file answers.
+    /// On Linux a `urlCache` of Foundation's own class, unless it is the shared one, is put behind one of this
+    /// library's, which passes everything on but what a file answers.
     ///
     /// This is enough for entries without `when`. For entries with it, and for an archive, name the session, too, if it
     /// has a delegate: `URLSession` has a method of the same name.
@@ -240,13 +240,13 @@ extension URLSession {
     /// Without it, nothing but the app's own task can load as the session would, and so the network's answer stands
     /// wherever a delegate may have got some of it. <doc:WhenTheCacheIsAsked> has the table.
     ///
-    /// On Linux the library's class takes the place that it has among the protocol classes, or comes behind those of the
-    /// app: a stub that the app put first stays first.
+    /// On Linux the library's class takes the place that it has among the protocol classes, or comes behind those of
+    /// the app: a stub that the app put first stays first.
     ///
     /// Call it before the session's first task. The session is not kept. A session that is made from this one's
     /// configuration has to be named itself, before its first task: else it may load with the configuration of this
-    /// one. Each named session costs about 1.5 KB that is not freed when it ends, and what was made for it is freed when
-    /// the next one is named.
+    /// one. Each named session costs about 1.3 KB that is not freed when it ends, and what was made for it is freed
+    /// when the next one is named.
     ///
     /// - Returns: Whether the session asks ``SubstitutionProtocol``. Always on Linux, also without the line about the
     ///   configuration. On Apple's platforms only if its configuration had `useSubstitutions()` called on it, and no

@@ -12,12 +12,16 @@ import FoundationNetworking
 /// cache is released.
 final class CurrentTable: Sendable {
     /// The queue of all passes.
-    static let preparation = DispatchQueue(label: "LocalSubstitutionCache.preparation", qos: .background)
+    // A queue is safe to share, which older SDKs do not declare.
+    struct Preparation: @unchecked Sendable {
+        static let shared = Preparation()
+        let queue = DispatchQueue(label: "LocalSubstitutionCache.preparation", qos: .background)
+    }
 
     /// The number of rows in a step, which takes a fraction of a millisecond.
     private static let step = 16
     /// The pause between two steps, which leaves the processors to the app where a queue's priority does not.
-    private static let pause = DispatchTimeInterval.milliseconds(2)
+    private static var pause: DispatchTimeInterval { .milliseconds(2) }
 
     private struct State {
         let table: SubstitutionTable
@@ -52,7 +56,7 @@ final class CurrentTable: Sendable {
     }
 
     private func prepare() {
-        Self.preparation.async { [weak self] in self?.prepareStep() }
+        Preparation.shared.queue.async { [weak self] in self?.prepareStep() }
     }
 
     /// Builds a few responses, and goes on after a pause while any are left.
@@ -65,6 +69,6 @@ final class CurrentTable: Sendable {
             return state.rest.isEmpty
         }
         if isLast { return }
-        Self.preparation.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.prepareStep() }
+        Preparation.shared.queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.prepareStep() }
     }
 }

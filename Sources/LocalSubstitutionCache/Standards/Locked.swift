@@ -1,6 +1,6 @@
-// Apple's `Mutex` needs newer systems than this library, and Linux has no `os`.
+// Apple's `Mutex` needs newer systems than this library.
 #if canImport(Darwin)
-import os
+import Foundation
 #else
 import Synchronization
 #endif
@@ -9,11 +9,21 @@ import Synchronization
 struct Locked<Value: Sendable>: ~Copyable, Sendable {
     // As above.
     #if canImport(Darwin)
-    private let lock: OSAllocatedUnfairLock<Value>
+    // The value is only accessed inside the lock.
+    private final class Storage: @unchecked Sendable {
+        let lock = NSLock()
+        var value: Value
 
-    init(_ value: Value) { lock = OSAllocatedUnfairLock(initialState: value) }
+        init(_ value: Value) { self.value = value }
+    }
 
-    func withLock<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result { lock.withLock(body) }
+    private let storage: Storage
+
+    init(_ value: Value) { storage = Storage(value) }
+
+    func withLock<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
+        storage.lock.withLock { body(&storage.value) }
+    }
     #else
     private let lock: Mutex<Value>
     /// Shows the order of the lock's holders to the thread sanitizer, which sees atomics and cannot see into `Mutex`.

@@ -14,7 +14,7 @@ struct PreparationTests {
     /// More than one step of the background takes.
     private let count = 100
     private let folder: TemporaryFolder
-    private let queue = CurrentTable.preparation
+    private let queue = CurrentTable.Preparation.shared.queue
 
     init() throws {
         folder = try TemporaryFolder()
@@ -36,7 +36,7 @@ struct PreparationTests {
 
     /// Returns when the background has built everything.
     private func finish(_ cache: LocalSubstitutionCache) {
-        while !cache.table.isPrepared { queue.sync { usleep(1000) } }
+        while !cache.table.isPrepared { queue.sync { _ = usleep(1000) } }
     }
 
     /// A cache for which the background has done nothing, or one step; the caller resumes the queue.
