@@ -79,6 +79,54 @@ extension InstalledTests {
             #expect(archive.copies.map(\.url) == [urls[0]])
         }
 
+        // iOS and its relatives start no processes.
+        #if os(macOS) || os(Linux)
+        @Test("An archive collects a body in parts in linear time", Platform.measuredOnLinux)
+        func linear() async {
+            // In a process of its own: the time of other tests' threads would count.
+            await #expect(processExitsWith: .success) { try await NextProtocolTests().collectBodies() }
+        }
+        #endif
+
+        /// Answers with as many parts of 4 KB as the last component of the URL says.
+        private final class PartsStub: URLProtocol {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "parts.invalid" }
+            override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+            override func startLoading() {
+                guard let url = request.url, let count = Int(url.lastPathComponent),
+                    let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+                else { return }
+                client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
+                let part = Data(repeating: 97, count: 4096)
+                for _ in 0..<count { client?.urlProtocol(self, didLoad: part) }
+                client?.urlProtocolDidFinishLoading(self)
+            }
+
+            override func stopLoading() {}
+        }
+
+        private func collectBodies() async throws {
+            let archive = try makeArchive(capacity: 100_000_000)
+            try folder.cache("{}").install(archive: archive)
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [PartsStub.self]
+            configuration.useSubstitutions()
+            let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+            func time(_ parts: Int) async throws -> Double {
+                let begin = clock()
+                let url = try #require(URL(string: "http://parts.invalid/\(parts)"))
+                _ = try await TaskKind.delegate.load(URLRequest(url: url), in: session)
+                archive.waitUntilWritten()
+                return Double(clock() - begin)
+            }
+            _ = try await time(500)
+            // Eight times as long a body would cost 64 times as much if each part copied what came before it.
+            let (short, long) = try await (time(800), time(6400))
+            #expect(archive.copies.count == 3)
+            #expect(long < 25 * short, "\(long / short) times")
+        }
+
         @Test("A stub that the app put first stays first when its session is named", Platform.measuredOnLinux)
         func stubFirst() async throws {
             try folder.cache("{ \"http://stub.invalid/200\": \"a.txt\", \"http://other.invalid/\": \"a.txt\" }")

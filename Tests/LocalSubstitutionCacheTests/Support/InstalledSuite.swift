@@ -43,10 +43,10 @@ class InstalledSuite {
     }
 
     /// An archive of the test's own, which is not installed.
-    func makeArchive(hostsWithCredentials: Set<String> = []) throws -> OfflineArchive {
+    func makeArchive(capacity: Int = 10_000_000, hostsWithCredentials: Set<String> = []) throws -> OfflineArchive {
         try OfflineArchive(
             directory: folder.url.appendingPathComponent("archive"),
-            capacity: 10_000_000,
+            capacity: capacity,
             hostsWithCredentials: hostsWithCredentials
         )
     }
