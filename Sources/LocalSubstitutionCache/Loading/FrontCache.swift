@@ -18,7 +18,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
     final class Answer: CachedURLResponse, @unchecked Sendable {
         private(set) weak var task: URLSessionTask?
 
-        fileprivate convenience init(_ answer: CachedURLResponse, to task: URLSessionTask) {
+        convenience init(_ answer: CachedURLResponse, to task: URLSessionTask) {
             self.init(response: answer.response, data: answer.data)
             self.task = task
         }
