@@ -19,6 +19,7 @@ final class MemoryBudget: @unchecked Sendable {
     /// A body that is longer than the budget gets it where its length is announced and nothing else is held.
     func reserve(_ count: Int, beside own: Int, isAnnounced: Bool) -> Bool {
         lock.withLock {
+            guard count > 0 else { return true }
             guard count <= single - own, count <= shared - held || isAnnounced && held == own else { return false }
             held += count
             return true

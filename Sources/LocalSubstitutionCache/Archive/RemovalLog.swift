@@ -24,8 +24,10 @@ final class RemovalLog: @unchecked Sendable {
     /// Loads that were resumed and have not begun, by URL.
     private var resumed: [String: (loads: Int, since: Int)] = [:]
 
-    /// Loads that never begin cannot fill the memory: beyond so many URLs those that are waiting count as begun before
+    /// Loads that were resumed while ``resumed`` was full: so many that find no entry there count as begun before
     /// every removal.
+    private var unrecorded = 0
+
     private static let maximumCount = 10_000
 
     /// Records that a copy was removed from a directory, or all of them.
@@ -45,13 +47,23 @@ final class RemovalLog: @unchecked Sendable {
     func resume(_ request: URLRequest) {
         lock.withLock {
             let url = request.url?.absoluteString ?? ""
-            if resumed.count < Self.maximumCount || resumed[url] != nil { resumed[url, default: (0, now)].loads += 1 }
+            if resumed[url] == nil, resumed.count == Self.maximumCount {
+                unrecorded += 1
+            } else {
+                // The entry may be taken by a load that has none.
+                resumed[url, default: (0, unrecorded > 0 ? -1 : now)].loads += 1
+            }
         }
     }
 
-    /// Returns the moment at which a load began, for ``allows(since:)``.
+    /// Returns the moment at which a load began, for ``allows(_:since:)``.
     func begin(_ request: URLRequest) -> Int {
-        lock.withLock { endWaiting(request) ?? (resumed.count < Self.maximumCount ? now : -1) }
+        lock.withLock {
+            if let since = endWaiting(request) { return since }
+            guard unrecorded > 0 else { return now }
+            unrecorded -= 1
+            return -1
+        }
     }
 
     /// Forgets a load that will never begin.

@@ -15,13 +15,20 @@ import FoundationNetworking
 // Foundation's URLCache is safe to share, and this subclass only adds constants.
 final class FrontCache: URLCache, @unchecked Sendable {
     /// A file's answer, on its way to the protocol that loads one task.
+    ///
+    /// For everything else it is a response without HTTP, which the system's class refuses.
     final class Answer: CachedURLResponse, @unchecked Sendable {
+        let answer: CachedURLResponse
         private(set) weak var task: URLSessionTask?
 
-        convenience init(_ answer: CachedURLResponse, to task: URLSessionTask) {
-            self.init(response: answer.response, data: answer.data)
-            self.task = task
+        init(_ answer: CachedURLResponse, to task: URLSessionTask) {
+            (self.answer, self.task) = (answer, task)
+            let url = task.currentRequest?.url ?? URL(fileURLWithPath: "/")
+            let none = URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+            super.init(response: none, data: Data(), userInfo: nil, storagePolicy: .notAllowed)
         }
+
+        required init?(coder: NSCoder) { nil }
     }
 
     /// What the session had before; nil for none.

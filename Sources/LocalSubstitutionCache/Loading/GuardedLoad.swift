@@ -43,6 +43,8 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
         // The task was suspended, and resumed before this call: the system's class would take it for cancelled.
         case .running: break
         case .suspended: lock.withLock { loader }?.stopLoading()
+        // The task was suspended, and cancelled before this call: the system's class needs the error, which comes next.
+        case .canceling where task.error == nil: break
         default: end()?.stopLoading()
         }
     }
@@ -118,7 +120,7 @@ class GuardedProtocol: URLProtocol {
     override func startLoading() { load?.start() }
 
     override func stopLoading() {
-        let wasFinished = load?.hasFinished ?? false
+        let wasFinished = load?.hasFinished ?? false || task?.state == .completed
         load?.stop()
         if wasFinished { client = nil }
     }

@@ -78,7 +78,7 @@ extension InnerLoad {
         guard let redirect else { return }
         guard redirect.last != nil else { return waitForRefusal() }
         self.redirect = nil
-        tell(Pending(head: redirect.head, body: redirect.body, last: .end(nil)))
+        tell(redirect)
     }
 }
 

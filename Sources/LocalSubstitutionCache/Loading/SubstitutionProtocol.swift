@@ -81,7 +81,7 @@ public class SubstitutionProtocol: URLProtocol {
         if let load { return load.start() }
         // Only Foundation on Linux has a cache of this library's ask before.
         #if canImport(FoundationNetworking)
-        if let answer = cachedResponse as? FrontCache.Answer, answer.task === task { return deliver(answer) }
+        if let handed = cachedResponse as? FrontCache.Answer, handed.task === task { return deliver(handed.answer) }
         #endif
         // Anything else that URL loading hands over may be another cache's, or the answer to another request; and the
         // installed cache may have been replaced since it was asked.
@@ -99,7 +99,7 @@ public class SubstitutionProtocol: URLProtocol {
         switch (Route(service?.route ?? .none, kind, next: next, receiver: receiver), service) {
         case (.file, .file(let match)):
             if let response = match.response(to: request) { deliver(response) } else { begin(taskLoad(nil)) }
-        case (.innerSession, _): begin(innerLoad(fallback))
+        case (.innerSession, _): begin(innerLoad(fallback) ?? taskLoad(fallback))
         case (.ownTask, _): begin(taskLoad(fallback))
         case (.network, _):
             fallback?.countUnseen()
@@ -121,7 +121,7 @@ public class SubstitutionProtocol: URLProtocol {
         client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))
     }
 
-    private func innerLoad(_ fallback: Fallback?) -> InnerLoad? {
+    private func innerLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
         guard let link = Self.link, let inner = link.innerSession else { return nil }
         return InnerLoad(for: self, fallback, in: inner, of: link.session)
     }
@@ -139,13 +139,15 @@ public class SubstitutionProtocol: URLProtocol {
         return .named
     }
 
-    private func taskLoad(_ fallback: Fallback?) -> TaskLoad? { TaskLoad(for: self, fallback, with: nextClass) }
+    private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
+        TaskLoad(for: self, fallback, with: nextClass)
+    }
     #else
     private var next: Route.Next { .none }
 
     private var receiver: Route.Receiver { Self.link?.session == nil ? .unknown : .named }
 
-    private func taskLoad(_ fallback: Fallback?) -> InnerLoad? { nil }
+    private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? { innerLoad(fallback) }
     #endif
 
     /// Whether the task still waits for an answer.
@@ -164,7 +166,7 @@ public class SubstitutionProtocol: URLProtocol {
 
     /// Stops; nothing is delivered after it.
     public override func stopLoading() {
-        let wasFinished = hasFinished || load?.hasFinished ?? false
+        let wasFinished = hasFinished || load?.hasFinished ?? false || task?.state == .completed
         // The load of a suspended task may still begin.
         if let task, task.state == .canceling || task.state == .completed { logWithdrawal() }
         load?.stop()

@@ -64,6 +64,15 @@ extension InstalledTests {
             #expect(try await session.data(from: other).0 == Data("of the other entry".utf8))
             withExtendedLifetime(stranger) {}
         }
+
+        @Test("A session whose configuration lists the protocol no more gets no file from it")
+        func withoutProtocol() async throws {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.useSubstitutions()
+            let other = try #require(configuration.copy() as? URLSessionConfiguration)
+            other.protocolClasses = URLSessionConfiguration.ephemeral.protocolClasses
+            #expect(try await answerer(of: request, in: URLSession(configuration: other)) == "network")
+        }
     }
 }
 #endif

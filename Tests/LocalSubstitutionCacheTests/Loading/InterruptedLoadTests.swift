@@ -166,6 +166,40 @@ extension InstalledTests {
             #expect(counter.count == count)
             #expect(try await site.plain.data(for: site.request).0.count == count)
         }
+
+        // Only Foundation on Linux tells a client of a cancel itself.
+        #if canImport(FoundationNetworking)
+        /// Foundation makes no challenge of it, so the task is over.
+        @Test("A cancel that comes as a 401 ends which asks for a bearer finds no client")
+        func cancelAfterUnknownChallenge() async throws {
+            let site = try Site(folder, when: "503") { _ in
+                .init(status: 401, headers: ["WWW-Authenticate": "Bearer"], body: Data("no".utf8))
+            }
+            defer { site.server.stop() }
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.urlCredentialStorage = nil
+            configuration.protocolClasses = [KeptProtocol.self] + (configuration.protocolClasses ?? [])
+            let session = URLSession(configuration: configuration)
+            let (response, _) = try await TaskKind.completion.load(site.request, in: session)
+            #expect(response.statusCode == 401)
+            await session.settle()
+            let loader = try #require(KeptProtocol.last)
+            // As Foundation does for a cancel that has asked for the protocol before the end.
+            loader.stopLoading()
+            #expect(loader.client == nil)
+            KeptProtocol.last = nil
+        }
+
+        private final class KeptProtocol: SubstitutionProtocol {
+            // One test uses it.
+            nonisolated(unsafe) static var last: KeptProtocol?
+
+            override func startLoading() {
+                Self.last = self
+                super.startLoading()
+            }
+        }
+        #endif
     }
 }
 
