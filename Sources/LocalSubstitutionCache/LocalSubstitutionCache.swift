@@ -90,9 +90,14 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         table = CurrentTable(try source.load())
         self.source = source
         let shared = URLCache.shared
+        Self.making.lock()
         predecessor = (shared as? LocalSubstitutionCache)?.predecessor ?? shared
+        Self.making.unlock()
         super.init(memoryCapacity: shared.memoryCapacity, diskCapacity: shared.diskCapacity, diskPath: nil)
     }
+
+    /// Shows the thread sanitizer that the shared cache was made before it is read, which Foundation's own lock hides.
+    private static let making = NSLock()
 
     private static func manifest(in bundle: Bundle) throws(ManifestError) -> URL {
         if let url = bundle.url(forResource: "manifest", withExtension: "json", subdirectory: "Substitutions") {
