@@ -211,18 +211,7 @@ struct Demo {
         AsyncStream { continuation in
             // Any thread may cancel a source, but Dispatch on Linux does not declare it Sendable.
             nonisolated(unsafe) let sources = [SIGINT, SIGTERM].map { number in
-                let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-                source.setEventHandler { continuation.yield(number) }
-                // Until then the signal ends the process.
-                let isRegistered = DispatchSemaphore(value: 0)
-                source.setRegistrationHandler { isRegistered.signal() }
-                source.resume()
-                isRegistered.wait()
-                // On Apple's systems a source only watches; on Linux it has a handler, which this would replace.
-                #if canImport(Darwin)
-                signal(number, SIG_IGN)
-                #endif
-                return source
+                EndingSignal.source(number) { continuation.yield(number) }
             }
             continuation.onTermination = { _ in
                 for source in sources { source.cancel() }

@@ -4,14 +4,14 @@ import Foundation
 // Mutable state is only accessed inside the lock.
 final class MemoryBudget: @unchecked Sendable {
     private let shared: Int
-    /// What one load may hold at most.
+    /// The most that one load may hold.
     let single: Int
     private let lock = NSLock()
     private var held = 0
 
     init(shared: Int, single: Int) { (self.shared, self.single) = (shared, single) }
 
-    /// What is held now.
+    /// The bytes that are held now.
     var count: Int { lock.withLock { held } }
 
     /// Reserves memory for a load that holds `own` bytes; false when there is none left.

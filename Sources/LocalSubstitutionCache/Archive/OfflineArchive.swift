@@ -91,14 +91,14 @@ public final class OfflineArchive: @unchecked Sendable {
     private let hosts: Set<String>?
     private let hostsWithCredentials: Set<String>
     private let isIncluded: @Sendable (URLRequest) -> Bool
-    /// What bodies on their way, and bodies that wait for the disk, take together.
+    /// Shared by bodies on their way and bodies that wait for the disk.
     let memory: MemoryBudget
     private let removals = RemovalLog.shared
-    /// What the log calls the directory: the same for every path that leads to it.
+    /// The directory's name in the log: the same for every path that leads to it.
     private let name: String
     private let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive", qos: .utility)
     private let lock = NSLock()
-    /// What is to be written, by file; replayed meanwhile.
+    /// Copies that are to be written, by file; replayed meanwhile.
     private var pending: [URL: (incoming: IncomingCopy, copy: ArchivedCopy)] = [:]
     private var counts: [Refusal: Int] = [:]
     /// What the copies take together, as far as this process knows; nil to have them counted.

@@ -50,7 +50,6 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
     }
 
     /// Ends the load, whatever the class still reports; returns the class's object, once.
-    @discardableResult
     func end(isChallenge: Bool = false) -> URLProtocol? {
         lock.withLock {
             // It refers to this object.

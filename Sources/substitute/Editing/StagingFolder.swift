@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import LoopbackServer
 
 /// A folder in the manifest's, in which files are made before they get their places.
 ///
@@ -146,23 +147,12 @@ private final class Interruption: @unchecked Sendable {
     private var sources: [any DispatchSourceSignal] = []
 
     init() {
-        for number in [SIGINT, SIGTERM, SIGHUP] {
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { [weak self] in
+        sources = [SIGINT, SIGTERM, SIGHUP].map { number in
+            EndingSignal.source(number) { [weak self] in
                 guard let self else { return }
                 let folder = lock.withLock { self.folder }
                 if let folder { folder.end(with: 128 + number) } else { Self.end(with: 128 + number) }
             }
-            // Until then the signal ends the tool, which has no folder yet.
-            let isRegistered = DispatchSemaphore(value: 0)
-            source.setRegistrationHandler { isRegistered.signal() }
-            source.resume()
-            isRegistered.wait()
-            // On Apple's systems a source only watches; on Linux it has a handler, which this would replace.
-            #if canImport(Darwin)
-            signal(number, SIG_IGN)
-            #endif
-            sources.append(source)
         }
     }
 
