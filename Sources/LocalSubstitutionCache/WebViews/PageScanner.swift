@@ -24,7 +24,26 @@ package struct PageScanner {
     private var context = HTMLContext()
     private var references = References()
     /// The text of each `style` element of SVG, whose end is known only at that of the page.
-    private var foreignStyles: [Int: PlacedText] = [:]
+    private var foreignStyles: [Int: ForeignStyle] = [:]
+
+    /// A stylesheet that consists of the texts and CDATA sections of an element.
+    private struct ForeignStyle {
+        var text = PlacedText(endingAt: 0)
+        var pieces: [Range<Int>] = []
+
+        mutating func append(_ piece: PlacedText, from range: Range<Int>) {
+            text.append(piece)
+            pieces.append(range)
+        }
+
+        /// Returns true if an address stands in one piece.
+        ///
+        /// Tags and the marks of sections stand between two pieces, and are not to be written over.
+        func isWhole(_ reference: Reference) -> Bool {
+            let place = reference.place
+            return pieces.contains { $0.lowerBound <= place.offset(0) && place.end <= $0.upperBound }
+        }
+    }
 
     package static func references(in bytes: [UInt8]) -> References {
         var scanner = PageScanner(tokenizer: HTMLTokenizer(bytes))
@@ -50,9 +69,9 @@ package struct PageScanner {
             case .tag(let tag): readElement(tag, report)
             }
         }
-        for (_, text) in foreignStyles.sorted(by: { $0.key < $1.key }) {
-            report(HTMLTag(name: "style", isEnd: false), text)
-            addStylesheet(text)
+        for (_, style) in foreignStyles.sorted(by: { $0.key < $1.key }) {
+            report(HTMLTag(name: "style", isEnd: false), style.text)
+            addStylesheet(style.text, where: style.isWhole)
         }
     }
 
@@ -81,7 +100,7 @@ package struct PageScanner {
         if case .characterData = token { isPlain = true }
         if let style = context.foreignStyle {
             let text = isPlain ? PlacedText(range, of: tokenizer.bytes) : tokenizer.decoded(range, inAttribute: false)
-            foreignStyles[style, default: PlacedText(endingAt: range.lowerBound)].append(text)
+            foreignStyles[style, default: ForeignStyle()].append(text, from: range)
         }
         let characters = characters(in: range, isPlain)
         if !characters.isEmpty { context.text(characters) }
@@ -192,8 +211,8 @@ package struct PageScanner {
         }
     }
 
-    private mutating func addStylesheet(_ text: PlacedText) {
-        let found = ReferenceScanner.references(inStylesheet: text.bytes).map { $0.placed(in: text) }
+    private mutating func addStylesheet(_ text: PlacedText, where isAdded: (Reference) -> Bool = { _ in true }) {
+        let found = ReferenceScanner.references(inStylesheet: text.bytes).map { $0.placed(in: text) }.filter(isAdded)
         references.styles += found
         references.resources += found.map(\.text)
     }

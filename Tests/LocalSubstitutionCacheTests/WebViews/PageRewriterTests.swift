@@ -90,6 +90,9 @@ struct PageRewriterTests {
         "<svg><style>a{b:url(§https://h/m)}</style></svg>",
         "<svg><style>a{b:url(&quot;§https:&#47;/h/m&quot;)}</style></svg>",
         "<svg><style>/*<![CDATA[*/a{b:url(§https://h/m)}/*]]>*/</style></svg>",
+        // An address that stands in two pieces is left alone: what separates them would be written over.
+        "<svg><style>a{b:url('https://h<![CDATA[:443/m')}]]></style></svg>",
+        "<svg><style>a{b:url(https://h<g></g>:443/m)} c{d:url(§https://h/m)}</style></svg>",
         "<svg><style><!--url(https://h/m)--></style></svg>", "<math><style>url(https://h/m)</style></math>",
     ]
 
