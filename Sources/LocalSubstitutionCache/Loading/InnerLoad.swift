@@ -54,8 +54,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private var pending = Pending()
     /// The network's answer, if an archive may keep it.
     var incoming: IncomingCopy?
-    /// The network's body as far as it has arrived; nil when nobody needs it whole.
+    /// The network's body as far as it was told; nil when nobody needs it whole.
     var body: Data? = Data()
+    /// The same with what is pending.
+    private var wholeBody: Data? { pending.body.isEmpty ? body : body.map { $0 + pending.body } }
     var receiver = Receiver()
     /// On Apple's systems the 3xx of a redirect that was told: the app may refuse to follow it.
     var redirect: Pending?
@@ -114,7 +116,11 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         if case .end = pending.last { hasFinished = true }
         guard let owner else { return }
         if let head = pending.head { client?.urlProtocol(owner, didReceive: head, cacheStoragePolicy: .notAllowed) }
-        if !pending.body.isEmpty { tellBody(pending.body, isLast: pending.last != nil, as: owner) }
+        if !pending.body.isEmpty {
+            // Nothing is copied of a body that is told at once.
+            if body?.isEmpty == true { body = pending.body } else { body?.append(pending.body) }
+            tellBody(pending.body, isLast: pending.last != nil, as: owner)
+        }
         switch pending.last {
         case .end(let error?): client?.urlProtocol(owner, didFailWithError: error)
         case .end(nil): tellEnd(as: owner)
@@ -159,7 +165,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         redirect?.body.append(data)
         if stage == .answering {
             let mayBeKept = incoming?.hasRoom(for: data.count) ?? false
-            if mayBeKept || receiver.needsWhole { body?.append(data) } else { body = nil }
+            if !mayBeKept, !receiver.needsWhole { body = nil }
         }
         add { $0.body.append(data) }
     }
@@ -174,7 +180,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
             if error == nil, let response = task.response { didReceive(response) }
         }
         // A load that was stopped may have missed parts.
-        if error == nil, stage == .answering, let last = task.currentRequest { incoming?.end(body, after: last) }
+        if error == nil, stage == .answering, let last = task.currentRequest { incoming?.end(wholeBody, after: last) }
         add { $0.last = .end(error) }
     }
 

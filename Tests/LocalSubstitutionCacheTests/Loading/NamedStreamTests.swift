@@ -63,7 +63,43 @@ extension InstalledTests {
             // In a process of its own: other tests take memory, too.
             await #expect(processExitsWith: .success) { try await NamedStreamTests().passLongBodies() }
         }
+
+        @Test("A body that comes while its task is suspended is held once", Platform.measuredOnLinux)
+        func heldOnce() async {
+            await #expect(processExitsWith: .success) { try await NamedStreamTests().receiveWhileSuspended() }
+        }
         #endif
+
+        /// Suspends a task before its body comes, and looks at the memory when all of it has been sent.
+        private func receiveWhileSuspended() async throws {
+            let parts = 100
+            let megabyte = Data(count: 1_000_000)
+            let gate = Gate()
+            let sent = Counter()
+            let server = try LoopbackServer { _ in
+                .stream {
+                    if sent.value == 0 { gate.wait() }
+                    sent.increment()
+                    return sent.value <= parts ? megabyte : nil
+                }
+            }
+            defer { server.stop() }
+            try install(server, ["long"])
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.useSubstitutions()
+            let session = URLSession.named(configuration, delegate: Collector())
+            let (data, _) = try await session.result(of: request("long", of: server)) { task in
+                await server.waitForRequests(1)
+                task.suspend()
+                await session.settle()
+                let before = try residentMemory()
+                gate.open()
+                while sent.value <= parts { try await Task.sleep(nanoseconds: 1_000_000) }
+                #expect(try residentMemory() - before < parts * 1_500_000)
+                task.resume()
+            }
+            #expect(data?.count == parts * 1_000_000)
+        }
 
         /// Loads long bodies, and notes how the memory of the process grows.
         private func passLongBodies() async throws {
