@@ -8,7 +8,9 @@ enum Main {
 
     static func main() async {
         ParentWatch.begin()
-        exit(await run(Array(CommandLine.arguments.dropFirst()), Console()))
+        let status = await run(Array(CommandLine.arguments.dropFirst()), Console())
+        StagingFolder.waitForSignal()
+        exit(status)
     }
 
     /// Runs a command line, as the process would.

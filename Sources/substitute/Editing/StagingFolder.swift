@@ -125,11 +125,22 @@ final class StagingFolder: @unchecked Sendable {
     /// The most looks, a millisecond apart, for files that are still written when a signal has come.
     private static let patience = 1000
 
+    /// Held while a signal ends the tool.
+    private static let ending = NSLock()
+
+    /// Returns unless a signal is ending the tool: the run fails then because its folder is removed, and the status is
+    /// the signal's.
+    static func waitForSignal() { ending.withLock {} }
+
     /// Ends the tool after a signal, unless all is done that it was to do.
     fileprivate func end(with status: Int32) {
+        Self.ending.lock()
         // What has begun to get its place gets it, or is put back.
         lock.lock()
-        if isCommitted { return lock.unlock() }
+        if isCommitted {
+            lock.unlock()
+            return Self.ending.unlock()
+        }
         // No file gets a new place now, but one that has its place may still be written.
         for _ in 0..<Self.patience where FileSystem.kind(of: url.path) != nil {
             remove()

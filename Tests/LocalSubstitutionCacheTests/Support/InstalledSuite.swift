@@ -24,6 +24,7 @@ class InstalledSuite {
     let cache: LocalSubstitutionCache
     let sharedBefore = URLCache.shared
     let request: URLRequest
+    private var archives: [OfflineArchive] = []
 
     init() throws {
         try #require(Installation.current == nil, "an earlier test has left a cache")
@@ -40,15 +41,19 @@ class InstalledSuite {
     deinit {
         server.stop()
         Installation.current?.cache.uninstall()
+        // What is still being written would be made anew while the folder is removed.
+        for archive in archives { archive.waitUntilWritten() }
     }
 
     /// An archive of the test's own, which is not installed.
     func makeArchive(capacity: Int = 10_000_000, hostsWithCredentials: Set<String> = []) throws -> OfflineArchive {
-        try OfflineArchive(
+        let archive = try OfflineArchive(
             directory: folder.url.appendingPathComponent("archive"),
             capacity: capacity,
             hostsWithCredentials: hostsWithCredentials
         )
+        archives.append(archive)
+        return archive
     }
 
     /// Who answered a load, by the server's count and by the bytes, with the status.
