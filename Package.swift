@@ -22,7 +22,8 @@ let package = Package(
             resources: [.copy("../Resources/Substitutions"), .copy("RemoteSite"), .copy("Showcase")],
             plugins: ["CheckManifest"]
         ),
-        .executableTarget(name: "substitute", dependencies: ["LocalSubstitutionCache", "LoopbackServer"]),
+        .target(name: "SubstituteKit", dependencies: ["LocalSubstitutionCache", "LoopbackServer"]),
+        .executableTarget(name: "substitute", dependencies: ["SubstituteKit"]),
         .plugin(name: "CheckManifest", capability: .buildTool(), dependencies: ["substitute"]),
         .plugin(
             name: "SubstituteCommand",
@@ -53,7 +54,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SubstituteTests",
-            dependencies: ["substitute", "LocalSubstitutionCache", "LoopbackServer", "TestSupport"],
+            dependencies: ["SubstituteKit", "substitute", "LocalSubstitutionCache", "LoopbackServer", "TestSupport"],
             exclude: ["Fixtures"]
         ),
     ]

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import substitute
+@testable import SubstituteKit
 
 /// The tool as it was built, run as a person would.
 struct Tool {
@@ -49,7 +49,7 @@ struct Tool {
             sink: { stream, bytes in written.append(bytes, to: stream) },
             source: { input.map(Swift.Result.success) ?? .failure(ToolError("the test has no input")) }
         )
-        let status = await Main.run(arguments, console)
+        let status = await CommandLineTool.run(arguments, console)
         return Result(status: status, output: written.text(of: .output), errors: written.text(of: .errors))
     }
 

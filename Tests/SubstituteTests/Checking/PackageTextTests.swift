@@ -1,6 +1,6 @@
 import Testing
 
-@testable import substitute
+@testable import SubstituteKit
 
 @Suite("What is told of a package")
 struct PackageTextTests {

@@ -6,7 +6,7 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-@testable import substitute
+@testable import SubstituteKit
 
 @Suite("A run that is killed leaves whole files, and the same command does the rest")
 struct KilledRunTests {

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import substitute
+@testable import SubstituteKit
 
 @Suite("substitute preview", .serialized)
 struct PreviewTests {

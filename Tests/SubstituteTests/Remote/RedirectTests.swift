@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@testable import substitute
+@testable import SubstituteKit
 
 @Suite("substitute add follows redirects")
 struct RedirectTests {

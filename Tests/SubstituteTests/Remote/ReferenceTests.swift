@@ -5,7 +5,7 @@ import LocalSubstitutionCache
 import TestSupport
 import Testing
 
-@testable import substitute
+@testable import SubstituteKit
 
 @Suite("substitute add takes references")
 struct ReferenceTests {

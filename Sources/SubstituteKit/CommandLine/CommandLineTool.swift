@@ -2,16 +2,8 @@ import Foundation
 import LocalSubstitutionCache
 
 /// The designers' tool.
-@main
-enum Main {
+package enum CommandLineTool {
     static let version = "unreleased"
-
-    static func main() async {
-        ParentWatch.begin()
-        let status = await run(Array(CommandLine.arguments.dropFirst()), Console())
-        StagingFolder.waitForSignal()
-        exit(status)
-    }
 
     /// Runs a command line, as the process would.
     ///
@@ -19,8 +11,11 @@ enum Main {
     ///   - words: The command and what follows it.
     ///   - console: Where it reads and writes.
     /// - Returns: The status to exit with.
-    static func run(_ words: [String], _ console: Console) async -> Int32 {
-        defer { console.flush() }
+    package static func run(_ words: [String], _ console: Console) async -> Int32 {
+        defer {
+            console.flush()
+            StagingFolder.waitForSignal()
+        }
         guard let first = words.first else {
             console.complain(Command.overview)
             return 2

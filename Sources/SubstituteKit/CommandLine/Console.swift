@@ -4,7 +4,7 @@ import LocalSubstitutionCache
 /// Standard output, standard error and standard input, or what stands in for them.
 ///
 /// Output is collected and written in large pieces.
-final class Console {
+package final class Console {
     /// A stream that a command writes to.
     enum Stream: Int32 {
         case output = 1
@@ -19,10 +19,7 @@ final class Console {
     let isColoured: Bool
 
     /// The streams of the process.
-    ///
-    /// A reader that closes its pipe ends the tool quietly (SIGPIPE), as it ends others.
-    convenience init() {
-        signal(SIGPIPE, SIG_DFL)
+    package convenience init() {
         let environment = ProcessInfo.processInfo.environment
         self.init(
             isColoured: isatty(1) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb",
