@@ -6,6 +6,7 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "LocalSubstitutionCache", targets: ["LocalSubstitutionCache"]),
+        .library(name: "LocalSubstitutionWebViews", targets: ["LocalSubstitutionWebViews"]),
         .executable(name: "substitute", targets: ["substitute"]),
         .plugin(name: "CheckManifest", targets: ["CheckManifest"]),
         .plugin(name: "SubstituteCommand", targets: ["SubstituteCommand"]),
@@ -13,8 +14,14 @@ let package = Package(
     ],
     targets: [
         .target(name: "LocalSubstitutionCache"),
+        .target(name: "SubstitutionRules", dependencies: ["LocalSubstitutionCache"]),
+        .target(name: "LocalSubstitutionWebViews", dependencies: ["LocalSubstitutionCache", "SubstitutionRules"]),
         .target(name: "LoopbackServer"),
-        .target(name: "TestSupport", dependencies: ["LoopbackServer"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport",
+            dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
+            path: "Tests/TestSupport"
+        ),
         .executableTarget(
             name: "Demo",
             dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
@@ -22,7 +29,10 @@ let package = Package(
             resources: [.copy("../Resources/Substitutions"), .copy("RemoteSite"), .copy("Showcase")],
             plugins: ["CheckManifest"]
         ),
-        .target(name: "SubstituteKit", dependencies: ["LocalSubstitutionCache", "LoopbackServer"]),
+        .target(
+            name: "SubstituteKit",
+            dependencies: ["LocalSubstitutionCache", "LoopbackServer", "SubstitutionRules"]
+        ),
         .executableTarget(name: "substitute", dependencies: ["SubstituteKit"]),
         .plugin(name: "CheckManifest", capability: .buildTool(), dependencies: ["substitute"]),
         .plugin(
@@ -53,8 +63,19 @@ let package = Package(
             resources: [.copy("../../Resources/Substitutions"), .copy("Fixtures")]
         ),
         .testTarget(
+            name: "LocalSubstitutionWebViewsTests",
+            dependencies: [
+                "LocalSubstitutionWebViews", "SubstitutionRules", "LocalSubstitutionCache", "LoopbackServer",
+                "TestSupport",
+            ],
+            resources: [.copy("Fixtures")]
+        ),
+        .testTarget(
             name: "SubstituteTests",
-            dependencies: ["SubstituteKit", "substitute", "LocalSubstitutionCache", "LoopbackServer", "TestSupport"],
+            dependencies: [
+                "SubstituteKit", "substitute", "LocalSubstitutionCache", "SubstitutionRules", "LoopbackServer",
+                "TestSupport",
+            ],
             exclude: ["Fixtures"]
         ),
     ]

@@ -2,6 +2,7 @@
 #if canImport(WebKit)
 import Foundation
 import LocalSubstitutionCache
+import LocalSubstitutionWebViews
 import WebKit
 
 /// A web view that shows a page with the app's files.

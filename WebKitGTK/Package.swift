@@ -1,13 +1,23 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Links compile the library's sources here, so that nothing of it becomes public for these tests.
+// Links compile the sources here, so that nothing of them becomes public for these tests.
 let package = Package(
     name: "WebKitGTK",
     targets: [
-        .target(name: "LocalSubstitutionCache"),
-        .target(name: "LoopbackServer"),
-        .target(name: "TestSupport", dependencies: ["LoopbackServer"]),
+        .target(name: "LocalSubstitutionCache", path: "Library/LocalSubstitutionCache"),
+        .target(
+            name: "SubstitutionRules",
+            dependencies: ["LocalSubstitutionCache"],
+            path: "Library/SubstitutionRules"
+        ),
+        .target(
+            name: "LocalSubstitutionWebViews",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionRules"],
+            path: "Library/LocalSubstitutionWebViews"
+        ),
+        .target(name: "LoopbackServer", path: "Library/LoopbackServer"),
+        .target(name: "TestSupport", dependencies: ["LocalSubstitutionCache", "LoopbackServer"], path: "TestSupport"),
         .systemLibrary(
             name: "CWebKitGTK",
             pkgConfig: "webkit2gtk-4.1",
@@ -20,11 +30,25 @@ let package = Package(
         ),
         // Runs in the process of the pages.
         .target(name: "PageRules", dependencies: ["CWebKitPage"]),
-        .target(name: "Browser", dependencies: ["CWebKitGTK", "LocalSubstitutionCache", "LoopbackServer"]),
-        .executableTarget(name: "Look", dependencies: ["Browser", "LocalSubstitutionCache", "LoopbackServer"]),
+        .target(
+            name: "Browser",
+            dependencies: [
+                "CWebKitGTK", "LocalSubstitutionCache", "LocalSubstitutionWebViews", "LoopbackServer",
+                "SubstitutionRules",
+            ]
+        ),
+        .executableTarget(
+            name: "Look",
+            dependencies: [
+                "Browser", "LocalSubstitutionCache", "LocalSubstitutionWebViews", "LoopbackServer", "SubstitutionRules",
+            ]
+        ),
         .testTarget(
             name: "WebKitGTKTests",
-            dependencies: ["Browser", "LocalSubstitutionCache", "LoopbackServer", "PageRules", "TestSupport"],
+            dependencies: [
+                "Browser", "LocalSubstitutionCache", "LocalSubstitutionWebViews", "LoopbackServer", "PageRules",
+                "SubstitutionRules", "TestSupport",
+            ],
             exclude: ["Pages"]
         ),
     ]

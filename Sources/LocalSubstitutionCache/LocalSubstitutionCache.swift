@@ -188,10 +188,26 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     }
 
     /// What messages call the manifest.
-    var manifestName: String { table.value.manifestName }
+    package var manifestName: String { table.value.manifestName }
 
     /// What becomes of a request.
     func verdict(on request: URLRequest) -> Verdict { table.verdict(on: request) }
+
+    /// The file that answers a GET or HEAD without a question to the network; nil where none does.
+    package func representation(for request: URLRequest) -> Representation? {
+        switch verdict(on: request) {
+        case .answered(let match), .answeredByProtocol(let match, _): match.row.representation
+        case .leftAlone, .afterNetwork, .unnamed: nil
+        }
+    }
+
+    /// Whether a file, without a condition, stands in for the URL of this GET or HEAD, whatever its policy is.
+    package func isSubstituted(_ request: URLRequest) -> Bool { verdict(on: request).isSubstituted }
+
+    /// Whether the network is asked for this request, and a file answers when a condition of its entry holds.
+    package func asksNetworkFirst(for request: URLRequest) -> Bool {
+        if case .afterNetwork = verdict(on: request) { true } else { false }
+    }
 
     // MARK: - URLCache
 
@@ -245,7 +261,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///   - cachedResponse: The response.
     ///   - request: The request that it answers.
     public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
-        guard !verdict(on: request).isSubstituted else { return }
+        guard !isSubstituted(request) else { return }
         super.storeCachedResponse(cachedResponse, for: request)
     }
 
@@ -265,7 +281,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// - Parameter request: The request whose response is removed.
     public override func removeCachedResponse(for request: URLRequest) {
-        guard !verdict(on: request).isSubstituted else { return }
+        guard !isSubstituted(request) else { return }
         super.removeCachedResponse(for: request)
     }
 

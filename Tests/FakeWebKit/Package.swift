@@ -2,17 +2,27 @@
 import PackageDescription
 
 // Runs the adapters to WebKit where there is none: the module of this name declares what they use of it, and ends the
-// process where the real one does. Links compile the library's sources here, so that nothing of it becomes public.
+// process where the real one does. Links compile the sources here, so that nothing of them becomes public.
 let package = Package(
     name: "FakeWebKit",
     targets: [
         .target(name: "WebKit"),
-        .target(name: "LocalSubstitutionCache", dependencies: ["WebKit"]),
-        .target(name: "LoopbackServer"),
-        .target(name: "TestSupport", dependencies: ["LoopbackServer"]),
+        .target(name: "LocalSubstitutionCache", path: "Library/LocalSubstitutionCache"),
+        .target(
+            name: "SubstitutionRules",
+            dependencies: ["LocalSubstitutionCache"],
+            path: "Library/SubstitutionRules"
+        ),
+        .target(
+            name: "LocalSubstitutionWebViews",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionRules", "WebKit"],
+            path: "Library/LocalSubstitutionWebViews"
+        ),
+        .target(name: "LoopbackServer", path: "Library/LoopbackServer"),
+        .target(name: "TestSupport", dependencies: ["LocalSubstitutionCache", "LoopbackServer"], path: "TestSupport"),
         .testTarget(
             name: "FakeWebKitTests",
-            dependencies: ["LocalSubstitutionCache", "LoopbackServer", "TestSupport", "WebKit"]
+            dependencies: ["LocalSubstitutionWebViews", "SubstitutionRules", "LoopbackServer", "TestSupport", "WebKit"]
         ),
     ]
 )

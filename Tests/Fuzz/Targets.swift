@@ -1,10 +1,14 @@
-// Compiled together with the library's sources, so that what is internal can be attacked. See `run`.
+// Compiled with the library's modules, so that what is internal can be attacked. See `run`.
 import Foundation
 
 // On Apple's systems URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
+
+@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
 
 /// What libFuzzer calls; `FUZZ_TARGET` names the target.
 @_cdecl("LLVMFuzzerTestOneInput")

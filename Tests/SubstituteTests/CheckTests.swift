@@ -27,7 +27,7 @@ struct CheckTests {
             if format == "jsonl" { try expectJSON(result.output) }
             text += "==> \(name)\n\(result.output)"
         }
-        let golden = Tool.package.appendingPathComponent("Tests/SubstituteTests/Fixtures/check.\(format)")
+        let golden = Repository.folder.appendingPathComponent("Tests/SubstituteTests/Fixtures/check.\(format)")
         if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil { try Data(text.utf8).write(to: golden) }
         #expect(try text == String(contentsOf: golden, encoding: .utf8))
     }
@@ -110,7 +110,7 @@ struct CheckTests {
         let script = try #require(Program.find("script"))
         func terminal(_ environment: [String: String]) async throws -> String {
             let command = ["-qec", "\(Tool.url.path) check", "/dev/null"]
-            return try await Tool.run(script, command, in: folder.url, environment: environment).output
+            return try await Program.run(script, command, in: folder.url, environment: environment).output
         }
         #expect(try await terminal(["TERM": "xterm", "NO_COLOR": ""]).contains("\u{1B}[31merror:"))
         #expect(try await !terminal(["TERM": "xterm", "NO_COLOR": "1"]).contains("\u{1B}"))
@@ -129,7 +129,7 @@ struct CheckTests {
         let asNobody = ["--reuid=65534", "--regid=65534", "--clear-groups", Tool.url.path, "check"]
         let result =
             try await getuid() == 0
-            ? Tool.run(#require(Program.find("setpriv")), asNobody, in: folder.url)
+            ? Program.run(#require(Program.find("setpriv")), asNobody, in: folder.url)
             : Tool.run(["check"], in: folder.url)
         #expect(result.output.hasPrefix("manifest.json:1:18: error: \"a.txt\" cannot be read: Permission denied\n"))
         #expect(result.status == 1)
@@ -218,7 +218,7 @@ struct CheckTests {
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "needs /dev/full")
     )
     func fullDisk() async throws {
-        let result = try await Tool.run("/bin/sh", ["-c", "\"\(Tool.url.path)\" --help > /dev/full"])
+        let result = try await Program.run("/bin/sh", ["-c", "\"\(Tool.url.path)\" --help > /dev/full"])
         #expect(result.status == 1)
         #expect(result.errors == "substitute: the output cannot be written: No space left on device\n")
     }
@@ -228,7 +228,7 @@ struct CheckTests {
         let folder = try TemporaryFolder()
         let entries = (0..<20_000).map { "\"https://h/\($0)\": \"missing\"" }
         try folder.write("{" + entries.joined(separator: ",\n") + "}", to: "manifest.json")
-        let result = try await Tool.run("/bin/sh", ["-c", "\"\(Tool.url.path)\" check | head -n 1"], in: folder.url)
+        let result = try await Program.run("/bin/sh", ["-c", "\"\(Tool.url.path)\" check | head -n 1"], in: folder.url)
         #expect(result.errors == "")
         #expect(result.output.split(separator: "\n").count == 1)
     }

@@ -26,7 +26,7 @@ struct ExplainTests {
         try folder.write(manifest, to: "manifest.json")
     }
 
-    private func explain(_ arguments: [String], input: String = "") async throws -> Tool.Result {
+    private func explain(_ arguments: [String], input: String = "") async throws -> Program.Result {
         try await Tool.run(["explain", "manifest.json"] + arguments, input: Data(input.utf8), in: folder.url)
     }
 
@@ -122,7 +122,7 @@ struct ExplainTests {
     // MARK: - Files
 
     /// Runs `substitute explain` with whole paths in place of the names of files of the folder.
-    private func call(_ words: String..., input: String? = nil) async -> Tool.Result {
+    private func call(_ words: String..., input: String? = nil) async -> Program.Result {
         let words = words.map {
             $0.hasPrefix("@") ? folder.url.appendingPathComponent(String($0.dropFirst())).path : $0
         }
@@ -205,7 +205,7 @@ struct ExplainTests {
     @Test("Standard input that there is not is told with what to name instead")
     func closedInput() async throws {
         let command = ["-c", "exec \"$0\" explain manifest.json - <&-", Tool.url.path]
-        let result = try await Tool.run("/bin/sh", command, in: folder.url)
+        let result = try await Program.run("/bin/sh", command, in: folder.url)
         #expect(result.status == 1)
         #expect(
             result.errors == "substitute explain: standard input is closed; name a file instead of \"-\"\n"

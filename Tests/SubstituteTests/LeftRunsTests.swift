@@ -100,7 +100,7 @@ struct LeftRunsTests {
 
     @Test("Where standard input is closed, that is said", arguments: ["check -", "explain -", "import -"])
     func closedInput(command: String) async throws {
-        let result = try await Tool.run("/bin/sh", ["-c", "\"$0\" \(command) <&-", Tool.url.path], in: folder.url)
+        let result = try await Program.run("/bin/sh", ["-c", "\"$0\" \(command) <&-", Tool.url.path], in: folder.url)
         #expect(result.status == 1)
         let name = command.prefix { $0 != " " }
         #expect(result.errors == "substitute \(name): standard input is closed; name a file instead of \"-\"\n")

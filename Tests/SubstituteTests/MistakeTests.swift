@@ -43,7 +43,7 @@ struct MistakeTests {
 
     @Test("Each gets its answer", arguments: [("Mistakes.md", 150), ("FreshMistakes.md", 50)])
     func answers(in name: String, ofMoreThan count: Int) async throws {
-        let document = Tool.package.appendingPathComponent("Tests/SubstituteTests/Fixtures/\(name)")
+        let document = Repository.folder.appendingPathComponent("Tests/SubstituteTests/Fixtures/\(name)")
         let text = try String(contentsOf: document, encoding: .utf8)
         let sections = text.components(separatedBy: "\n### ")
         #expect(sections.count > count)

@@ -26,7 +26,7 @@ struct PluginTests {
         // A checkout may have any name; the one that the app gives it counts.
         try FileManager.default.createSymbolicLink(
             atPath: app.url.appendingPathComponent("Fork").path,
-            withDestinationPath: Tool.package.path
+            withDestinationPath: Repository.folder.path
         )
         try declare(".copy(\"Substitutions\")")
         try app.write("{}", to: "manifest.schema.json")
@@ -60,7 +60,7 @@ struct PluginTests {
 
     private func swift(_ arguments: [String], in folder: String = ".") async throws -> (status: Int32, output: String) {
         let swift = try #require(Program.find("swift"))
-        let result = try await Tool.run(swift, arguments, in: app.url.appendingPathComponent(folder))
+        let result = try await Program.run(swift, arguments, in: app.url.appendingPathComponent(folder))
         return (result.status, result.output + result.errors)
     }
 

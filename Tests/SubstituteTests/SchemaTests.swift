@@ -7,13 +7,13 @@ import Testing
 /// `Resources/manifest.schema.json`, judged by a validator that is not ours.
 @Suite("The JSON schema")
 struct SchemaTests {
-    private static let schema = Tool.package.appendingPathComponent("Resources/manifest.schema.json")
+    private static let schema = Repository.folder.appendingPathComponent("Resources/manifest.schema.json")
 
     private static let needsValidator = ConditionTrait.enabled("needs Python with jsonschema") {
         guard !Program.isEverythingRequired, let python = Program.find("python3") else {
             return Program.isEverythingRequired
         }
-        return (try? await Tool.run(python, ["-c", "import jsonschema"]).status) == 0
+        return (try? await Program.run(python, ["-c", "import jsonschema"]).status) == 0
     }
 
     /// Names of the files that the validator refuses.
@@ -28,7 +28,7 @@ struct SchemaTests {
                     print(path.rsplit("/", 1)[1])
             """
         let python = try #require(Program.find("python3"))
-        let result = try await Tool.run(python, ["-c", script, Self.schema.path] + files.map(\.path))
+        let result = try await Program.run(python, ["-c", script, Self.schema.path] + files.map(\.path))
         try #require(result.status == 0, "\(result.errors)")
         return result.output.split(separator: "\n").map(String.init)
     }
@@ -41,7 +41,7 @@ struct SchemaTests {
 
     @Test("Every valid manifest passes", needsValidator)
     func valid() async throws {
-        let sample = Tool.package.appendingPathComponent("Resources/Substitutions/manifest.json")
+        let sample = Repository.folder.appendingPathComponent("Resources/Substitutions/manifest.json")
         let files = try fixtures("Valid") + [sample]
         #expect(files.count > 5)
         #expect(try await refused(files) == [])

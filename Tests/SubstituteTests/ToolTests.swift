@@ -12,7 +12,7 @@ struct ToolTests {
         folder = try TemporaryFolder()
     }
 
-    private func run(_ arguments: [String], in path: String = ".") async throws -> Tool.Result {
+    private func run(_ arguments: [String], in path: String = ".") async throws -> Program.Result {
         try await Tool.run(arguments, in: folder.url.appendingPathComponent(path))
     }
 
@@ -314,7 +314,7 @@ struct ToolTests {
                 continue
             }
             try folder.write(script, to: "script")
-            let parsed = try await Tool.run(program, ["-n", "script"], in: folder.url)
+            let parsed = try await Program.run(program, ["-n", "script"], in: folder.url)
             #expect(parsed.status == 0, "\(shell): \(parsed.errors)")
         }
     }
@@ -327,7 +327,7 @@ struct ToolTests {
             let call =
                 "\(script)\nCOMP_WORDS=(\(line)); COMP_CWORD=\(words.count - 1); _substitute; printf '%s\\n' \"${COMPREPLY[@]}\""
             let bash = try #require(Program.find("bash"))
-            return try await Tool.run(bash, ["-c", call]).output.split(separator: "\n").map(String.init)
+            return try await Program.run(bash, ["-c", call]).output.split(separator: "\n").map(String.init)
         }
         #expect(try await completed(["substitute", "c"]) == ["check", "completions"])
         #expect(try await completed(["substitute", "check", "--b"]) == ["--budget"])

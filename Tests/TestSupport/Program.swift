@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// Programs that some tests need, and a machine may not have.
 package enum Program {
@@ -24,6 +24,98 @@ package enum Program {
 
 // iOS and its relatives start no processes.
 #if os(macOS) || os(Linux)
+extension Program {
+    /// What a program printed, and how it ended.
+    package struct Result: Sendable {
+        package let status: Int32
+        package let output: String
+        package let errors: String
+
+        package init(status: Int32, output: String, errors: String) {
+            (self.status, self.output, self.errors) = (status, output, errors)
+        }
+    }
+
+    /// Hundreds of tests run it at once; so many processes would hold up all other tests, and with so many open files
+    /// Foundation on Linux cannot start one more.
+    private static let turns = Turns(6)
+
+    /// Runs any program.
+    ///
+    /// What it prints goes through files, which never fill up.
+    package static func run(
+        _ program: String,
+        _ arguments: [String],
+        input: Data = Data(),
+        in folder: URL = Repository.folder,
+        environment: [String: String] = [:]
+    ) async throws -> Result {
+        await turns.take()
+        let result = await Swift.Result { () async throws in
+            try await start(program, arguments, input: input, in: folder, environment: environment)
+        }
+        await turns.giveBack()
+        return try result.get()
+    }
+
+    private static func start(
+        _ program: String,
+        _ arguments: [String],
+        input: Data,
+        in folder: URL,
+        environment: [String: String]
+    ) async throws -> Result {
+        let scratch = try TemporaryFolder()
+        let files = ["in", "out", "err"].map { scratch.url.appendingPathComponent($0) }
+        for (file, content) in zip(files, [input, Data(), Data()]) { try content.write(to: file) }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = try FileHandle(forReadingFrom: files[0])
+        process.standardOutput = try FileHandle(forWritingTo: files[1])
+        process.standardError = try FileHandle(forWritingTo: files[2])
+        let status = try await process.runToEnd()
+        return Result(
+            status: status,
+            output: String(decoding: try Data(contentsOf: files[1]), as: UTF8.self),
+            errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self)
+        )
+    }
+}
+
+/// Lets a few in at a time, in the order in which they came.
+private actor Turns {
+    private var free: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ count: Int) { free = count }
+
+    func take() async {
+        if free > 0 {
+            free -= 1
+        } else {
+            await withCheckedContinuation { waiting.append($0) }
+        }
+    }
+
+    func giveBack() {
+        if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+    }
+}
+
+extension Result where Failure == any Error {
+    /// What an asynchronous closure returns or throws.
+    fileprivate init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
+
 extension Process {
     /// Starts it with no signal blocked.
     ///

@@ -5,6 +5,7 @@ import Foundation
 extension InnerSession {
     // Nothing is needed.
     static func prepare(_ configuration: URLSessionConfiguration) {}
+    static func guardLoads(of configuration: URLSessionConfiguration) {}
 
     /// A serial queue, for the delegate of a session of ours.
     static func delegateQueue() -> OperationQueue {

@@ -12,11 +12,16 @@ private final class DelegateQueue: OperationQueue, @unchecked Sendable {
 extension InnerSession {
     /// Called before the session is made.
     static func prepare(_ configuration: URLSessionConfiguration) {
-        configuration.protocolClasses = [GuardedProtocol.self] + (configuration.protocolClasses ?? [])
+        guardLoads(of: configuration)
         // What the app's cache answered is handed on by `GuardedProtocol`.
         configuration.urlCache = nil
         // The app's task has got its cookies when it was made; those that arrive are stored all the same.
         configuration.httpShouldSetCookies = false
+    }
+
+    /// Lets tasks be cancelled while they end, without an end of the process.
+    static func guardLoads(of configuration: URLSessionConfiguration) {
+        configuration.protocolClasses = [GuardedProtocol.self] + (configuration.protocolClasses ?? [])
     }
 
     /// The queue for the delegate of a session of ours; called before its first task is made.

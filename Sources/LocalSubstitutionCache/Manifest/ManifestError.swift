@@ -7,7 +7,7 @@ public struct ManifestError: Error, Equatable, CustomStringConvertible, Localize
     /// Never empty, and without warnings.
     public let issues: [ManifestIssue]
 
-    init(_ issues: [ManifestIssue]) {
+    package init(_ issues: [ManifestIssue]) {
         self.issues = issues
     }
 

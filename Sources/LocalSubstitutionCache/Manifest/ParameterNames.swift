@@ -4,13 +4,13 @@ import Foundation
 ///
 /// Two lists that mean the same are equal: a name that another's `*` covers is left out. Cost: a search takes the
 /// logarithm of their number, however many there are.
-struct ParameterNames: Hashable, Sendable {
+package struct ParameterNames: Hashable, Sendable {
     /// One name, or the beginning of names.
-    struct Name: Hashable, Sendable, CustomStringConvertible {
+    package struct Name: Hashable, Sendable, CustomStringConvertible {
         /// Normalised as it would be inside a URL, and so ASCII.
-        let text: String
+        package let text: String
         /// Whether the manifest wrote a `*` after it.
-        let isPrefix: Bool
+        package let isPrefix: Bool
 
         /// Reads a name as the manifest writes it: spelled as in a URL, with an optional `*` at its end.
         init(_ written: String) throws(URLProblem) {
@@ -20,14 +20,14 @@ struct ParameterNames: Hashable, Sendable {
         }
 
         /// The name as a manifest writes it.
-        var description: String { text + (isPrefix ? "*" : "") }
+        package var description: String { text + (isPrefix ? "*" : "") }
     }
 
     /// In the order of their bytes.
     ///
     /// A name between a prefix and another name with that prefix has it, too, and is left out. So of the names
     /// kept here, only the last that does not sort after a given name can cover that name.
-    let sorted: [Name]
+    package let sorted: [Name]
     /// The bytes of their texts.
     private let keys: [[UInt8]]
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// How the query of a request is compared with the query of a manifest's key.
-enum QueryRule: Hashable, Sendable {
+package enum QueryRule: Hashable, Sendable {
     /// The queries must be equal.
     case exact
     /// Parameters of these names are left out of both; what remains must be equal.
@@ -15,7 +15,7 @@ enum QueryRule: Hashable, Sendable {
     }
 
     /// What is left of a query to compare; nil when there was none, or no parameter is left.
-    func remainder(of query: String?) -> String? {
+    package func remainder(of query: String?) -> String? {
         switch self {
         case .exact:
             return query

@@ -10,7 +10,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     let pattern: URLPattern
     let reference: FoundFile
     /// The length of the path in the URL of the folder's entry, in bytes; nil for an entry of its own.
-    let folderLength: Int?
+    package let folderLength: Int?
 
     /// The media type that is sent, with `charset=utf-8` where the type takes a charset and names none.
     public let mediaType: MediaType

@@ -3,10 +3,10 @@ import Foundation
 /// A key of the manifest: one URL, or `//host/path` for the same URL in http and https.
 package struct URLPattern: Sendable {
     /// One URL that the key stands for.
-    struct Target: Sendable {
+    package struct Target: Sendable {
         /// The URL as the manifest spells it, with what cannot stand in a URL percent-encoded.
-        let spelling: String
-        let identity: URLIdentity
+        package let spelling: String
+        package let identity: URLIdentity
         /// Whether the manifest names the scheme, or leaves it open with `//`.
         let namesScheme: Bool
     }

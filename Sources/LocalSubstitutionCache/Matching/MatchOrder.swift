@@ -2,17 +2,17 @@
 ///
 /// Explicit entries before folders, longer folder URLs first, a named scheme before `//`, an exact query before a list
 /// before any. The order in the manifest does not matter.
-struct MatchOrder: Sendable {
+package struct MatchOrder: Sendable {
     /// One URL of one substitution.
-    struct Candidate: Sendable {
+    package struct Candidate: Sendable {
         /// Index of the substitution.
-        let substitution: Int
-        let target: URLPattern.Target
-        let rule: QueryRule
+        package let substitution: Int
+        package let target: URLPattern.Target
+        package let rule: QueryRule
     }
 
     /// In the order in which they answer.
-    let candidates: [Candidate]
+    package let candidates: [Candidate]
     /// Identity → the first candidate whose query must be exactly that.
     private let exact: [URLIdentity: Int]
     /// The first candidate of each rule that ignores parameters, by what the rule leaves of its query.
@@ -68,7 +68,7 @@ struct MatchOrder: Sendable {
     }
 
     /// Cost: sorts the candidates once.
-    init(_ substitutions: [Substitution]) {
+    package init(_ substitutions: [Substitution]) {
         var keyed: [(rank: (Int, Int, Int), candidate: Candidate)] = []
         keyed.reserveCapacity(substitutions.count)
         for (index, substitution) in substitutions.enumerated() {
@@ -139,7 +139,7 @@ struct MatchOrder: Sendable {
     /// Cost: one look-up, and where entries ignore parameters another and one for each different rule of the same URL.
     /// A URL that none of them finds, and that holds a `%`, is decoded and looked up once more where folders hold names
     /// with characters that pages percent-encode: once for each length that the URLs of such folders have.
-    func first(matching identity: URLIdentity) -> Int? {
+    package func first(matching identity: URLIdentity) -> Int? {
         if let index = firstSpelled(as: identity) { return index }
         guard !decoded.isEmpty, identity.base.utf8.contains(UInt8(ascii: "%")) else { return nil }
         for depth in folderDepths[identity.decodedBase, default: []] {

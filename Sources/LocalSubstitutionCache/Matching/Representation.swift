@@ -1,12 +1,12 @@
-import Foundation
+package import Foundation
 
 // On Apple's systems URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
 /// The file that stands in for a URL, as responses tell of it (RFC 9110 §3.2).
-struct Representation {
+package struct Representation {
     private let substitutions: [Substitution]
     private let index: Int
     private let contents: FileContents
@@ -16,7 +16,7 @@ struct Representation {
         (self.substitutions, self.index, self.contents) = (substitutions, index, contents)
     }
 
-    var substitution: Substitution { substitutions[index] }
+    package var substitution: Substitution { substitutions[index] }
 
     /// The whole answer to a GET of `url`; nil when Foundation refuses to make a response.
     func whole(for url: URL) -> CachedURLResponse? {
@@ -41,7 +41,7 @@ struct Representation {
     /// The answer to a GET or HEAD of somebody who joins no parts to what others sent before: exactly what it asks for.
     ///
     /// - Returns: 200, 206 or 416 (RFC 9110 §15.5.17), with the fields and bytes of each.
-    func exactly(for request: URLRequest) -> Answer {
+    package func exactly(for request: URLRequest) -> Answer {
         if request.fileMethod == .head { return Answer(status: 200, fields: fields, data: Data()) }
         switch range(of: request) {
         case .whole: return Answer(status: 200, fields: fields, data: contents.data)
@@ -55,10 +55,10 @@ struct Representation {
     }
 
     /// What is told, before it has a URL.
-    struct Answer {
-        var status: Int
-        var fields: [String: String]
-        var data: Data
+    package struct Answer {
+        package var status: Int
+        package var fields: [String: String]
+        package var data: Data
     }
 
     private func part(_ range: Range<Int>) -> Answer {

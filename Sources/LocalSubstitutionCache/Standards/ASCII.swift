@@ -2,26 +2,26 @@
 // `Character` has such properties, but for all of Unicode: "٣" is a number there and not here.
 extension String {
     /// Whether the text is `other`, which is in lower case, but for the case of its letters.
-    func isASCIICaseInsensitiveEqual(to other: StaticString) -> Bool {
+    package func isASCIICaseInsensitiveEqual(to other: StaticString) -> Bool {
         utf8.count == other.utf8CodeUnitCount
             && other.withUTF8Buffer { other in zip(utf8, other).allSatisfy { $0.asciiLowercased == $1 } }
     }
 }
 
 extension UInt8 {
-    var isASCIIDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+    package var isASCIIDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
 
-    var isASCIILetter: Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20 }
+    package var isASCIILetter: Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | 0x20 }
 
-    var isHexDigit: Bool { isASCIIDigit || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self | 0x20 }
+    package var isHexDigit: Bool { isASCIIDigit || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self | 0x20 }
 
     /// The value of a hexadecimal digit; meaningless for anything else.
-    var hexValue: UInt8 { isASCIIDigit ? self - UInt8(ascii: "0") : (self | 0x20) - UInt8(ascii: "a") + 10 }
+    package var hexValue: UInt8 { isASCIIDigit ? self - UInt8(ascii: "0") : (self | 0x20) - UInt8(ascii: "a") + 10 }
 
     var isControl: Bool { self < 0x20 || self == 0x7F }
 
     /// `unreserved` of RFC 3986 §2.3.
-    var isUnreserved: Bool {
+    package var isUnreserved: Bool {
         isASCIILetter || isASCIIDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
             || self == UInt8(ascii: "_") || self == UInt8(ascii: "~")
     }
@@ -40,7 +40,7 @@ extension UInt8 {
 
     /// What a path may hold as it is (RFC 3986 §3.3) and means the same when it is encoded by a page: `sub-delims`, ":"
     /// and "@".
-    var isOftenEncoded: Bool { isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@") }
+    package var isOftenEncoded: Bool { isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@") }
 
     /// `pchar` of RFC 3986 §3.3 without percent-encoding, and "/".
     var isPathCharacter: Bool {
@@ -67,5 +67,5 @@ extension UInt8 {
         }
     }
 
-    var asciiLowercased: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
+    package var asciiLowercased: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self }
 }

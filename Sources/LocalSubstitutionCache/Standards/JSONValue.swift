@@ -62,6 +62,9 @@ package struct JSONDocument: Sendable {
     let errors: [JSONSyntaxError]
     /// Whether the text begins with U+FEFF, which RFC 8259 §8.1 allows to skip and forbids to write.
     let hasByteOrderMark: Bool
+
+    /// Whether the text is JSON (RFC 8259).
+    package var isValid: Bool { errors.isEmpty }
 }
 
 /// What is wrong with the text of a JSON file, and where.

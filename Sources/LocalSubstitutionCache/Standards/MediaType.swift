@@ -39,7 +39,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     package var isConcrete: Bool { charset != "" && !essence.utf8.contains(UInt8(ascii: "*")) }
 
     /// What precedes the "/", such as `image`.
-    var kind: Substring { essence.prefix { $0 != "/" } }
+    package var kind: Substring { essence.prefix { $0 != "/" } }
 
     /// Whether content of this type is plain text whose encoding a `charset` names: `text/*` and JavaScript.
     ///

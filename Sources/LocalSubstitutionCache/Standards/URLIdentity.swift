@@ -8,13 +8,13 @@ import Foundation
 /// Foundation has nothing for this: `URL`'s `==` compares spellings, `.path` decodes `%2F` to `/`, and `.standardized`
 /// leaves encoded dot segments, host case and ports alone. Text is read here and not by `URL(string:)` because its
 /// leniency differs between systems.
-struct URLIdentity: Hashable, Sendable {
+package struct URLIdentity: Hashable, Sendable {
     /// `scheme://authority/path`, normalised.
-    let base: String
+    package let base: String
     /// What follows the `?`, normalised; nil when there is no `?`.
     ///
     /// "" and nil differ.
-    let query: String?
+    package let query: String?
 
     /// Reads an absolute http or https URL.
     ///
@@ -24,7 +24,7 @@ struct URLIdentity: Hashable, Sendable {
     /// characters that no URL may hold raw but browsers and `URL` let pass (such as `|` and `"`). In a query browsers
     /// send two more (URL Standard §4.4), a backslash and a "%" that no two hexadecimal digits follow: they are
     /// encoded, too.
-    init(_ text: String) throws(URLProblem) {
+    package init(_ text: String) throws(URLProblem) {
         if let identity = Self.alreadyNormal(text) {
             self = identity
             return
@@ -85,7 +85,7 @@ struct URLIdentity: Hashable, Sendable {
     }
 
     /// From the first "/" after the authority; never empty.
-    var path: Substring {
+    package var path: Substring {
         let authority = base.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
         return base[(authority.firstIndex(of: UInt8(ascii: "/")) ?? base.endIndex)...]
     }
@@ -94,7 +94,7 @@ struct URLIdentity: Hashable, Sendable {
     /// the same.
     ///
     /// Two URLs that differ in it are different; two that are the same in it are so only for files of folders.
-    var decodedBase: String { Self.decoded(base) }
+    package var decodedBase: String { Self.decoded(base) }
 
     static func decoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
@@ -243,7 +243,7 @@ struct URLIdentity: Hashable, Sendable {
         }
     }
 
-    static func appendEncoded(_ byte: UInt8, to result: inout [UInt8]) {
+    package static func appendEncoded(_ byte: UInt8, to result: inout [UInt8]) {
         let digits = Array("0123456789ABCDEF".utf8)
         result.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
     }
@@ -279,7 +279,7 @@ struct URLIdentity: Hashable, Sendable {
 
 extension URLIdentity: CustomStringConvertible {
     /// The normal form of the whole URL.
-    var description: String { query.map { "\(base)?\($0)" } ?? base }
+    package var description: String { query.map { "\(base)?\($0)" } ?? base }
 }
 
 extension String {

@@ -12,7 +12,7 @@ struct Command: Sendable {
     let discussion: String
     let example: String
     /// Whether it may write to the package's folder or use the network, for which the package manager asks first.
-    var needsPermission = false
+    var needsPermission: Bool { ToolName.withPermission.contains(name) }
     /// Runs the command and returns the status to exit with.
     let run: @Sendable (Arguments, Console) async throws -> Int32
 
@@ -23,12 +23,6 @@ struct Command: Sendable {
         case choices([String])
         case nothing
     }
-
-    static let all = [
-        InitCommand.command, ImportCommand.command, AddCommand.command, OutdatedCommand.command, UpdateCommand.command,
-        CheckCommand.command, ListCommand.command, ExplainCommand.command, PreviewCommand.command,
-        WebExtensionCommand.command, SchemaCommand.command, CompletionsCommand.command,
-    ]
 
     /// How a command finds its manifest, for the help.
     static let aboutManifest = """
@@ -54,26 +48,8 @@ struct Command: Sendable {
         """
     }
 
-    /// The help of the tool.
-    static var overview: String {
-        """
-        Makes, fills, checks, explains and shows the manifest of LocalSubstitutionCache.
-
-        Usage: substitute COMMAND …
-
-        Commands:
-        \(list(all.map { ($0.name, $0.summary) }))
-
-        Options:
-        \(list([("-h, --help", "Print this, or with a command its own help."), ("--version", "Print the version.")]))
-
-        Example:
-          substitute check
-        """
-    }
-
     /// Two columns, indented.
-    private static func list(_ rows: [(String, String)]) -> String {
+    static func list(_ rows: [(String, String)]) -> String {
         let width = (rows.map(\.0.count).max() ?? 0) + 2
         return rows.map { name, text in
             let indented = text.split(separator: "\n", omittingEmptySubsequences: false)

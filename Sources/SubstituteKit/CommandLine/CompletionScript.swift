@@ -1,22 +1,22 @@
 import Foundation
 
 /// Completion scripts, made from the table of commands that the help is made from.
-enum CompletionScript {
-    private static let commands = Command.all
+struct CompletionScript {
+    let commands: [Command]
 
     /// The words of an option, such as `-s` and `--strict`.
-    private static func words(_ option: Option) -> [String] {
+    private func words(_ option: Option) -> [String] {
         (option.short.map { ["-\($0)"] } ?? []) + ["--\(option.name)"]
     }
 
     /// Text between single quotation marks, as all three shells read it.
-    private static func inQuotes(_ text: String) -> String {
+    private func inQuotes(_ text: String) -> String {
         "'" + text.replacingOccurrences(of: "\n", with: " ").replacingOccurrences(of: "'", with: "’") + "'"
     }
 
     // MARK: - bash
 
-    static var bash: String {
+    var bash: String {
         let names = (commands.map(\.name) + ["help", "--help", "--version"]).joined(separator: " ")
         let cases = commands.map { command in
             let values = command.options.filter { $0.value != nil }.map { option in
@@ -64,7 +64,7 @@ enum CompletionScript {
 
     // MARK: - zsh
 
-    static var zsh: String {
+    var zsh: String {
         let names = commands.map { "        \(inQuotes("\($0.name):\($0.summary)"))" }.joined(separator: "\n")
         let cases = commands.map { command in
             let options = (command.options + [.help]).flatMap { option in
@@ -111,7 +111,7 @@ enum CompletionScript {
 
     // MARK: - fish
 
-    static var fish: String {
+    var fish: String {
         var lines = [
             "# Completes substitute in fish.", "complete -c substitute -f -n __fish_use_subcommand -s h -l help",
             "complete -c substitute -f -n __fish_use_subcommand -l version",

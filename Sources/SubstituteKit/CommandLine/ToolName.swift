@@ -2,6 +2,9 @@ import Foundation
 
 /// The words by which a person calls this tool.
 enum ToolName {
+    /// The commands that the package manager asks about: they write to the package's folder or use the network.
+    static let withPermission: Set = ["init", "import", "add", "outdated", "update", "preview", "webextension"]
+
     /// The words for one of the commands, such as `swift package substitute check`.
     ///
     /// - Parameters:
@@ -13,8 +16,8 @@ enum ToolName {
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> String {
         guard environment["SUBSTITUTE_VERB"] != nil else { return "substitute \(name)" }
-        let command = Command.all.first { $0.name == name.prefix { $0 != " " } }
         // The verb decides about permissions.
-        return "swift package \(command?.needsPermission == true ? "substitute-edit" : "substitute") \(name)"
+        let verb = withPermission.contains(String(name.prefix { $0 != " " })) ? "substitute-edit" : "substitute"
+        return "swift package \(verb) \(name)"
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionRules
 
 /// Loads URLs into the manifest's folder, and adds their entries.
 enum AddCommand {
@@ -22,7 +23,6 @@ enum AddCommand {
             to http:.
             """,
         example: "  substitute add --with-references https://example.com/",
-        needsPermission: true,
         run: run
     )
 

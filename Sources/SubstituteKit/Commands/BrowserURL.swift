@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionRules
 
 /// The URL that a browser makes of a text (URL Standard), as far as a server and a manifest can tell.
 enum BrowserURL {

@@ -24,10 +24,11 @@ enum CompletionsCommand {
         case fish
 
         var script: String {
-            switch self {
-            case .bash: CompletionScript.bash
-            case .zsh: CompletionScript.zsh
-            case .fish: CompletionScript.fish
+            let script = CompletionScript(commands: Command.all)
+            return switch self {
+            case .bash: script.bash
+            case .zsh: script.zsh
+            case .fish: script.fish
             }
         }
     }

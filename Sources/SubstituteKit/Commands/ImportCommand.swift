@@ -24,7 +24,6 @@ enum ImportCommand {
             was changed; and 2 when it is used wrongly.
             """,
         example: "  substitute import --only image,stylesheet,font --dry-run page.har",
-        needsPermission: true,
         run: run
     )
 

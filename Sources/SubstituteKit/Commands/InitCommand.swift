@@ -17,7 +17,6 @@ enum InitCommand {
             Exits with 0 when the folder was made, 1 when it could not be, and 2 when it is used wrongly.
             """,
         example: "  substitute init Sources/App/Substitutions",
-        needsPermission: true,
         run: run
     )
 

@@ -21,7 +21,6 @@ enum OutdatedCommand {
             errors; 3 when no file is known to differ, but a server could not be asked; and 2 when it is used wrongly.
             """,
         example: "  substitute outdated || substitute update",
-        needsPermission: true,
         run: run
     )
 

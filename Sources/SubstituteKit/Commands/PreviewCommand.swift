@@ -26,7 +26,6 @@ enum PreviewCommand {
             is used wrongly.
             """,
         example: "  substitute preview --serve --open",
-        needsPermission: true,
         run: run
     )
 

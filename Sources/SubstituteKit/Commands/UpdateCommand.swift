@@ -20,7 +20,6 @@ enum UpdateCommand {
             errors; and 2 when it is used wrongly.
             """,
         example: "  substitute update",
-        needsPermission: true,
         run: run
     )
 

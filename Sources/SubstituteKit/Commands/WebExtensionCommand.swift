@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionRules
 
 /// Writes a web extension.
 enum WebExtensionCommand {
@@ -24,7 +25,6 @@ enum WebExtensionCommand {
             rules than browsers take, or something could not be written; and 2 when it is used wrongly.
             """,
         example: "  substitute webextension -o SiteWithAppFiles",
-        needsPermission: true,
         run: run
     )
 

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionRules
 
 /// What a page or a stylesheet loads.
 enum PageReferences {

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionRules
 
 /// Finds the files that must lie at the root of a web extension, too.
 ///

@@ -23,11 +23,6 @@ enum Fixtures {
 }
 
 extension TemporaryFolder {
-    /// A cache of the manifest in `text`, which is not written to disk.
-    func cache(_ text: String, reading: ReadingMode = .mapped) throws -> LocalSubstitutionCache {
-        try LocalSubstitutionCache(manifest: Data(text.utf8), folder: url, reading: reading)
-    }
-
     /// Everything that is wrong with the manifest in `text`.
     func issues(_ text: String, on date: Date = Date()) -> [ManifestIssue] {
         issuesOf(Data(text.utf8), named: "manifest.json", in: url, on: date)

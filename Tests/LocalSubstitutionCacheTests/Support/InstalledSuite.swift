@@ -10,10 +10,6 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// Suites with an installed cache, of which a process has one: so one test of all of them runs at a time.
-@Suite("With an installed cache", .serialized, .timeLimit(.minutes(20)))
-enum InstalledTests {}
-
 /// A folder, a server, and a cache that is installed for one test, with an entry for one file.
 class InstalledSuite {
     static let fileText = "from the bundle, and long enough for a range\n"

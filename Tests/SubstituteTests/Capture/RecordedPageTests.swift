@@ -124,7 +124,10 @@ struct RecordedPageTests {
     func savedInDemo() async throws {
         let folder = try TemporaryFolder()
         let files = folder.url.appendingPathComponent("Files")
-        try FileManager.default.copyItem(at: Tool.package.appendingPathComponent("Resources/Substitutions"), to: files)
+        try FileManager.default.copyItem(
+            at: Repository.folder.appendingPathComponent("Resources/Substitutions"),
+            to: files
+        )
         let program = Tool.url.deletingLastPathComponent().appendingPathComponent("Demo")
         let demo = try await ServingProcess(program, ["--serve", "--folder", files.path])
         defer { demo.stop() }

@@ -21,7 +21,7 @@ struct FailedRunTests {
     }
 
     private func expectNothing(
-        _ result: Tool.Result,
+        _ result: Program.Result,
         _ before: [String: Data],
         _ told: String,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -69,11 +69,11 @@ struct FailedRunTests {
     )
 
     /// Runs the tool as somebody who may not write everywhere.
-    private func takeAsUser() async throws -> Tool.Result {
+    private func takeAsUser() async throws -> Program.Result {
         let file = site.url.appendingPathComponent("page.har").path
         let arguments = ["import", "manifest.json", file]
         if getuid() != 0 { return try await Tool.run(arguments, in: site.url) }
-        return try await Tool.run(
+        return try await Program.run(
             #require(Program.find("setpriv")),
             ["--reuid=65534", "--regid=65534", "--clear-groups", Tool.url.path] + arguments,
             in: site.url

@@ -16,12 +16,12 @@ struct SiteFolder: Sendable {
     var url: URL { folder.url }
 
     /// Runs `substitute import` with a recording.
-    func take(_ recording: String, _ options: String...) async throws -> Tool.Result {
+    func take(_ recording: String, _ options: String...) async throws -> Program.Result {
         try await take(Data(recording.utf8), options)
     }
 
     /// Runs `substitute import` with a recording.
-    func take(_ recording: Data, _ options: [String] = []) async throws -> Tool.Result {
+    func take(_ recording: Data, _ options: [String] = []) async throws -> Program.Result {
         let scratch = try TemporaryFolder()
         try scratch.write(recording, to: "page.har")
         let file = scratch.url.appendingPathComponent("page.har").path
@@ -72,6 +72,6 @@ struct SiteFolder: Sendable {
     }
 
     /// Runs `substitute check`.
-    func check() async throws -> Tool.Result { try await Tool.run(["check", "manifest.json"], in: url) }
+    func check() async throws -> Program.Result { try await Tool.run(["check", "manifest.json"], in: url) }
 }
 #endif

@@ -14,7 +14,7 @@ struct PreviewTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        let sample = Tool.package.appendingPathComponent("Resources/Substitutions")
+        let sample = Repository.folder.appendingPathComponent("Resources/Substitutions")
         try FileManager.default.copyItem(at: sample, to: folder.url.appendingPathComponent("Sub stitutions"))
     }
 
@@ -64,7 +64,7 @@ struct PreviewTests {
             "--dump-dom",
         ]
         let url = folder.url.appendingPathComponent("harness.html").absoluteString
-        let result = try await Tool.run(browser, options + [url])
+        let result = try await Program.run(browser, options + [url])
         let parts = result.output.components(separatedBy: "SEEN")
         try #require(parts.count == 3, "\(result.output) \(result.errors.suffix(2000))")
         let json = parts[1].replacingOccurrences(of: "&lt;", with: "<").replacingOccurrences(of: "&gt;", with: ">")

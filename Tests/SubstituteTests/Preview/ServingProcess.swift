@@ -11,7 +11,7 @@ final class ServingProcess: @unchecked Sendable {
     private let scratch: TemporaryFolder
 
     /// Starts it.
-    init(_ program: URL, _ arguments: [String], in folder: URL = Tool.package) async throws {
+    init(_ program: URL, _ arguments: [String], in folder: URL = Repository.folder) async throws {
         scratch = try TemporaryFolder()
         output = scratch.url.appendingPathComponent("out")
         try Data().write(to: output)

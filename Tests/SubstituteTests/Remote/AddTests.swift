@@ -279,7 +279,7 @@ struct AddTests {
     func progress() async throws {
         let script = try #require(Program.find("script"))
         let command = "'\(Tool.url.path)' add '\(site.url)/css/site.css'"
-        let result = try await Tool.run(script, ["-qec", command, "/dev/null"], in: site.folder.url)
+        let result = try await Program.run(script, ["-qec", command, "/dev/null"], in: site.folder.url)
         #expect(result.status == 0 && result.output.contains("\r1 of 1, "), "\(result.output)")
     }
 

@@ -23,7 +23,7 @@ struct RedirectTests {
         for path in ["/etc/passwd", "/", "/blank", "/x", "/a"] { site.set(path, "mangled", type: "text/css") }
     }
 
-    private func add(_ path: String) async -> Tool.Result {
+    private func add(_ path: String) async -> Program.Result {
         await Tool.call(["add", site.folder.url.appendingPathComponent("manifest.json").path, site.url + path])
     }
 

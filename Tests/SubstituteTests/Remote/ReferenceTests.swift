@@ -13,7 +13,7 @@ struct ReferenceTests {
 
     init() throws { site = try RemoteSite() }
 
-    private func add(_ words: String...) async -> Tool.Result {
+    private func add(_ words: String...) async -> Program.Result {
         let manifest = site.folder.url.appendingPathComponent("manifest.json").path
         return await Tool.call(["add", "--with-references", manifest, "\(site.url)/a.css"] + words)
     }

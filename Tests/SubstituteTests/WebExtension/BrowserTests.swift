@@ -47,7 +47,7 @@ struct BrowserTests {
     /// - Returns: The targets, each with what was sent.
     /// - Throws: What keeps the browser from being started.
     private func requests(forDemoIn browser: (some Browser).Type, rules: Int) async throws -> [String] {
-        let resources = Tool.package.appendingPathComponent("Resources/Substitutions")
+        let resources = Repository.folder.appendingPathComponent("Resources/Substitutions")
         let types = [
             "html": "text/html; charset=utf-8", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
         ]
@@ -143,7 +143,7 @@ struct BrowserTests {
 
     /// The extension of the Demo's manifest.
     private func demoExtension(in folder: TemporaryFolder) async throws -> URL {
-        let resources = Tool.package.appendingPathComponent("Resources/Substitutions")
+        let resources = Repository.folder.appendingPathComponent("Resources/Substitutions")
         let result = try await Tool.run(["webextension", resources.path, "-o", "Extension"], in: folder.url)
         try #require(result.status == 0, "\(result.errors)")
         return folder.url.appendingPathComponent("Extension")
@@ -295,12 +295,18 @@ struct BrowserTests {
 
     @Test("In Chromium", needsChromium)
     func chromium() async throws {
-        try compare(try await table(in: Chromium.self), withFixture: "WebExtension-Chromium.txt")
+        try Repository.compare(
+            try await table(in: Chromium.self),
+            withFixture: "SubstituteTests/Fixtures/WebExtension-Chromium.txt"
+        )
     }
 
     @Test("In Firefox", needsFirefox)
     func firefox() async throws {
-        try compare(try await table(in: Firefox.self), withFixture: "WebExtension-Firefox.txt")
+        try Repository.compare(
+            try await table(in: Firefox.self),
+            withFixture: "SubstituteTests/Fixtures/WebExtension-Firefox.txt"
+        )
     }
 }
 #endif

@@ -17,7 +17,7 @@ struct MeasuredKindsTests {
 
     /// Kind → who answered on each page.
     private static func answers(in file: String) throws -> [String: [String: String]] {
-        let file = Tool.package.appendingPathComponent("Tests/SubstituteTests/Fixtures/\(file).txt")
+        let file = Repository.folder.appendingPathComponent("Tests/SubstituteTests/Fixtures/\(file).txt")
         let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
         let starts = KindsSite.pages.map { page in
             lines[0].range(of: " \(page)").map { lines[0].distance(from: lines[0].startIndex, to: $0.lowerBound) + 1 }
@@ -81,7 +81,7 @@ struct MeasuredKindsTests {
     @Test("Their tables are what was measured", arguments: articles.indices)
     func table(index: Int) throws {
         let (name, columns) = Self.articles[index]
-        let article = Tool.package.appendingPathComponent(
+        let article = Repository.folder.appendingPathComponent(
             "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/\(name).md"
         )
         let parts = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "<!-- measured -->\n")

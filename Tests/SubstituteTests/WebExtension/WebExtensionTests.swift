@@ -19,7 +19,7 @@ struct WebExtensionTests {
         for file in files { try folder.write(file, to: "Substitutions/\(file)") }
     }
 
-    private func make(_ more: [String] = [], output: String = "Out") async throws -> Tool.Result {
+    private func make(_ more: [String] = [], output: String = "Out") async throws -> Program.Result {
         try await Tool.run(["webextension", "Substitutions", "-o", output] + more, in: folder.url)
     }
 
@@ -200,9 +200,9 @@ struct WebExtensionTests {
 
     @Test("The article shows what the tool prints of the Demo's manifest")
     func article() async throws {
-        let manifest = Tool.package.appendingPathComponent("Resources/Substitutions").path
+        let manifest = Repository.folder.appendingPathComponent("Resources/Substitutions").path
         let result = try await Tool.run(["webextension", manifest, "-o", "SiteWithAppFiles"], in: folder.url)
-        let article = Tool.package.appendingPathComponent(
+        let article = Repository.folder.appendingPathComponent(
             "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/SiteInABrowser.md"
         )
         #expect(try String(contentsOf: article, encoding: .utf8).contains("```text\n\(result.output)```"))
@@ -566,7 +566,7 @@ struct WebExtensionTests {
         let script =
             "import zipfile; z = zipfile.ZipFile('Out.zip'); assert z.testzip() is None; print(*z.namelist(), sep='\\n')"
         let python = try #require(Program.find("python3"))
-        let result = try await Tool.run(
+        let result = try await Program.run(
             python,
             ["-c", script],
             in: folder.url,
@@ -638,7 +638,7 @@ struct WebExtensionTests {
         try folder.write(String(repeating: "x", count: 1_000_000), to: "Substitutions/a.txt")
         // A limit on the size of files ends writing as a full disk does.
         let command = "trap '' XFSZ; ulimit -f 100; exec \"$0\" webextension Substitutions -o Out"
-        let result = try await Tool.run("/bin/sh", ["-c", command, Tool.url.path], in: folder.url)
+        let result = try await Program.run("/bin/sh", ["-c", command, Tool.url.path], in: folder.url)
         #expect(
             result.status == 1 && result.errors.contains("\"Out\" cannot be written, and is left as it was: "),
             "\(result.errors)"

@@ -2,6 +2,8 @@ import CWebKitGTK
 import Foundation
 import FoundationNetworking
 @testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
 
 /// A web view of WebKitGTK, whose schemes of mirrors a `SchemeServer` answers.
 final class Browser: Sendable {

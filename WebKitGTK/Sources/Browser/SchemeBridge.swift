@@ -2,6 +2,8 @@ import CWebKitGTK
 import Foundation
 import FoundationNetworking
 @testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
 
 /// Hands what WebKit asks a scheme for to a `SchemeServer`, and its answers back, as the adapter for Apple's does.
 final class SchemeBridge: @unchecked Sendable {

@@ -1,5 +1,7 @@
 import Foundation
 @testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
 
 /// How a page is shown.
 enum Way: String, CaseIterable, Sendable {

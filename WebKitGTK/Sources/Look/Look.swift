@@ -4,6 +4,8 @@ import LoopbackServer
 
 @testable import Browser
 @testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
 
 /// Shows a page in WebKit with and without the app's files, and says who answered what.
 @main

@@ -6,6 +6,8 @@ import Testing
 
 @testable import Browser
 @testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
 
 extension WebKitTests {
     /// Mirrors in frames, where the page at the top says nothing of who asks.

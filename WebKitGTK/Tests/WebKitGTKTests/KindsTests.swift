@@ -6,6 +6,8 @@ import Testing
 
 @testable import Browser
 @testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
 
 /// Suites with views, of which one is shown at a time.
 @Suite("In WebKit", .serialized, .timeLimit(.minutes(30)))
@@ -37,14 +39,20 @@ extension WebKitTests {
             let with = try await reports(prefix: "") { cache in
                 Ruleset(cache.substitutions) { _ in nil }.rules.map(\.filter.regularExpression)
             }
-            try compare(KindsSite.table(without: without, with: with), withFixture: "WebKitGTK-rules.txt")
+            try Repository.compare(
+                KindsSite.table(without: without, with: with),
+                withFixture: "SubstituteTests/Fixtures/WebKitGTK-rules.txt"
+            )
         }
 
         @Test("Mirror pages")
         func mirrors() async throws {
             let without = try await reports(prefix: "") { _ in [] }
             let with = try await reports(prefix: MirrorURL.prefix) { _ in [] }
-            try compare(KindsSite.table(without: without, with: with), withFixture: "WebKitGTK-mirror.txt")
+            try Repository.compare(
+                KindsSite.table(without: without, with: with),
+                withFixture: "SubstituteTests/Fixtures/WebKitGTK-mirror.txt"
+            )
         }
     }
 }
@@ -55,7 +63,7 @@ extension WebKitTests {
     struct NineKindsTests {
         @Test("Who answers, on the page's own origin and as a mirror")
         func kinds() async throws {
-            let fixtures = Tool.fixtures.appendingPathComponent("WebViews")
+            let fixtures = Repository.folder.appendingPathComponent("Tests/LocalSubstitutionWebViewsTests/Fixtures")
             let kinds = try NineKinds(fixtures: fixtures)
             let cache = try LocalSubstitutionCache(manifest: kinds.folder.url.appendingPathComponent("manifest.json"))
             let authority = String(kinds.server.url.absoluteString.dropFirst("http://".count))
@@ -76,7 +84,7 @@ extension WebKitTests {
                 let requests = kinds.requests.isEmpty ? "nothing" : kinds.requests.joined(separator: " ")
                 text += "\(title)\n\(answers)\nreached the server beside the page: \(requests)\n\n"
             }
-            try compare(text, withFixture: "../../LocalSubstitutionCacheTests/Fixtures/WebViews/Nine-WebKitGTK.txt")
+            try Repository.compare(text, withFixture: "LocalSubstitutionWebViewsTests/Fixtures/Nine-WebKitGTK.txt")
         }
     }
 }

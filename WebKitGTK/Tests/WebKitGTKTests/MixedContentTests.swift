@@ -6,6 +6,8 @@ import Testing
 
 @testable import Browser
 @testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
 
 extension WebKitTests {
     /// A page of https and its mirror, which name everything by plain http, in the same engine.

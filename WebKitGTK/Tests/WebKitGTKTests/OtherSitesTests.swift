@@ -6,6 +6,8 @@ import Testing
 
 @testable import Browser
 @testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
 
 extension WebKitTests {
     /// A page and its mirror, which ask another site, in the same engine.

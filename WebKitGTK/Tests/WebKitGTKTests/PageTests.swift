@@ -6,6 +6,8 @@ import Testing
 
 @testable import Browser
 @testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
 
 extension WebKitTests {
     @Suite("The Demo's page", .serialized)
@@ -293,7 +295,7 @@ extension WebKitTests {
             ] {
                 try folder.write(text, to: name)
             }
-            let digest = try await Tool.run(
+            let digest = try await Program.run(
                 "/bin/sh",
                 ["-c", "openssl dgst -sha256 -binary cdn/three.js | openssl base64 -A"],
                 in: folder.url

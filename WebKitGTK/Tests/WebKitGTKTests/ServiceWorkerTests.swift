@@ -4,6 +4,8 @@ import Testing
 
 @testable import Browser
 @testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
 
 extension WebKitTests {
     /// Rules for pages, which an extension in a browser does not have.

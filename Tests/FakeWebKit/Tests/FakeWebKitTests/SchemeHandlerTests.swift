@@ -4,6 +4,8 @@ import Testing
 import WebKit
 
 @testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
 
 /// Numbers that are the same in each run (Marsaglia's xorshift64).
 struct Seeded: RandomNumberGenerator {

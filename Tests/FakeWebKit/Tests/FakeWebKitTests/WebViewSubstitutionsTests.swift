@@ -4,6 +4,8 @@ import Testing
 import WebKit
 
 @testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
 
 @Suite("Real pages in web views", .serialized, .timeLimit(.minutes(5)))
 @MainActor

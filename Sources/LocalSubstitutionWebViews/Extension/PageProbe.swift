@@ -1,0 +1,38 @@
+import Foundation
+import SubstitutionRules
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A page on a host without a server (RFC 2606 §2), whose script has a rule.
+///
+/// Once the page has its title, WebKit has applied the rule and taken what it leads to.
+enum PageProbe {
+    static let page = "https://substitution.invalid/"
+    /// The title that the script gives the page.
+    static let title = "led"
+    private static let script = page + "self-test"
+
+    static let filter = URLFilter(script)
+
+    static let body = Data(
+        """
+        <html xmlns="http://www.w3.org/1999/xhtml"><head><title></title><script src="\(script)"></script></head></html>
+        """.utf8
+    )
+
+    /// The script, as the answer to a request for its mirror; nil for every other request.
+    static func reply(to request: URLRequest) -> SchemeReply? {
+        guard request.url?.absoluteString == MirrorURL.prefix + script, let url = URL(string: script) else {
+            return nil
+        }
+        let fields = [
+            "Content-Type": "text/javascript", "Access-Control-Allow-Origin": "*", "Cache-Control": "no-store",
+        ]
+        return HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields).map {
+            SchemeReply($0, Data("document.title = \"\(title)\"".utf8))
+        }
+    }
+}

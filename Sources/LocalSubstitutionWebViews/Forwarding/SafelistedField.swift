@@ -1,0 +1,49 @@
+import LocalSubstitutionCache
+
+/// Header fields that a page may send to another origin without its consent: the CORS-safelisted ones (Fetch §2.2.2).
+enum SafelistedField {
+    /// The most bytes of one value.
+    static let longestValue = 128
+    /// The most bytes of all values together.
+    static let longestValues = 1024
+
+    /// Returns whether a field is CORS-safelisted by its name and by what its value says.
+    ///
+    /// The lengths are left to the caller, who knows which fields a page has written.
+    static func contains(_ name: String, _ value: String) -> Bool {
+        switch name.lowercased() {
+        case "accept": !value.utf8.contains(where: isUnsafe)
+        case "accept-language", "content-language": value.utf8.allSatisfy(isOfLanguages)
+        case "content-type":
+            !value.utf8.contains(where: isUnsafe) && MediaType(value).map { simpleTypes.contains($0.essence) } == true
+        case "range": isSimpleRange(value)
+        default: false
+        }
+    }
+
+    private static let simpleTypes: Set<String> = [
+        "application/x-www-form-urlencoded", "multipart/form-data", "text/plain",
+    ]
+
+    /// A CORS-unsafe request-header byte.
+    private static func isUnsafe(_ byte: UInt8) -> Bool {
+        byte < 0x20 && byte != 0x09 || byte == 0x7F || #""():<>?@[\]{}"#.utf8.contains(byte)
+    }
+
+    private static func isOfLanguages(_ byte: UInt8) -> Bool {
+        byte.isASCIILetter || byte.isASCIIDigit || " *,-.;=".utf8.contains(byte)
+    }
+
+    /// One range with a beginning (Fetch §2.2.2, "simple range header value").
+    private static func isSimpleRange(_ value: String) -> Bool {
+        guard value.hasPrefix("bytes=") else { return false }
+        let bounds = value.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
+        guard bounds.count == 2, !bounds[0].isEmpty, bounds.allSatisfy({ $0.utf8.allSatisfy(\.isASCIIDigit) }) else {
+            return false
+        }
+        guard !bounds[1].isEmpty else { return true }
+        let (first, last) = (bounds[0].drop { $0 == "0" }, bounds[1].drop { $0 == "0" })
+        // Numbers of any length, by their digits.
+        return (first.count, String(first)) <= (last.count, String(last))
+    }
+}

@@ -1,0 +1,78 @@
+import SubstitutionRules
+
+/// A content security policy (CSP3 §2.3) of a site, in the words of its mirror.
+enum ContentPolicy {
+    /// The policy that stands in for a browser's refusal of mixed content (Mixed Content §4.4).
+    ///
+    /// WebKit does not look for mixed content in pages of an app's scheme. As on a real page in WebKitGTK 2.50,
+    /// pictures, sounds and films may come from this machine without encryption.
+    private static let mixedContent = {
+        let words = "'unsafe-inline' 'unsafe-eval' 'unsafe-hashes'"
+        let secure = "https: wss: substitution-https: data: blob: about: filesystem:"
+        let passive = "\(secure) http://127.0.0.1:* http://localhost:* http://*.localhost:*"
+        // Frames are also how pages ask the system for a call or a mail.
+        let frames = "\(secure) tel: mailto: sms: facetime:"
+        return "default-src \(secure) \(words); img-src \(passive); media-src \(passive); frame-src \(frames)"
+    }()
+
+    /// Translates the policies among the fields of an answer, and adds the one about mixed content to those of https.
+    static func translate(_ fields: inout [String: String], for site: WebOrigin) {
+        let name = "content-security-policy"
+        for key in fields.keys where [name, "\(name)-report-only"].contains(key.lowercased()) {
+            fields[key] = fields[key].map { translated($0, for: site) }
+        }
+        guard site.isSecure else { return }
+        let key = fields.keys.first { $0.lowercased() == name } ?? "Content-Security-Policy"
+        fields[key] = fields[key].map { "\($0), \(mixedContent)" } ?? mixedContent
+    }
+
+    /// The policy with the mirrors of all that it allows, and with what its mirror loads from the site itself.
+    static func translated(_ policies: String, for site: WebOrigin) -> String {
+        var result = Array(policies.utf8)
+        for addition in additions(to: result, for: site).reversed() {
+            result.insert(contentsOf: addition.text.utf8, at: addition.offset)
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// Returns the texts to insert into a list of policies, each with the offset of the byte after it, in their order.
+    static func additions(to policies: [UInt8], for site: WebOrigin) -> [(offset: Int, text: String)] {
+        policies.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }.flatMap { directive -> [(Int, String)] in
+            let words = directive.split(whereSeparator: \.isHTMLSpace)
+            guard let name = words.first, hasSources(String(decoding: name, as: UTF8.self)) else { return [] }
+            let sources = words.dropFirst().map { (offset: $0.startIndex, text: String(decoding: $0, as: UTF8.self)) }
+            var seen = Set(sources.map(\.text))
+            return sources.map { source in
+                let added = additions(to: source.text, site).filter { seen.insert($0).inserted }
+                return (source.offset, added.map { $0 + " " }.joined())
+            }
+            .filter { !$1.isEmpty }
+        }
+    }
+
+    private static func hasSources(_ directive: String) -> Bool {
+        let name = directive.lowercased()
+        return name.hasSuffix("-src") || name.hasSuffix("-src-elem") || name.hasSuffix("-src-attr")
+            || ["base-uri", "form-action", "frame-ancestors", "navigate-to"].contains(name)
+    }
+
+    /// Returns the sources that the mirror needs beside one of the site's, so that both mean the same.
+    private static func additions(to source: String, _ origin: WebOrigin) -> [String] {
+        let word = source.lowercased()
+        switch word {
+        case "'self'": return [origin.site]
+        case "*": return MirrorURL.schemes.map { $0 + ":" }
+        case "https:": return ["substitution-https:"]
+        case "http:": return MirrorURL.schemes.map { $0 + ":" }
+        case _ where word.hasPrefix("https://"): return [MirrorURL.prefix + source]
+        case _ where word.hasPrefix("http://"):
+            return [MirrorURL.prefix + source, "substitution-https" + source.dropFirst(4)]
+        // Keywords, other schemes, and sources of another scheme.
+        case _ where word.hasPrefix("'") || word.hasSuffix(":") || word.contains("://"): return []
+        // A host alone means the page's scheme, and https (CSP3 §6.7.2).
+        default:
+            let schemes = origin.isSecure ? ["https"] : ["http", "https"]
+            return schemes.map { "\(MirrorURL.prefix)\($0)://\(source)" } + schemes.map { "\($0)://\(source)" }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import LocalSubstitutionCache
+import SubstitutionRules
+
+/// Leads the addresses of an import map to mirrors (HTML §8.1.6.3).
+///
+/// In a mirror page a module has two URLs: that of its mirror, if the page or another module names it relatively, and
+/// its own, if a script names it whole. An engine compares keys with the URL that it has. A key that is a URL is
+/// therefore written twice, with one value.
+struct ImportMap {
+    /// The element's text.
+    let text: PlacedText
+    let rewriter: PageRewriter
+    let base: PageRewriter.Base
+    /// Addresses that elements of the page name with `integrity`.
+    let promised: Set<URLIdentity>
+    let prefixes: Prefixes
+
+    /// Remembers which prefixes lead somewhere: each costs a look at every file.
+    final class Prefixes {
+        /// A page that names more is not made for people.
+        private static let most = 64
+
+        private let isMapped: (String) -> Bool
+        private var answers: [String: Bool] = [:]
+
+        init(_ isMapped: @escaping (String) -> Bool) { self.isMapped = isMapped }
+
+        func isMapped(_ prefix: String) -> Bool {
+            if let answer = answers[prefix] { return answer }
+            let answer = answers.count < Self.most && isMapped(prefix)
+            answers[prefix] = answer
+            return answer
+        }
+    }
+
+    var edits: [PageEdit] {
+        let document = JSONParser.parse(text.bytes)
+        guard document.isValid, case .object(let members) = document.value.kind else { return [] }
+        return members.flatMap { member -> [PageEdit] in
+            guard case .object(let entries) = member.value.kind else { return [] }
+            return switch member.name {
+            case "imports": edits(ofSpecifiers: entries)
+            case "scopes": entries.flatMap(edits(ofScope:))
+            case "integrity": entries.flatMap { keyEdits(of: $0, isSpecifier: true, json(of: $0.value, isLed: false)) }
+            default: []
+            }
+        }
+    }
+
+    private func edits(ofSpecifiers entries: [JSONMember]) -> [PageEdit] {
+        entries.flatMap { entry in
+            keyEdits(of: entry, isSpecifier: true, json(of: entry.value, isLed: true))
+                + [valueEdit(of: entry.value)].compactMap { $0 }
+        }
+    }
+
+    private func edits(ofScope scope: JSONMember) -> [PageEdit] {
+        guard case .object(let entries) = scope.value.kind else { return [] }
+        return keyEdits(of: scope, isSpecifier: false, json(ofSpecifiers: entries)) + edits(ofSpecifiers: entries)
+    }
+
+    /// Writes a key as a mirror has to, and before it the other URL of what it names, if it has one.
+    private func keyEdits(of member: JSONMember, isSpecifier: Bool, _ value: String) -> [PageEdit] {
+        let key = literal(at: member.nameOffset)
+        if let twin = twin(of: key.bytes, isSpecifier) {
+            return [PageEdit(at: text.offset(member.nameOffset), inserting: "\(quoted(twin)): \(value), ")]
+        }
+        guard case .relative(let written) = reading(of: key.bytes, isSpecifier), base.isMirror else { return [] }
+        return [PageEdit(key, to: written, .json)].compactMap { $0 }
+    }
+
+    private func valueEdit(of value: JSONValue) -> PageEdit? {
+        guard case .string = value.kind else { return nil }
+        let address = literal(at: value.offset)
+        return led(address.bytes).flatMap { PageEdit(address, to: $0, .json) }
+    }
+
+    // MARK: - URLs
+
+    /// A specifier is a URL only where it says so (HTML §8.1.6.2); the key of a scope always is.
+    private func reading(of address: [UInt8], _ isSpecifier: Bool) -> WebAddress {
+        if !isSpecifier || ["/", "./", "../"].contains(where: { address.starts(with: $0.utf8) }) {
+            return WebAddress(address, from: base.scheme)
+        }
+        let reading = WebAddress(address, from: nil)
+        if case .absolute = reading { return reading }
+        return .other
+    }
+
+    /// The URL of a module as a mirror page names it; nil where it stays.
+    private func led(_ address: [UInt8]) -> [UInt8]? {
+        rewriter.written(reading(of: address, true), from: base, isLed: isLed)
+    }
+
+    /// An address that ends in "/" is a prefix of others.
+    private func isLed(_ address: String) -> Bool {
+        guard let identity = try? URLIdentity(address), !promised.contains(identity) else { return false }
+        return address.hasSuffix("/") ? prefixes.isMapped(identity.base) : rewriter.isMapped(address)
+    }
+
+    /// The mirror of an absolute URL, where modules come from it, or the URL whose mirror is named without a scheme.
+    private func twin(of key: [UInt8], _ isSpecifier: Bool) -> [UInt8]? {
+        switch reading(of: key, isSpecifier) {
+        case .absolute(let scheme, let authority, let rest):
+            guard let origin = WebOrigin("\(scheme)://\(authority)") else { return nil }
+            let isMirrored = origin == WebOrigin(rewriter.url) || rewriter.isForwarded(origin)
+            guard isMirrored || isLed(origin.site + String(decoding: rest, as: UTF8.self)) else { return nil }
+            return Array(origin.mirror.text.utf8) + rest
+        case .schemeRelative(let authority, let rest):
+            return base.isMirror ? Array("\(base.scheme)://\(authority)".utf8) + rest : nil
+        case .relative, .other: return nil
+        }
+    }
+
+    // MARK: - JSON
+
+    private func json(ofSpecifiers entries: [JSONMember]) -> String {
+        let members = entries.flatMap { entry -> [String] in
+            let address = Self.address(entry.name)
+            let key = if case .relative(let written) = reading(of: address, true) { written } else { address }
+            return [twin(of: address, true), key].compactMap { $0 }.map {
+                "\(quoted($0)): \(json(of: entry.value, isLed: true))"
+            }
+        }
+        return "{\(members.joined(separator: ", "))}"
+    }
+
+    private func json(of value: JSONValue, isLed: Bool) -> String {
+        // What is no string means the same as null, in all three members.
+        guard case .string(let text) = value.kind else { return "null" }
+        return quoted((isLed ? led(Self.address(text)) : nil) ?? Array(text.utf8))
+    }
+
+    private static func address(_ string: String) -> [UInt8] {
+        let bytes = Array(string.utf8)
+        return PlacedText(bytes.indices, of: bytes).address.bytes
+    }
+
+    private func quoted(_ text: [UInt8]) -> String {
+        "\"\(String(decoding: PageEdit.Notation.json.written(text), as: UTF8.self))\""
+    }
+
+    /// The content of a string that the parser has read, with its escapes decoded.
+    private func literal(at start: Int) -> PlacedText {
+        var index = start + 1
+        var content = PlacedText(endingAt: text.offset(start))
+        while index < text.bytes.count, text.bytes[index] != UInt8(ascii: "\"") {
+            let (bytes, length) = character(at: index)
+            content.append(bytes, at: text.offset(index))
+            index += length
+        }
+        content.end = text.offset(index)
+        return content.address
+    }
+
+    private func character(at index: Int) -> (bytes: [UInt8], length: Int) {
+        let rest = text.bytes[index...]
+        guard rest.first == UInt8(ascii: "\\"), let name = rest.dropFirst().first else {
+            return (Array(rest.prefix(1)), 1)
+        }
+        guard name == UInt8(ascii: "u") else {
+            let control: UInt8? = ["b": 8, "f": 12, "n": 10, "r": 13, "t": 9][String(Unicode.Scalar(name))]
+            return ([control ?? name], 2)
+        }
+        // Two halves of a surrogate pair are twelve characters.
+        let first = Self.codeUnit(rest.dropFirst(2))
+        guard 0xD800..<0xDC00 ~= first, rest.dropFirst(6).starts(with: "\\u".utf8) else {
+            return (Array(String(decoding: [first], as: UTF16.self).utf8), 6)
+        }
+        return (Array(String(decoding: [first, Self.codeUnit(rest.dropFirst(8))], as: UTF16.self).utf8), 12)
+    }
+
+    private static func codeUnit(_ digits: ArraySlice<UInt8>) -> UInt16 {
+        digits.prefix(4).reduce(0) { $0 << 4 | UInt16($1.hexValue) }
+    }
+}
+
+extension Substitution {
+    /// Returns true if it always answers a URL that begins so, in normal form.
+    func isBelow(_ prefix: String) -> Bool {
+        conditions.isEmpty && addresses.contains { "\($0.scheme)://\($0.authority)\($0.path)".hasPrefix(prefix) }
+    }
+}

@@ -1,0 +1,26 @@
+extension Command {
+    /// Every command, in the order in which somebody needs them.
+    static let all = [
+        InitCommand.command, ImportCommand.command, AddCommand.command, OutdatedCommand.command, UpdateCommand.command,
+        CheckCommand.command, ListCommand.command, ExplainCommand.command, PreviewCommand.command,
+        WebExtensionCommand.command, SchemaCommand.command, CompletionsCommand.command,
+    ]
+
+    /// The help of the tool.
+    static var overview: String {
+        """
+        Makes, fills, checks, explains and shows the manifest of LocalSubstitutionCache.
+
+        Usage: substitute COMMAND …
+
+        Commands:
+        \(list(all.map { ($0.name, $0.summary) }))
+
+        Options:
+        \(list([("-h, --help", "Print this, or with a command its own help."), ("--version", "Print the version.")]))
+
+        Example:
+          substitute check
+        """
+    }
+}

@@ -1,0 +1,105 @@
+import LocalSubstitutionCache
+
+/// An address as a page of http or https reads it (URL Standard §4.4, the states of the basic URL parser).
+///
+/// The schemes of these pages are special: `\` is `/`, and `https:i.png` is relative to a page of https. The scheme of
+/// a mirror is not special, so an engine reads both otherwise there. The parts of a value are spelled in the way that
+/// both read alike.
+package enum WebAddress: Equatable {
+    /// A URL of http or https with a host of its own.
+    ///
+    /// `rest` is path, query and fragment.
+    case absolute(scheme: String, authority: String, rest: [UInt8])
+    /// A URL with the scheme of the page.
+    case schemeRelative(authority: String, rest: [UInt8])
+    /// A path, query or fragment.
+    case relative([UInt8])
+    /// A URL of any other scheme.
+    case other
+
+    /// The whole URL; nil for an address that is none.
+    package var text: [UInt8]? {
+        guard case .absolute(let scheme, let authority, let rest) = self else { return nil }
+        return Array("\(scheme)://\(authority)".utf8) + rest
+    }
+
+    /// Reads an address without the characters that a parser ignores.
+    ///
+    /// - Parameters:
+    ///   - bytes: The address, after ``PlacedText/address``.
+    ///   - scheme: `http` or `https`, the scheme of the base URL; nil for none.
+    package init(_ bytes: [UInt8], from scheme: String?) {
+        guard let (own, rest) = Self.scheme(of: bytes) else {
+            self = Self.relative(to: bytes[...])
+            return
+        }
+        guard own == "http" || own == "https" else {
+            self = .other
+            return
+        }
+        // Special relative or authority state.
+        if own == scheme, !rest.starts(with: "//".utf8) {
+            switch Self.relative(to: rest) {
+            case .schemeRelative(let authority, let rest):
+                self = .absolute(scheme: own, authority: authority, rest: rest)
+            case .relative(let text) where !Self.standsAlone(text): self = .relative(Array("./".utf8) + text)
+            case let address: self = address
+            }
+            return
+        }
+        let (authority, path) = Self.authority(rest)
+        self = .absolute(scheme: own, authority: authority, rest: path)
+    }
+
+    /// Returns true if nothing at the beginning of a relative address is ignored or read as a scheme.
+    private static func standsAlone(_ text: [UInt8]) -> Bool {
+        guard scheme(of: text) == nil, let first = text.first else { return text.isEmpty }
+        return first >= 0x80 || first.isUnreserved || "/?#%".utf8.contains(first)
+    }
+
+    /// Scheme start and scheme state.
+    private static func scheme(of bytes: [UInt8]) -> (String, ArraySlice<UInt8>)? {
+        guard bytes.first?.isASCIILetter == true,
+            let colon = bytes.firstIndex(where: { !($0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0)) }),
+            bytes[colon] == UInt8(ascii: ":")
+        else { return nil }
+        return (String(decoding: bytes[..<colon].map(\.asciiLowercased), as: UTF8.self), bytes[(colon + 1)...])
+    }
+
+    /// Relative state and relative slash state.
+    private static func relative(to text: ArraySlice<UInt8>) -> WebAddress {
+        guard text.prefix(2).count == 2, text.prefix(2).allSatisfy(isSlash) else { return .relative(written(text)) }
+        let (authority, rest) = authority(text)
+        return .schemeRelative(authority: authority, rest: rest)
+    }
+
+    /// Special authority ignore slashes state, authority state and host state.
+    private static func authority(_ text: ArraySlice<UInt8>) -> (String, rest: [UInt8]) {
+        let text = text.drop(while: isSlash)
+        let end = text.firstIndex { isSlash($0) || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        let authority = String(decoding: text[..<(end ?? text.endIndex)], as: UTF8.self)
+        return (authority, written(text[(end ?? text.endIndex)...]))
+    }
+
+    /// Path state and query state: what of the two a page of http or https writes otherwise.
+    private static func written(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var isQuery = false
+        var result: [UInt8] = []
+        result.reserveCapacity(text.count)
+        for (index, byte) in zip(text.indices, text) {
+            switch byte {
+            case UInt8(ascii: "#"): return result + text[index...]
+            case UInt8(ascii: "?"):
+                isQuery = true
+                result.append(byte)
+            case UInt8(ascii: "\\") where !isQuery: result.append(UInt8(ascii: "/"))
+            // The special-query percent-encode set (§1.3).
+            case UInt8(ascii: "'") where isQuery: result += "%27".utf8
+            default: result.append(byte)
+            }
+        }
+        return result
+    }
+
+    private static func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
+}

@@ -1,0 +1,71 @@
+package import Foundation
+
+/// Text that is written into a page or stylesheet instead of a range of its bytes.
+package struct PageEdit {
+    let range: Range<Int>
+    let text: [UInt8]
+
+    /// The escapes of a place.
+    ///
+    /// Text with its escapes ends neither the place nor anything around it.
+    package enum Notation {
+        /// As character references of HTML.
+        case attribute
+        /// As escapes of CSS (CSS Syntax Level 3 §4.3.7), in a stylesheet, `style` element or `style` attribute.
+        case stylesheet
+        /// As escapes of JSON (RFC 8259 §7), in a `script` element.
+        case json
+
+        package func written(_ text: some Sequence<UInt8>) -> [UInt8] {
+            text.flatMap { byte -> [UInt8] in
+                guard byte <= 0x20 || byte == 0x7F || "\"&'()<>\\`".utf8.contains(byte) else { return [byte] }
+                let digits = String(byte, radix: 16, uppercase: true)
+                let padding = { String(repeating: "0", count: $0 - digits.count) }
+                switch self {
+                case .attribute where "()\\".utf8.contains(byte): return [byte]
+                case .attribute: return Array("&#\(byte);".utf8)
+                // No space after six digits, since that would end an attribute without quotation marks.
+                case .stylesheet: return Array("\\\(padding(6))\(digits)".utf8)
+                case .json: return Array("\\u\(padding(4))\(digits)".utf8)
+                }
+            }
+        }
+    }
+
+    package init(_ range: Range<Int>, _ text: some Sequence<UInt8>, _ notation: Notation) {
+        self.range = range
+        self.text = notation.written(text)
+    }
+
+    /// Inserts text that is written already.
+    package init(at offset: Int, inserting text: String) { (range, self.text) = (offset..<offset, Array(text.utf8)) }
+
+    /// Writes `new` instead of `text`, up to the bytes that both end in; nil where nothing changes.
+    ///
+    /// Nil for an empty text, too, after which an attribute without quotation marks would take the next for its value.
+    package init?(_ text: PlacedText, to new: [UInt8], _ notation: Notation) {
+        guard text.bytes != new, !new.isEmpty else { return nil }
+        var kept = zip(text.bytes.reversed(), new.reversed()).prefix { $0 == $1 }.count
+        // An escape stays whole.
+        while kept > 0, kept < text.bytes.count,
+            text.offset(text.bytes.count - kept) == text.offset(text.bytes.count - kept - 1)
+        {
+            kept -= 1
+        }
+        self.init(text.offset(0)..<text.offset(text.bytes.count - kept), new.dropLast(kept), notation)
+    }
+
+    /// The bytes with the edits made, whatever their order.
+    package static func apply(_ edits: [PageEdit], to bytes: [UInt8]) -> Data {
+        var result = Data(capacity: bytes.count + edits.reduce(0) { $0 + $1.text.count })
+        var index = 0
+        for edit in edits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound })
+        where edit.range.lowerBound >= index {
+            result.append(contentsOf: bytes[index..<edit.range.lowerBound])
+            result.append(contentsOf: edit.text)
+            index = edit.range.upperBound
+        }
+        result.append(contentsOf: bytes[index...])
+        return result
+    }
+}

@@ -1,0 +1,221 @@
+import LocalSubstitutionCache
+
+/// Finds the addresses that an HTML page names, and where.
+package struct PageScanner {
+    package typealias Reference = ReferenceScanner.Reference
+
+    /// The addresses in a page.
+    package struct References {
+        /// Of pictures, styles, scripts, links and forms.
+        package var addresses: [Reference] = []
+        /// Of the styles in the page itself.
+        package fileprivate(set) var styles: [Reference] = []
+        /// Of elements with `integrity`, which promises their bytes beforehand; and those of them that are links.
+        package fileprivate(set) var promised: [Reference] = [], promisedLinks: [Reference] = []
+        /// Of the elements that say what relative addresses are relative to.
+        package fileprivate(set) var bases: [Reference] = []
+        /// Of all that the page loads: pictures, styles, scripts, sounds and films, also those with `integrity`.
+        package fileprivate(set) var resources: [String] = []
+        /// The content policies that it names itself.
+        package var policies: [PlacedText] = []
+        /// The places of its import maps.
+        package fileprivate(set) var importMaps: [Range<Int>] = []
+    }
+
+    private var tokenizer: HTMLTokenizer
+    private var context = HTMLContext()
+    private var references = References()
+    /// The text of each `style` element of SVG, whose end is known only at that of the page.
+    private var foreignStyles: [Int: ForeignStyle] = [:]
+
+    /// A stylesheet that consists of the texts and CDATA sections of an element.
+    private struct ForeignStyle {
+        var text = PlacedText(endingAt: 0)
+        var pieces: [Range<Int>] = []
+
+        mutating func append(_ piece: PlacedText, from range: Range<Int>) {
+            text.append(piece)
+            pieces.append(range)
+        }
+
+        /// Returns true if an address stands in one piece.
+        ///
+        /// Tags and the marks of sections stand between two pieces, and are not to be written over.
+        func isWhole(_ reference: Reference) -> Bool {
+            let place = reference.place
+            return pieces.contains { $0.lowerBound <= place.offset(0) && place.end <= $0.upperBound }
+        }
+    }
+
+    package static func references(in bytes: [UInt8]) -> References {
+        var scanner = PageScanner(tokenizer: HTMLTokenizer(bytes))
+        scanner.readPage { _, _ in }
+        return scanner.references
+    }
+
+    /// Reads a page and reports each start tag, and the text of each `style` element.
+    static func read(_ bytes: [UInt8], _ report: (HTMLTag, PlacedText?) -> Void) {
+        var scanner = PageScanner(tokenizer: HTMLTokenizer(bytes))
+        scanner.readPage(report)
+    }
+
+    private init(tokenizer: HTMLTokenizer) { self.tokenizer = tokenizer }
+
+    private mutating func readPage(_ report: (HTMLTag, PlacedText?) -> Void) {
+        while let token = tokenizer.next(isForeign: context.isForeign) {
+            switch token {
+            case .comment: break
+            case .doctype(let words): context.doctype(String(decoding: tokenizer.bytes[words], as: UTF8.self))
+            case .text(let range), .characterData(let range): readText(range, token)
+            case .tag(let tag) where tag.isEnd: context.end(tag)
+            case .tag(let tag): readElement(tag, report)
+            }
+        }
+        for (_, style) in foreignStyles.sorted(by: { $0.key < $1.key }) {
+            report(HTMLTag(name: "style", isEnd: false), style.text)
+            addStylesheet(style.text, where: style.isWhole)
+        }
+    }
+
+    private mutating func readElement(_ tag: HTMLTag, _ report: (HTMLTag, PlacedText?) -> Void) {
+        add(tag.attributes, of: tag)
+        report(tag, nil)
+        switch context.start(tag) {
+        case .markup: break
+        case .plaintext: tokenizer.skipRest()
+        case .text:
+            let content = tokenizer.skipContent(of: tag)
+            if tag.name == "style" {
+                let text = PlacedText(content, of: tokenizer.bytes)
+                report(tag, text)
+                addStylesheet(text)
+            }
+            let type = tag["type"]?.address.string ?? ""
+            if tag.name == "script", type.isASCIICaseInsensitiveEqual(to: "importmap"), tag["src"] == nil {
+                references.importMaps.append(content)
+            }
+        }
+    }
+
+    private mutating func readText(_ range: Range<Int>, _ token: HTMLTokenizer.Token) {
+        var isPlain = false
+        if case .characterData = token { isPlain = true }
+        if let style = context.foreignStyle {
+            let text = isPlain ? PlacedText(range, of: tokenizer.bytes) : tokenizer.decoded(range, inAttribute: false)
+            foreignStyles[style, default: ForeignStyle()].append(text, from: range)
+        }
+        let characters = characters(in: range, isPlain)
+        if !characters.isEmpty { context.text(characters) }
+    }
+
+    /// The kinds of characters in a text, up to the first that is neither space nor NUL.
+    private func characters(in range: Range<Int>, _ isPlain: Bool) -> HTMLContext.Characters {
+        let bytes = tokenizer.bytes
+        var result: HTMLContext.Characters = []
+        var index = range.lowerBound
+        while index < range.upperBound {
+            var byte = bytes[index]
+            if !isPlain, byte == UInt8(ascii: "&"),
+                let reference = CharacterReference(bytes[index..<range.upperBound], inAttribute: false)
+            {
+                index += reference.length - 1
+                byte = reference.bytes[0]
+            }
+            index += 1
+            guard byte == 0 || byte.isHTMLSpace else { return result.union(.other) }
+            result.insert(byte == 0 ? .null : .space)
+        }
+        return result
+    }
+
+    // MARK: - What names an address
+
+    private mutating func add(_ attributes: [HTMLTag.Attribute], of element: HTMLTag) {
+        if element.name == "meta", element.has("http-equiv", "content-security-policy"),
+            let policy = element["content"]
+        {
+            references.policies.append(policy)
+        }
+        let first = references.addresses.count
+        for attribute in attributes {
+            switch (element.name, attribute.name) {
+            case ("base", "href"):
+                // That of a template, and an element of SVG, says nothing of the page.
+                if !context.isForeign, !context.open.contains("template") { add(attribute, to: \.bases) }
+            case (_, "src"), (_, "href"), (_, "xlink:href"), (_, "poster"), (_, "action"), (_, "formaction"),
+                (_, "background"), ("object", "data"):
+                add(attribute, to: \.addresses, isUpgraded: Self.isUpgraded(element.name, attribute.name))
+            case (_, "srcset"), (_, "imagesrcset"): addCandidates(attribute.value)
+            case (_, "style"): addStylesheet(attribute.value)
+            default: break
+            }
+        }
+        if Self.isLoaded(element) { references.resources += references.addresses[first...].map(\.text) }
+        if element["integrity"] != nil {
+            references.promised += references.addresses[first...]
+            if element.name == "link" { references.promisedLinks += references.addresses[first...] }
+            references.addresses.removeSubrange(first...)
+        }
+    }
+
+    /// Returns true if the page loads the addresses of an element.
+    private static func isLoaded(_ element: HTMLTag) -> Bool {
+        guard element.name == "link" else {
+            return ["script", "img", "source", "video", "audio", "track", "image", "body"].contains(element.name)
+        }
+        let loaded: Set<Substring> = [
+            "stylesheet", "icon", "apple-touch-icon", "mask-icon", "preload", "modulepreload", "manifest",
+        ]
+        let relations = element["rel"]?.string ?? ""
+        return !loaded.isDisjoint(with: relations.lowercased().split(whereSeparator: \.isWhitespace))
+    }
+
+    /// Returns whether an attribute names what browsers upgrade to https (Mixed Content Level 2 §3.1); sets of pictures
+    /// are no such thing.
+    private static func isUpgraded(_ element: String, _ attribute: String) -> Bool {
+        switch attribute {
+        case "src": ["img", "input", "audio", "video", "source"].contains(element)
+        case "href", "xlink:href": element == "image"
+        default: attribute == "poster" || attribute == "background"
+        }
+    }
+
+    private mutating func add(
+        _ attribute: HTMLTag.Attribute,
+        to list: WritableKeyPath<References, [Reference]>,
+        isUpgraded: Bool = false
+    ) {
+        let address = attribute.value.address
+        if !address.bytes.isEmpty {
+            let reference = Reference(place: address, notation: .attribute, isUpgraded: isUpgraded)
+            references[keyPath: list].append(reference)
+        }
+    }
+
+    /// The addresses of a list of pictures (HTML §4.8.4.2.2).
+    private mutating func addCandidates(_ list: PlacedText) {
+        let value = list.bytes
+        var index = 0
+        while true {
+            while index < value.count, value[index].isHTMLSpace || value[index] == UInt8(ascii: ",") { index += 1 }
+            guard index < value.count else { return }
+            let start = index
+            while index < value.count, !value[index].isHTMLSpace { index += 1 }
+            let hasDescriptors = value[index - 1] != UInt8(ascii: ",")
+            let end = value[start..<index].lastIndex { $0 != UInt8(ascii: ",") } ?? start
+            references.addresses.append(Reference(place: list[start..<end + 1].address, notation: .attribute))
+            var depth = 0
+            while hasDescriptors, index < value.count, depth > 0 || value[index] != UInt8(ascii: ",") {
+                if value[index] == UInt8(ascii: "(") { depth += 1 }
+                if value[index] == UInt8(ascii: ")") { depth = 0 }
+                index += 1
+            }
+        }
+    }
+
+    private mutating func addStylesheet(_ text: PlacedText, where isAdded: (Reference) -> Bool = { _ in true }) {
+        let found = ReferenceScanner.references(inStylesheet: text.bytes).map { $0.placed(in: text) }.filter(isAdded)
+        references.styles += found
+        references.resources += found.map(\.text)
+    }
+}

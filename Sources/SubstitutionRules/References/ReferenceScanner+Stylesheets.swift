@@ -1,0 +1,109 @@
+import LocalSubstitutionCache
+
+/// Stylesheets (CSS Syntax Level 3 §4).
+extension ReferenceScanner {
+    mutating func readStylesheet() {
+        // How many brackets are open, and how many of them up to that of `image-set()`.
+        var depth = 0
+        var imageSet: Int?
+        while index < bytes.count {
+            // Most bytes begin nothing.
+            switch bytes[index] {
+            case UInt8(ascii: "("): depth += 1
+            case UInt8(ascii: ")"):
+                if depth == imageSet { imageSet = nil }
+                depth -= 1
+            case UInt8(ascii: ";"), UInt8(ascii: "{"), UInt8(ascii: "}"): (depth, imageSet) = (0, nil)
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                let range = readString()
+                // A string alone is an address there (CSS Images Level 4 §2.4), and not in its `type()`.
+                if let range, depth == imageSet { addStyle(range) }
+                continue
+            case UInt8(ascii: "i"), UInt8(ascii: "I"), UInt8(ascii: "-"):
+                if isWord("image-set(") || isWord("-webkit-image-set(") { imageSet = depth + 1 }
+            case UInt8(ascii: "/"), UInt8(ascii: "@"), UInt8(ascii: "u"), UInt8(ascii: "U"):
+                if skipComment() || readURL() { continue }
+            default: break
+            }
+            index += 1
+        }
+    }
+
+    /// Reads `url(` up to its end, or `@import` up to its string.
+    private mutating func readURL() -> Bool {
+        if isWord("url(") {
+            index += 4
+            skipSpace()
+            if let range = readString() { addStyle(range) } else { readPlainURL() }
+            skipSpace()
+            if index < bytes.count, bytes[index] == UInt8(ascii: ")") { index += 1 }
+        } else if isWord("@import") {
+            index += 7
+            skipSpace()
+            while index < bytes.count, skipComment() { skipSpace() }
+            if let range = readString() { addStyle(range) }
+        } else {
+            return skipNamespace()
+        }
+        return true
+    }
+
+    /// `@namespace` names what is never loaded.
+    private mutating func skipNamespace() -> Bool {
+        guard isWord("@namespace") else { return false }
+        while index < bytes.count, bytes[index] != UInt8(ascii: ";") { index += 1 }
+        return true
+    }
+
+    private mutating func readPlainURL() {
+        let start = index
+        while index < bytes.count, bytes[index] != UInt8(ascii: ")"), bytes[index] != UInt8(ascii: "\n") {
+            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        index = min(index, bytes.count)
+        var end = index
+        while end > start, bytes[end - 1].isHTMLSpace { end -= 1 }
+        addStyle(start..<end)
+    }
+
+    private mutating func addStyle(_ range: Range<Int>) { add(unescaped(range)) }
+
+    /// The text with its escapes decoded (CSS Syntax Level 3 §4.3.7).
+    private func unescaped(_ range: Range<Int>) -> PlacedText {
+        guard bytes[range].contains(UInt8(ascii: "\\")) else { return PlacedText(range, of: bytes) }
+        var text = PlacedText(endingAt: range.upperBound)
+        var index = range.lowerBound
+        while index < range.upperBound {
+            let start = index
+            index += 1
+            guard bytes[start] == UInt8(ascii: "\\") else {
+                text.append(bytes[start], at: start)
+                continue
+            }
+            let digits = bytes[index..<range.upperBound].prefix(6).prefix(while: \.isHexDigit)
+            if digits.isEmpty {
+                // Before the end of a line it stands for nothing.
+                if index < range.upperBound, !skipBreak(&index, range.upperBound) {
+                    text.append(bytes[index], at: start)
+                    index += 1
+                }
+            } else {
+                index += digits.count
+                if !skipBreak(&index, range.upperBound), index < range.upperBound, bytes[index].isHTMLSpace {
+                    index += 1
+                }
+                let value = digits.reduce(UInt32(0)) { $0 << 4 | UInt32($1.hexValue) }
+                let scalar = value == 0 ? nil : Unicode.Scalar(value)
+                text.append(String(scalar ?? "\u{FFFD}").utf8, at: start)
+            }
+        }
+        return text
+    }
+
+    private func skipBreak(_ index: inout Int, _ end: Int) -> Bool {
+        guard index < end, "\n\r\u{0C}".utf8.contains(bytes[index]) else { return false }
+        let isPair = bytes[index] == UInt8(ascii: "\r") && index + 1 < end && bytes[index + 1] == UInt8(ascii: "\n")
+        index += isPair ? 2 : 1
+        return true
+    }
+}

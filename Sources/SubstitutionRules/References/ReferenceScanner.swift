@@ -1,0 +1,201 @@
+package import Foundation
+
+/// Finds the addresses that a stylesheet or a script names.
+///
+/// Nothing given does it: only as much of CSS (CSS Syntax Level 3 §4) and of ECMAScript (§16.2) is read as tells
+/// references from comments and other strings.
+package struct ReferenceScanner {
+    /// One address, and where it stands.
+    package struct Reference: Hashable, Sendable {
+        /// The address with its escapes decoded.
+        package let place: PlacedText
+        package let notation: PageEdit.Notation
+        /// True of a picture, sound or film, which browsers load by https where a page of https names it by http.
+        package var isUpgraded = false
+        /// True of a module's name, which is an address only where it begins with `/`, `./` or `../`.
+        package var isSpecifier = false
+
+        package var text: String { place.string }
+        /// The offset of its first character, in bytes.
+        package var offset: Int { place.offset(0) }
+
+        /// The reference in the page in which `text` is a stylesheet.
+        func placed(in text: PlacedText) -> Reference {
+            Reference(place: place.placed(in: text), notation: notation, isSpecifier: isSpecifier)
+        }
+    }
+
+    let bytes: [UInt8]
+    var index = 0
+    private var references: [Reference] = []
+
+    private init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Finds what `url()`, `image-set()` and `@import` of a stylesheet name.
+    package static func references(inStylesheet text: Data) -> [Reference] { references(inStylesheet: Array(text)) }
+
+    /// Finds what `import`, `export … from`, `new URL(…, import.meta.url)` and `import.meta.resolve()` name.
+    package static func references(inScript text: Data) -> [Reference] {
+        var scanner = ReferenceScanner(Array(text))
+        scanner.readScript()
+        return scanner.references
+    }
+
+    package static func references(inStylesheet bytes: [UInt8]) -> [Reference] {
+        var scanner = ReferenceScanner(bytes)
+        scanner.readStylesheet()
+        return scanner.references
+    }
+
+    // MARK: - Scripts
+
+    private mutating func readScript() {
+        // What a string that comes next would be, and whether it is in the brackets of a call.
+        var expected: Expected?
+        var isCall = false
+        var isAfterNew = false
+        // The last byte that is neither space nor comment: a "/" after it divides, or begins a regular expression.
+        var last = UInt8(ascii: ";")
+        while index < bytes.count {
+            let byte = bytes[index]
+            if skipComment() || skipLineComment() { continue }
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                let range = readString()
+                skipSpace()
+                switch (expected, range) {
+                // What is put together from several strings is not known.
+                case (.specifier, let range?) where !isCall || index < bytes.count && ",)".utf8.contains(bytes[index]):
+                    add(PlacedText(range, of: bytes), isSpecifier: true)
+                case (.address, let range?) where isCall && isModuleAddressNext(): add(PlacedText(range, of: bytes))
+                default: break
+                }
+                (expected, isCall, isAfterNew, last) = (nil, false, false, byte)
+            } else if byte == UInt8(ascii: "`") {
+                let start = index + 1
+                skipTemplate()
+                let text = PlacedText(start..<max(start, min(index, bytes.count) - 1), of: bytes)
+                if expected == .specifier, isCall, !text.string.contains("${") { add(text, isSpecifier: true) }
+                (expected, isCall, isAfterNew, last) = (nil, false, false, byte)
+            } else if byte == UInt8(ascii: "/"), "(,=:[!&|?{};".utf8.contains(last) {
+                skipRegularExpression()
+            } else if isNameByte(byte) {
+                let start = index
+                while index < bytes.count, isNameByte(bytes[index]) { index += 1 }
+                let word = bytes[start..<index]
+                let isProperty = start > 0 && bytes[start - 1] == UInt8(ascii: ".")
+                expected = isProperty ? expectedOfProperty(word, at: start) : Self.expected(after: word, isAfterNew)
+                isAfterNew = word.elementsEqual("new".utf8)
+                // A regular expression may follow this word, and no other that is common.
+                (isCall, last) = (false, word.elementsEqual("return".utf8) ? UInt8(ascii: ";") : byte)
+            } else {
+                if byte == UInt8(ascii: "(") {
+                    isCall = expected != nil
+                } else if byte > 0x20 {
+                    expected = nil
+                }
+                if byte > 0x20 { (isAfterNew, last) = (false, byte) }
+                index += 1
+            }
+        }
+    }
+
+    private enum Expected {
+        case specifier
+        case address
+    }
+
+    private static func expected(after word: ArraySlice<UInt8>, _ isAfterNew: Bool) -> Expected? {
+        if word.elementsEqual("from".utf8) || word.elementsEqual("import".utf8) { return .specifier }
+        return isAfterNew && word.elementsEqual("URL".utf8) ? .address : nil
+    }
+
+    private func expectedOfProperty(_ word: ArraySlice<UInt8>, at start: Int) -> Expected? {
+        word.elementsEqual("resolve".utf8) && bytes[..<start].suffix(12).elementsEqual("import.meta.".utf8)
+            ? .specifier : nil
+    }
+
+    /// Returns true if the next argument of a call, its last, is the address of the module.
+    private func isModuleAddressNext() -> Bool {
+        guard index < bytes.count else { return false }
+        let rest = bytes[index...].prefix(100).filter { $0 > 0x20 }
+        return [",import.meta.url)", ",import.meta.url,)"].contains { rest.starts(with: $0.utf8) }
+    }
+
+    private mutating func skipRegularExpression() {
+        var isInClass = false
+        index += 1
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\n"), isInClass || bytes[index] != UInt8(ascii: "/") {
+            if bytes[index] == UInt8(ascii: "[") { isInClass = true }
+            if bytes[index] == UInt8(ascii: "]") { isInClass = false }
+            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        index += 1
+    }
+
+    private mutating func skipLineComment() -> Bool {
+        guard isNext("/", "/") else { return false }
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\n") { index += 1 }
+        return true
+    }
+
+    private mutating func skipTemplate() {
+        index += 1
+        while index < bytes.count, bytes[index] != UInt8(ascii: "`") {
+            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        index += 1
+    }
+
+    func isNameByte(_ byte: UInt8) -> Bool {
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+            || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") || byte >= 0x80
+    }
+
+    // MARK: - Both
+
+    mutating func skipComment() -> Bool {
+        guard isNext("/", "*") else { return false }
+        index += 2
+        while index < bytes.count, !isNext("*", "/") { index += 1 }
+        index += 2
+        return true
+    }
+
+    private func isNext(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Bool {
+        bytes[index] == UInt8(ascii: first) && index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: second)
+    }
+
+    mutating func skipSpace() {
+        while index < bytes.count, bytes[index] <= 0x20 { index += 1 }
+    }
+
+    /// Reads a string, and returns the place of its content; nil when there is none.
+    mutating func readString() -> Range<Int>? {
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "'") else {
+            return nil
+        }
+        let quote = bytes[index]
+        index += 1
+        let start = index
+        while index < bytes.count, bytes[index] != quote, bytes[index] != UInt8(ascii: "\n") {
+            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        let end = min(index, bytes.count)
+        index = end + 1
+        return start..<end
+    }
+
+    /// Returns true if this word begins here, in letters of any case.
+    func isWord(_ word: String) -> Bool {
+        let slice = bytes[index...].prefix(word.utf8.count)
+        return slice.count == word.utf8.count && zip(slice, word.utf8).allSatisfy { $0 == $1 || $0 | 0x20 == $1 }
+            && (index == 0 || !isNameByte(bytes[index - 1]) && bytes[index - 1] != UInt8(ascii: "-"))
+    }
+
+    mutating func add(_ text: PlacedText, isSpecifier: Bool = false) {
+        if text.bytes.isEmpty { return }
+        references.append(Reference(place: text, notation: .stylesheet, isSpecifier: isSpecifier))
+    }
+}

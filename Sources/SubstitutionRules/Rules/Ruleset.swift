@@ -1,0 +1,285 @@
+import Foundation
+package import LocalSubstitutionCache
+
+/// A manifest, compiled to rules by which an engine redirects requests that ask no cache: those of web pages.
+///
+/// No rule is about a URL that ``LocalSubstitutionCache/explain(_:)`` says is not substituted, or that another entry
+/// answers. No two rules are about the same URL, so that it does not matter in which order an engine tries them:
+/// WebKit has changed its mind on that. What rules cannot say is left to the network, and told by ``left``.
+package struct Ruleset: Sendable {
+    /// A filter, and the substitution for its URLs.
+    package struct Rule: Hashable, Sendable {
+        package let filter: URLFilter
+        /// Index of the substitution.
+        package let substitution: Int
+    }
+
+    /// Something that a manifest substitutes in an app, and rules do not.
+    package struct Omission: Hashable, Sendable {
+        /// The place of the entry in the manifest.
+        package let line: Int, column: Int
+        /// The entry's URL, as the manifest writes it.
+        package let url: String
+        /// The URLs that stay on the network, and why, as a sentence without its full stop.
+        package let reason: String
+    }
+
+    package let substitutions: [Substitution]
+    package private(set) var rules: [Rule] = []
+    /// The omissions, each with the number of URLs of its entry.
+    private(set) var left: [Omission: Int] = [:]
+
+    /// The omissions in the order of the manifest; each reason names the number of URLs, if there are several.
+    package var omissions: [Omission] {
+        left.sorted { ($0.key.line, $0.key.column, $0.key.reason) < ($1.key.line, $1.key.column, $1.key.reason) }
+            .map { omission, count in
+                let urls = count > 1 ? " (\(count) URLs)" : ""
+                return Omission(
+                    line: omission.line,
+                    column: omission.column,
+                    url: omission.url,
+                    reason: omission.reason + urls
+                )
+            }
+    }
+
+    /// The substitutions that have rules and a last day.
+    ///
+    /// Rules know no days: they answer later, too, until they are made again.
+    package var dated: [Substitution] {
+        Set(rules.map(\.substitution)).sorted().map { substitutions[$0] }.filter { $0.lastDay != nil }
+    }
+
+    /// The entries that need most of these rules, the costliest first.
+    package func costliest(_ rules: [Rule]) -> [(line: Int, url: String, count: Int)] {
+        var counts: [Int: (url: String, count: Int)] = [:]
+        for rule in rules {
+            let substitution = substitutions[rule.substitution]
+            counts[substitution.line, default: (substitution.namedURL, 0)].count += 1
+        }
+        return counts.map { (line: $0.key, url: $0.value.url, count: $0.value.count) }
+            .sorted { ($1.count, $0.line) < ($0.count, $1.line) }
+    }
+
+    private let order: MatchOrder
+    /// The candidates of each URL without its query, and of each of those that folders decode.
+    private let spelled: [String: [Int]]
+    private let decoded: [String: [Int]]
+
+    /// Compiles what is mapped.
+    ///
+    /// Cost: a few look-ups for each URL; nothing is read from files.
+    ///
+    /// - Parameters:
+    ///   - substitutions: What is mapped, without what has expired.
+    ///   - refusal: Why the answer that a rule leads to cannot be that of a substitution; nil when it can.
+    package init(_ substitutions: [Substitution], unless refusal: (Substitution) -> String?) {
+        let order = MatchOrder(substitutions)
+        (self.substitutions, self.order) = (substitutions, order)
+        let candidates = order.candidates
+        spelled = Dictionary(grouping: candidates.indices) { candidates[$0].target.identity.base }
+        decoded = Dictionary(grouping: candidates.indices) { candidates[$0].target.identity.decodedBase }
+        for (index, candidate) in candidates.enumerated() {
+            let substitution = substitutions[candidate.substitution]
+            if !substitution.conditions.isEmpty {
+                leave(substitution, "the network is asked first, as its \"when\" says")
+            } else if let reason = refusal(substitution) {
+                leave(substitution, reason)
+            } else {
+                addRules(of: index, substitution)
+                if substitution.mediaType.isHTML {
+                    leave(substitution, "as a page or in a frame, where it would lose its address")
+                }
+            }
+        }
+        rules = Self.inOrderOfManifest(rules, substitutions)
+    }
+
+    /// As the manifest is read, https first.
+    private static func inOrderOfManifest(_ rules: [Rule], _ substitutions: [Substitution]) -> [Rule] {
+        let keyed = rules.enumerated().map { index, rule in
+            let substitution = substitutions[rule.substitution]
+            return (key: (substitution.line, substitution.column, rule.filter.isSecure ? 0 : 1, index), rule: rule)
+        }
+        return keyed.sorted { $0.key < $1.key }.map(\.rule)
+    }
+
+    private mutating func addRules(of index: Int, _ substitution: Substitution) {
+        let candidate = order.candidates[index]
+        let written = Spelling.written(candidate.target)
+        for base in Spelling.bases(of: candidate.target.identity, written.base, inFolder: substitution.folderLength) {
+            switch candidate.rule {
+            case .exact:
+                for query in Spelling.queries(candidate.target.identity.query, written.query) {
+                    addRule(for: query.map { "\(base)?\($0)" } ?? base, index, substitution)
+                }
+            case .any:
+                addRule(for: base, index, substitution)
+                addOpenRule(for: base, index, substitution)
+            case .ignoring(let names):
+                addRules(for: base, ignoring: names, index, substitution)
+            }
+        }
+    }
+
+    /// A rule for one URL, if no other candidate answers it.
+    private mutating func addRule(for url: String, _ index: Int, _ substitution: Substitution) {
+        guard let identity = try? URLIdentity(url), order.first(matching: identity) == index else { return }
+        add(URLFilter(url), index, substitution)
+    }
+
+    /// A rule for a URL with any query.
+    private mutating func addOpenRule(for base: String, _ index: Int, _ substitution: Substitution) {
+        if let better = competitor(of: index, at: base, where: { $0.rule != .exact || $0.target.identity.query != nil })
+        {
+            leave(substitution, "its URL with a query, because line \(better.line) answers it with some queries")
+        } else {
+            add(URLFilter(base + "?", isOpen: true), index, substitution)
+        }
+    }
+
+    /// Rules for a URL without the parameters that are ignored, and with one of them, wherever it stands.
+    private mutating func addRules(
+        for base: String,
+        ignoring names: ParameterNames,
+        _ index: Int,
+        _ substitution: Substitution
+    ) {
+        let candidate = order.candidates[index]
+        let (rule, key) = (candidate.rule, candidate.target.identity.query)
+        let remainder = rule.remainder(of: key)
+        for query in Spelling.queries(remainder) {
+            addRule(for: query.map { "\(base)?\($0)" } ?? base, index, substitution)
+        }
+        let better = competitor(of: index, at: base) { other in
+            // Two with the same list never meet, unless they leave the same.
+            if other.rule == rule { return rule.remainder(of: other.target.identity.query) == remainder }
+            return other.rule != .exact
+                || other.target.identity.query.map { rule.remainder(of: $0) == remainder } ?? false
+        }
+        if let better {
+            leave(substitution, "its URL with a parameter, because line \(better.line) answers it with some queries")
+            return
+        }
+        let list = names.sorted.map { quoted($0.description) }.joined(separator: ", ")
+        leave(substitution, "with a parameter of \(list) twice, or with two of them, or with one that has no \"=\"")
+        let parameters = remainder?.split(separator: "&", omittingEmptySubsequences: false).map(String.init) ?? []
+        var filters: Set<URLFilter> = []
+        for name in names.sorted {
+            for place in 0...parameters.count {
+                let before = parameters[..<place].map { $0 + "&" }.joined()
+                let after = parameters[place...].map { "&" + $0 }.joined()
+                let start = "\(before)\(name.text)\(name.isPrefix ? "" : "=")"
+                for (start, after) in Spelling.parts(start, after) {
+                    if after.utf8.count > URLFilter.longestRest {
+                        leave(substitution, "with one of \(list) before a long query")
+                    } else if filters.insert(URLFilter("\(base)?\(start)", rest: after)).inserted {
+                        add(URLFilter("\(base)?\(start)", rest: after), index, substitution)
+                    }
+                }
+            }
+        }
+    }
+
+    private mutating func add(_ filter: URLFilter, _ index: Int, _ substitution: Substitution) {
+        let number = order.candidates[index].substitution
+        rules.append(Rule(filter: filter, substitution: number))
+        // Where pages write fragments; a rule for each would double their number for nothing. In SVG a fragment names a
+        // part that another document uses, which Chromium allows of the page's own origin only.
+        if !filter.isOpen, ["font", "audio", "video"].contains(substitution.mediaType.canonical.kind) {
+            rules.append(Rule(filter: filter.withFragment, substitution: number))
+        }
+    }
+
+    /// A substitution that answers before the candidate `index` at `base` with some query, as far as `overlaps` tells.
+    private func competitor(
+        of index: Int,
+        at base: String,
+        where overlaps: (MatchOrder.Candidate) -> Bool
+    ) -> Substitution? {
+        guard let identity = try? URLIdentity(base) else { return nil }
+        let isSpelledSo = order.candidates[index].target.identity.base == identity.base
+        let spelled = spelled[identity.base, default: []].filter { !isSpelledSo || $0 < index }
+        let decoded = isSpelledSo ? [] : decoded[identity.decodedBase, default: []].filter { $0 < index }
+        return (spelled + decoded).first { $0 != index && overlaps(order.candidates[$0]) }.map {
+            substitutions[order.candidates[$0].substitution]
+        }
+    }
+
+    private mutating func leave(_ substitution: Substitution, _ reason: String) {
+        let (line, column) = (substitution.line, substitution.column)
+        left[Omission(line: line, column: column, url: substitution.namedURL, reason: reason), default: 0] += 1
+    }
+}
+
+/// How pages and browsers spell a URL: a rule compares text, and cannot tell that two spellings are the same.
+private enum Spelling {
+    /// A URL as the manifest writes it, whose author has it from a page, with the origin that browsers send.
+    ///
+    /// Browsers keep what a page has encoded without need, and send no dot segments (URL Standard §4.4).
+    static func written(_ target: URLPattern.Target) -> (base: String, query: String?) {
+        let identity = target.identity
+        let text = target.spelling.prefix { $0 != "#" }
+        let start = text.range(of: "://")?.upperBound ?? text.startIndex
+        let rest = text[start...].drop { !"/?".contains($0) }
+        let path = rest.prefix { $0 != "?" }
+        let query = rest.count > path.count ? String(rest.dropFirst(path.count + 1)) : nil
+        let hasDots = path.split(separator: "/").contains { [".", ".."].contains($0.removingPercentEncoding) }
+        if path.isEmpty || hasDots { return (identity.base, query) }
+        return ("\(identity.base.dropLast(identity.path.count))\(path)", query)
+    }
+
+    /// The URL without its query: normal; as the manifest writes it; with the brackets that browsers send as they are;
+    /// and in a folder, where it makes no difference, as `encodeURIComponent` and as others encode its file's name.
+    static func bases(of identity: URLIdentity, _ written: String, inFolder folderLength: Int?) -> [String] {
+        let base = identity.base
+        var spellings = [base, raw(base, "[]|"), written, raw(written, "[]|")]
+        if let folderLength {
+            let start = base.utf8.count - identity.path.utf8.count + folderLength
+            let folder = String(decoding: base.utf8.prefix(start), as: UTF8.self)
+            for kept in ["!'()*", ""] {
+                var encoded: [UInt8] = []
+                for byte in base.utf8.dropFirst(start) {
+                    if byte.isOftenEncoded, !kept.utf8.contains(byte) {
+                        URLIdentity.appendEncoded(byte, to: &encoded)
+                    } else {
+                        encoded.append(byte)
+                    }
+                }
+                spellings.append(folder + String(decoding: encoded, as: UTF8.self))
+            }
+        }
+        return unique(spellings)
+    }
+
+    /// A query: normal, as the manifest writes it, and with what browsers send as it is.
+    static func queries(_ query: String?, _ written: String? = nil) -> [String?] {
+        query.map { query in
+            let written = written ?? query
+            return unique([query, raw(query, "[]^`{|}"), written, raw(written, "[]^`{|}")])
+        } ?? [nil]
+    }
+
+    /// What stands before and after the value of a parameter, each as in ``queries(_:)``.
+    static func parts(_ start: String, _ after: String) -> [(start: String, after: String)] {
+        [(start, after), (raw(start, "[]^`{|}"), raw(after, "[]^`{|}"))]
+    }
+
+    /// The text with these characters instead of their encodings (URL Standard §1.3).
+    private static func raw(_ text: String, _ characters: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        return characters.utf8.reduce(text) { text, byte in
+            var encoding: [UInt8] = []
+            URLIdentity.appendEncoded(byte, to: &encoding)
+            return text.replacingOccurrences(
+                of: String(decoding: encoding, as: UTF8.self),
+                with: String(UnicodeScalar(byte))
+            )
+        }
+    }
+
+    private static func unique(_ spellings: [String]) -> [String] {
+        var seen: Set<String> = []
+        return spellings.filter { seen.insert($0).inserted }
+    }
+}

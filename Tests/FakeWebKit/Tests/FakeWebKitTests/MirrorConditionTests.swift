@@ -1,0 +1,46 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+
+// A process has one installation, and no other suite of this package needs it.
+@Suite("Conditions in mirror pages")
+final class MirrorConditionTests: CacheSuite {
+    @Test("After a status that a condition names the file answers a page, and else the network")
+    func conditions() async throws {
+        let remote = try LoopbackServer { request in
+            request.headers["x-fail"] == nil ? .text("from the network\n") : .text("refused", status: 503)
+        }
+        let page = remote.url.appendingPathComponent("when")
+        let cache = try cache(
+            "{ \"\(page.absoluteString)\": { \"file\": \"site.css\", \"when\": [503, \"offline\"] } }"
+        )
+        cache.install()
+        defer { cache.uninstall() }
+        let server = SchemeServer(cache, forwardingTo: [String(remote.url.absoluteString.dropFirst(7))])
+        var request = URLRequest(url: cache.mirror(of: page))
+        request.mainDocumentURL = cache.mirror(of: remote.url)
+        request.timeoutInterval = 300
+        #expect(try await text(server.reply(to: request)) == "from the network\n")
+        var failing = request
+        failing.setValue("substitution-\(remote.url.absoluteString)/", forHTTPHeaderField: "Referer")
+        failing.setValue("1", forHTTPHeaderField: "X-Fail")
+        #expect(try await text(server.reply(to: failing)) == body)
+        remote.stop()
+        #expect(try await text(server.reply(to: request)) == body)
+    }
+
+    private func text(_ reply: SchemeReply) async throws -> String {
+        var body = Data()
+        for try await element in reply { if case .data(let data) = element { body += data } }
+        return String(decoding: body, as: UTF8.self)
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
+
+@Suite("Import maps of mirror pages")
+struct ImportMapTests {
+    private func rewritten(_ page: String, policy: String? = nil) throws -> String {
+        let rewriter = PageRewriter(
+            url: try #require(URL(string: "https://h/page/")),
+            isMapped: { (try? URLIdentity($0))?.base.hasPrefix("https://cdn/three") == true },
+            isForwarded: { $0.authority == "api.h" },
+            isMappedPrefix: { "https://cdn/three/addons/controls/OrbitControls.js".hasPrefix($0) }
+        )
+        let body = rewriter.rewritten(Data(page.utf8), try #require(MediaType("text/html")), policy: policy).body
+        return body.map { String(decoding: $0, as: UTF8.self) } ?? page
+    }
+
+    private func map(_ text: String) throws -> String {
+        let (start, end) = ("<script type=importmap>", "</script>")
+        return String(try rewritten(start + text + end).dropFirst(start.count).dropLast(end.count))
+    }
+
+    @Test("A page with three.js from a CDN gets its modules from the app")
+    func page() throws {
+        let page = """
+            <script async src="https://other/es-module-shims.js"></script>
+            <script type="importmap">
+            {
+                "imports": {
+                    "three": "§https://cdn/three/build/three.module.js",
+                    "three/addons/": "§https://cdn/three/addons/",
+                    "app": "./app.js",
+                    "lodash": "https://other/lodash.js"
+                }
+            }
+            </script>
+            <link rel="modulepreload" href="§https://cdn/three/build/three.module.js">
+            <script type="module">import * as THREE from "three"; import "https://cdn/three/build/three.module.js"</script>
+            """
+        let plain = page.replacingOccurrences(of: "§", with: "")
+        #expect(try rewritten(plain) == page.replacingOccurrences(of: "§", with: "substitution-"))
+    }
+
+    @Test(
+        "Values that are mapped are led there",
+        arguments: [
+            (
+                #"{"imports":{"a":"HTTPS://CDN:443/three.js"}}"#,
+                #"{"imports":{"a":"substitution-https://cdn/three.js"}}"#
+            ),
+            (
+                #"{"imports":{"a":"https:\/\/cdn\/three.js"}}"#,
+                #"{"imports":{"a":"substitution-https:\/\/cdn\/three.js"}}"#
+            ),
+            (
+                #"{"imports":{"a":"\u0068ttps:\u002f/cdn/three.js"}}"#,
+                #"{"imports":{"a":"substitution-\u0068ttps:\u002f/cdn/three.js"}}"#
+            ),
+            (
+                #"{"imports":{"a":"//cdn/three.js","b":"//other/b.js","c":"//api.h/c.js"}}"#,
+                #"{"imports":{"a":"//cdn/three.js","b":"https://other/b.js","c":"//api.h/c.js"}}"#
+            ),
+            (
+                #"{"imports":{"a":"./b\\c.js","d":"\\e.js","f":"https:g.js"}}"#,
+                #"{"imports":{"a":"./b/c.js","d":"\\e.js","f":"https:g.js"}}"#
+            ),
+            (
+                #"{"imports":{"a/":"https://cdn/three/","b/":"https://cdn/four/","c/":"https://api.h/c/"}}"#,
+                #"{"imports":{"a/":"substitution-https://cdn/three/","b/":"https://cdn/four/","c/":"https://api.h/c/"}}"#
+            ),
+            (
+                #"{"imports":{"a":null,"b":1,"c":["https://cdn/three.js"],"d":""}}"#,
+                #"{"imports":{"a":null,"b":1,"c":["https://cdn/three.js"],"d":""}}"#
+            ),
+            (#"{"other":{"a":"https://cdn/three.js"}}"#, #"{"other":{"a":"https://cdn/three.js"}}"#),
+            (#"["https://cdn/three.js"]"#, #"["https://cdn/three.js"]"#),
+            (#"{"imports":{"a":"https://cdn/three.js",}}"#, #"{"imports":{"a":"https://cdn/three.js",}}"#),
+            (#"{"imports":"https://cdn/three.js"}"#, #"{"imports":"https://cdn/three.js"}"#), ("", ""), ("{", "{"),
+        ]
+    )
+    func values(text: String, expected: String) throws { #expect(try map(text) == expected) }
+
+    // A module that a page names relatively has the mirror's URL, one that a script names whole has its own.
+    @Test(
+        "A key that is a URL is written for both of them",
+        arguments: [
+            (
+                #"{"imports":{"https://cdn/three.js":"/local.js"}}"#,
+                #"{"imports":{"substitution-https://cdn/three.js": "/local.js", "https://cdn/three.js":"/local.js"}}"#
+            ),
+            (
+                #"{"imports":{"https://cdn/three.js":"https://cdn/three2.js"}}"#,
+                #"{"imports":{"substitution-https://cdn/three.js": "substitution-https://cdn/three2.js", "https://cdn/three.js":"substitution-https://cdn/three2.js"}}"#
+            ),
+            (
+                #"{"imports":{"https://h/a.js":null,"https://api.h/<":"\"<"}}"#,
+                #"{"imports":{"substitution-https://h/a.js": null, "https://h/a.js":null,"substitution-https://api.h/\u003C": "\u0022\u003C", "https://api.h/<":"\"<"}}"#
+            ),
+            (
+                #"{"imports":{"//cdn/three.js":"/a.js"}}"#,
+                #"{"imports":{"https://cdn/three.js": "/a.js", "//cdn/three.js":"/a.js"}}"#
+            ),
+            (#"{"imports":{"https://other/a.js":"/a.js"}}"#, #"{"imports":{"https://other/a.js":"/a.js"}}"#),
+            (#"{"imports":{"/a.js":"/b.js","c.js":"/d.js"}}"#, #"{"imports":{"/a.js":"/b.js","c.js":"/d.js"}}"#),
+            (
+                #"{"scopes":{"https://cdn/three/":{"a":"https://cdn/three/a.js","https://cdn/three.js":"/b.js"}}}"#,
+                #"{"scopes":{"substitution-https://cdn/three/": {"a": "substitution-https://cdn/three/a.js", "substitution-https://cdn/three.js": "\/b.js", "https://cdn/three.js": "\/b.js"}, "https://cdn/three/":{"a":"substitution-https://cdn/three/a.js","substitution-https://cdn/three.js": "/b.js", "https://cdn/three.js":"/b.js"}}}"#
+                    .replacingOccurrences(of: "\\/", with: "/")
+            ),
+            (
+                #"{"scopes":{"lib\\a/":{"a":"https://cdn/three.js"},"https://other/":{"a":"/b.js"}}}"#,
+                #"{"scopes":{"lib/a/":{"a":"substitution-https://cdn/three.js"},"https://other/":{"a":"/b.js"}}}"#
+            ),
+            (
+                #"{"integrity":{"https://cdn/three.js":"sha384-x","/a.js":"sha384-y","https://other/":"sha384-z"}}"#,
+                #"{"integrity":{"substitution-https://cdn/three.js": "sha384-x", "https://cdn/three.js":"sha384-x","/a.js":"sha384-y","https://other/":"sha384-z"}}"#
+            ),
+        ]
+    )
+    func keys(text: String, expected: String) throws { #expect(try map(text) == expected) }
+
+    @Test(
+        "Other scripts stay, and a map that a policy names by its fingerprint",
+        arguments: [
+            "<script type=module>{\"imports\":{\"a\":\"https://cdn/three.js\"}}</script>",
+            "<script>{\"imports\":{\"a\":\"https://cdn/three.js\"}}</script>",
+            "<script type=importmap src=/map.json>{\"imports\":{\"a\":\"https://cdn/three.js\"}}</script>",
+            "<svg><script type=importmap>{\"imports\":{\"a\":\"https://cdn/three.js\"}}</script></svg>",
+            "<meta http-equiv=content-security-policy content=\"style-src 'sha256-x'\">"
+                + "<script type=importmap>{\"imports\":{\"a\":\"https://cdn/three.js\"}}</script>",
+        ]
+    )
+    func others(page: String) throws { #expect(try rewritten(page) == page) }
+
+    @Test("The type is compared as a browser does")
+    func type() throws {
+        let map = "{\"imports\":{\"a\":\"§https://cdn/three.js\"}}"
+        let page = "<SCRIPT TYPE=' ImportMap\n'>\(map)</SCRIPT><script type=&#105;mportmap>\(map)</script>"
+        let plain = page.replacingOccurrences(of: "§", with: "")
+        #expect(try rewritten(plain) == page.replacingOccurrences(of: "§", with: "substitution-"))
+    }
+
+    @Test("What an element promises by integrity stays in the map, too")
+    func promised() throws {
+        let page = """
+            <link rel=modulepreload href=https://cdn/three.js integrity=sha384-x>
+            <script type=importmap>{"imports":{"a":"https://cdn/three.js","b":"§https://cdn/three2.js"}}</script>
+            """
+        let plain = page.replacingOccurrences(of: "§", with: "")
+        #expect(try rewritten(plain) == page.replacingOccurrences(of: "§", with: "substitution-"))
+    }
+
+    @Test(
+        "A prefix is led when the manifest maps a URL below it, whatever its file is",
+        arguments: ["three/addons/", "three/"]
+    )
+    func prefix(key: String) throws {
+        let folder = try TemporaryFolder()
+        for path in ["a.js", "dir/b.js"] { try folder.write("", to: path) }
+        let manifest = """
+            {"//cdn/three/addons/a.js": "a.js", "https://cdn/folder/": "dir/", "https://cdn/late/a.js": {"file": "a.js", "when": "offline"}}
+            """
+        let server = SchemeServer(try folder.cache(manifest))
+        let map = """
+            {"imports":{"a/":"§https://cdn/\(key)","b/":"§https://CDN/folder/","c/":"https://cdn/late/","d/":"https://cdn/f/"}}
+            """
+        let page = "<script type=importmap>\(map)</script>"
+        let plain = Data(page.replacingOccurrences(of: "§", with: "").utf8)
+        let url = try #require(URL(string: "https://h/"))
+        let body = server.rewritten(plain, try #require(MediaType("text/html")), at: url, policy: nil)
+        let expected = page.replacingOccurrences(of: "§", with: "substitution-").replacingOccurrences(
+            of: "CDN",
+            with: "cdn"
+        )
+        #expect(body.map { String(decoding: $0, as: UTF8.self) } == expected)
+    }
+
+    @Test("What is written is JSON, and means the same for both URLs")
+    func written() throws {
+        let text = try map(
+            #"{"imports":{"https://cdn/three\ud83d\ude00\t.js":"https://cdn/three\u00e9'\\\".js"},"scopes":{"https://h/<\/script":{"a":"https://cdn/three.js"}}}"#
+        )
+        #expect(JSONParser.parse(text.utf8).errors.isEmpty)
+        #expect(!text.contains("</script"))
+        let map = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: [String: Any]])
+        #expect(Set((map["imports"] ?? [:]).values.compactMap { $0 as? String }).count == 1)
+        #expect(map["imports"]?.count == 2 && map["scopes"]?.count == 2)
+    }
+}

@@ -1,0 +1,87 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
+
+/// Pages that a parser which is not ours has read.
+@Suite("Pages as browsers read them")
+struct OddPagesTests {
+    private static let needsParser = ConditionTrait.enabled("needs Python with html5lib") {
+        guard !Program.isEverythingRequired, Program.find("python3") != nil else { return Program.isEverythingRequired }
+        return (try? await python(["-c", "import html5lib"])) != nil
+    }
+
+    /// What the other parser has found in one page.
+    private struct Page: Decodable {
+        let page: String
+        let found: [[String]]
+        let styles: [String]
+    }
+
+    private static let addresses: Set = [
+        "src", "href", "xlink:href", "poster", "action", "formaction", "background", "data", "srcset", "imagesrcset",
+        "style",
+    ]
+
+    /// The output of Python.
+    private static func python(_ arguments: [String]) async throws -> Data {
+        let folder = try TemporaryFolder()
+        let output = folder.url.appendingPathComponent("output")
+        try Data().write(to: output)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try #require(Program.find("python3")))
+        process.arguments = arguments
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = FileHandle.nullDevice
+        try #require(await process.runToEnd() == 0)
+        return try Data(contentsOf: output)
+    }
+
+    /// The text as the parser's input stream has it (HTML §13.2.3.5), with the replacement for what no text holds.
+    private static func normal(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar == "\n", scalars.last == "\r" { scalars.removeLast() }
+            scalars.append(scalar == "\0" ? "\u{FFFD}" : scalar)
+        }
+        return String(String.UnicodeScalarView(scalars.map { $0 == "\r" ? "\n" : $0 }))
+    }
+
+    /// Bytes, because a letter and the accent after it are one character.
+    private static func lines(_ found: [[String]], _ styles: [String]) -> [[UInt8]] {
+        let texts = found.map { $0.joined(separator: "\u{1F}") } + styles.map(normal).filter { !$0.isEmpty }.sorted()
+        return texts.map { Array($0.utf8) }
+    }
+
+    private static func read(_ page: String) -> [[UInt8]] {
+        var (found, styles): ([[String]], [String]) = ([], [])
+        PageScanner.read(Array(page.utf8)) { tag, style in
+            if let style { return styles.append(style.string) }
+            for attribute in tag.attributes where addresses.contains(attribute.name) {
+                found.append([tag.name, attribute.name, attribute.value.string].map(normal))
+            }
+        }
+        return lines(found, styles)
+    }
+
+    @Test("html5lib finds the same addresses and styles in odd pages", needsParser)
+    func oddPages() async throws {
+        let script = try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures/oddpages.py").path
+        let count = Program.isLongRun ? 100_000 : 4_000
+        let output = try await Self.python([script, String(count), "1"])
+        let pages = try output.split(separator: UInt8(ascii: "\n")).map {
+            try JSONDecoder().decode(Page.self, from: Data($0))
+        }
+        #expect(pages.count > count * 99 / 100)
+        let different = pages.filter {
+            Self.read($0.page) != Self.lines($0.found.map { $0.map(Self.normal) }, $0.styles)
+        }
+        #expect(different.prefix(5).map(\.page) == [], "\(different.count) of \(pages.count) pages")
+    }
+}
+#endif

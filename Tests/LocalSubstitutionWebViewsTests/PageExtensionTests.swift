@@ -1,0 +1,118 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
+
+@Suite("The extension of web views")
+final class PageExtensionTests: CacheSuite {
+    private struct Rule: Decodable {
+        let id: Int
+        let action: Action
+        let condition: [String: Value]
+
+        struct Action: Decodable {
+            let type: String
+            let redirect: [String: String]
+        }
+
+        enum Value: Decodable, Equatable {
+            case text(String), flag(Bool), list([String])
+
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                if let text = try? container.decode(String.self) {
+                    self = .text(text)
+                } else if let flag = try? container.decode(Bool.self) {
+                    self = .flag(flag)
+                } else {
+                    self = .list(try container.decode([String].self))
+                }
+            }
+        }
+    }
+
+    private func pages(_ manifest: String, maximum: Int = PageExtension.maximumRules) throws -> PageExtension {
+        try PageExtension(cache(manifest).substitutions, name: "manifest.json", maximum: maximum)
+    }
+
+    @Test("Each rule leads a URL to its mirror, and nothing else is asked for")
+    func rules() throws {
+        let pages = try pages(
+            """
+            { "//h/a.css": "site.css", "https://h/b": { "file": "site.css", "type": "font/woff2", "headers": { "X": "1" } },
+              "https://h/c": { "file": "site.css", "when": "offline" } }
+            """
+        )
+        let rules = try JSONDecoder().decode([Rule].self, from: try #require(pages.files["rules.json"]))
+        #expect(rules.map(\.id) == Array(1...rules.count))
+        for rule in rules {
+            #expect(
+                rule.action.type == "redirect" && rule.action.redirect == ["regexSubstitution": #"substitution-\0"#]
+            )
+            #expect(rule.condition["isUrlFilterCaseSensitive"] == .flag(true))
+            #expect(rule.condition["excludedResourceTypes"] == .list(["main_frame", "sub_frame", "object"]))
+            #expect(rule.condition.count == 3)
+        }
+        #expect(
+            rules.compactMap { rule in if case .text(let text)? = rule.condition["regexFilter"] { text } else { nil } }
+                == [
+                    #"^https://substitution\.invalid/self-test$"#, #"^https://h/a\.css$"#, #"^http://h/a\.css$"#,
+                    #"^https://h/b$"#, #"^https://h/b#.*"#,
+                ]
+        )
+        #expect(pages.omissions.map(\.line) == [2])
+        let manifest = try JSONSerialization.jsonObject(with: try #require(pages.files["manifest.json"]))
+        #expect((manifest as? [String: Any])?["permissions"] as? [String] == ["declarativeNetRequestWithHostAccess"])
+    }
+
+    @Test("The same manifest has the same folder, which is mended, and another has another")
+    func folders() throws {
+        let caches = folder.url.appendingPathComponent("Caches")
+        let manifest = #"{ "https://h/a": "site.css" }"#
+        let first = try pages(manifest).write(below: caches)
+        let rules = first.appendingPathComponent("rules.json")
+        let date = try FileManager.default.attributesOfItem(atPath: rules.path)[.modificationDate] as? Date
+        #expect(try pages(manifest).write(below: caches) == first)
+        #expect(try FileManager.default.attributesOfItem(atPath: rules.path)[.modificationDate] as? Date == date)
+        let text = try Data(contentsOf: rules)
+        try Data("[".utf8).write(to: rules)
+        #expect(try pages(manifest).write(below: caches) == first)
+        #expect(try Data(contentsOf: rules) == text)
+        try FileManager.default.removeItem(at: rules)
+        #expect(try pages(manifest).write(below: caches) == first)
+        #expect(try Data(contentsOf: rules) == text)
+        #expect(try pages(#"{ "https://h/b": "site.css" }"#).write(below: caches) != first)
+    }
+
+    @Test("A folder of caches that cannot be written is an error with its path")
+    func unwritable() throws {
+        try folder.write("a file", to: "Caches")
+        let caches = folder.url.appendingPathComponent("Caches")
+        let error = #expect(throws: (any Error).self) {
+            try self.pages(#"{ "https://h/a": "site.css" }"#).write(below: caches)
+        }
+        #expect(error.map { "\($0)" }?.contains(caches.path) == true)
+    }
+
+    @Test("More rules than WebKit takes are an error that names the costliest entry")
+    func tooMany() throws {
+        let manifest = """
+            { "https://h/a": "site.css",
+              "//h/b": { "file": "site.css", "ignoreQuery": true } }
+            """
+        #expect(try pages(manifest, maximum: 6).files.count == 2)
+        let error = #expect(throws: ManifestError.self) { try self.pages(manifest, maximum: 5) }
+        #expect(
+            error?.description
+                == #"manifest.json:2:1: error: its URLs need 6 rules, and WebKit takes 5; most are needed by "//h/b""#
+        )
+    }
+}

@@ -1,0 +1,270 @@
+import Foundation
+import Testing
+
+@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
+
+@Suite("Addresses in mirror pages")
+struct PageRewriterTests {
+    private let rewriter: PageRewriter
+
+    init() throws {
+        rewriter = PageRewriter(
+            url: try #require(URL(string: "https://h/page/")),
+            isMapped: { (try? URLIdentity($0))?.base.hasSuffix("/m") == true },
+            isForwarded: { $0.authority == "api.h" }
+        )
+    }
+
+    private func rewritten(_ text: String, _ type: String = "text/html") throws -> String {
+        let type = try #require(MediaType(type))
+        return rewriter.rewritten(Data(text.utf8), type).body.map { String(decoding: $0, as: UTF8.self) } ?? text
+    }
+
+    /// `§` marks where the mirror's prefix is expected; without one nothing changes.
+    private static let marked: [String] = [
+        #"<img src="§https://h/m">"#, #"<a href='§http://h/m'>"#, "<img src=§https://h/m>",
+        #"<IMG ALT=x SRC = "  §https://h/m ">"#, #"<a href="§https://h/m#x">"#, #"<a href="§https://h/m?">"#,
+        #"<link rel=stylesheet href="§https://h/m">"#, #"<video poster="§https://h/m" src="§https://h/m"></video>"#,
+        #"<object data="§https://h/m"></object>"#, #"<form action="§https://h/m"><button formaction='§https://h/m'>"#,
+        #"<svg><use xlink:href="§https://h/m#a"/><image href='§https://h/m'/></svg>"#,
+        #"<body background="§https://h/m">"#,
+        // Character references stay.
+        #"<img src="§https&#58;//h/m">"#, #"<img src="§&#104;ttps://h/m?a=1&amp;b=2">"#,
+        #"<img src="§https:&#x2F;/h/m">"#,
+        // Lists of pictures.
+        #"<img srcset="§https://h/m 1x, /m 2x,§https://h/m  3x , https://h/n">"#,
+        #"<img srcset="§https://h/m, §https://h/m 2x">"#, #"<link imagesrcset='§https://h/m 100w'>"#,
+        #"<img srcset="https://h/n (a, b), §https://h/m">"#,
+        // Styles.
+        #"<p style="background: url(§https://h/m)">"#, #"<p style="background: url(&quot;§https://h/m&quot;)">"#,
+        #"<style>@import "§https://h/m"; a { b: url( '§https://h/m' ) } /* url(https://h/m) */</style>"#,
+        #"<style>a{b:url(§https://h/m)}</STYLE><img src="§https://h/m">"#,
+        // Not mapped, relative, or of another scheme.
+        #"<img src="https://h/n"><img src="/m"><img src="m"><img src="ftp://h/m"><img src="data:,https://h/m">"#,
+        // Not addresses.
+        #"<p title="https://h/m">https://h/m</p><!-- <img src="https://h/m"> --><img data-src="https://h/m">"#,
+        #"<script>"<img src='https://h/m'>"</script><textarea><img src="https://h/m"></textarea>"#,
+        #"<title><img src="https://h/m"></title><noscript><img src="https://h/m"></noscript>"#,
+        // The first of two counts; SRI stays.
+        #"<img src="/a" src="https://h/m">"#, #"<script integrity="sha256-x" src="https://h/m"></script>"#,
+        // Odd pages.
+        #"<img/src="§https://h/m"/>"#, #"<img src="https://h/m""#, "<", "<a", "<a href", "<a href=", #"<a href=""#,
+        "<!--", "</", "<style>",
+        "< img src=https://h/m>", #"<a =href="x" href="§https://h/m">"#, "<plaintext><img src=https://h/m>",
+        #"<input value=><script>'<img src="https://h/m">'</script><img src="§https://h/m">"#,
+        // A policy allows mirrors of what it allows.
+        #"<meta http-equiv=Content-Security-Policy content="img-src 'none'"><img src="§https://h/m">"#,
+        #"<meta http-equiv=refresh content="https://h"><meta content="img-src https://h"><img src="/m">"#,
+        // The page's own base.
+        #"<base href="§https://h/dir/"><img src="x">"#, #"<base href="https://other/dir/">"#, #"<base href="/dir/">"#,
+        #"<base href="//h/dir/">"#, #"<base href="//api.h/dir/">"#,
+        #"<template><base href=https://other/></template><img src="§https://h/m">"#,
+        // Comments, and scripts in scripts.
+        #"<!--> <img src="§https://h/m"> <!---> <img src="§https://h/m"> --><img src="§https://h/m">"#,
+        #"<!-- <img src="https://h/m"> --!> <img src="§https://h/m"> <!--!> <img src="https://h/m"> -->"#,
+        #"<script><!-- "<script></script><img src='https://h/m'>" --></script><img src='§https://h/m'>"#,
+        #"<script><!-- </script><img src='§https://h/m'>"#, "<style>a{b:url(§https://h/m)}</styles>c{}</style ><p>",
+        // What is no tag.
+        #"<!x <img src="https://h/m"><img src="§https://h/m">"#,
+        #"<?x <img src='https://h/m'><img src="§https://h/m">"#,
+        #"</ <img src="https://h/m"><img src="§https://h/m">"#, #"</><img src="§https://h/m">"#,
+        #"</p title="<img src='https://h/m'>"><img src="§https://h/m">"#,
+        #"<![CDATA[<img src="https://h/m">]]><img src="§https://h/m">"#,
+        // SVG and MathML hold elements where HTML holds text.
+        "<svg><![CDATA[><img src=https://h/m>]]><image href=§https://h/m /></svg>",
+        "<svg><textarea><image href=§https://h/m /></textarea></svg>",
+        "<svg><script><use href=§https://h/m /></script></svg>",
+        "<svg><title><textarea><img src=https://h/m></textarea></title></svg>",
+        "<svg><foreignObject><title><img src=https://h/m></title></foreignObject></svg>",
+        "<svg><p><title><img src=https://h/m></title>", "<svg></p><title><img src=https://h/m></title>",
+        "<div><svg></div><title><img src=https://h/m></title>", "<svg></div><title><img src=§https://h/m></title>",
+        "<math><title><a href=§https://h/m></a></title></math>",
+        "<math><mi><title><a href=https://h/m></a></title></mi></math>",
+        "<math><annotation-xml encoding=Text/HTML><title><a href=https://h/m></a></title></annotation-xml></math>",
+        "<math><annotation-xml><title><a href=§https://h/m></a></title></annotation-xml></math>",
+        "<svg/><title><img src=https://h/m></title>", "<b><svg></b><title><img src=https://h/m></title>",
+        "<table><tr><td><svg><desc><td><title><img src=https://h/m></title>",
+        "<template><svg></template><title><img src=https://h/m></title>",
+        "<frameset><title><frame src=§https://h/m></title>",
+        // The text of a style in SVG has character references.
+        "<svg><style>a{b:url(§https://h/m)}</style></svg>",
+        "<svg><style>a{b:url(&quot;§https:&#47;/h/m&quot;)}</style></svg>",
+        "<svg><style>/*<![CDATA[*/a{b:url(§https://h/m)}/*]]>*/</style></svg>",
+        // An address that stands in two pieces is left alone: what separates them would be written over.
+        "<svg><style>a{b:url('https://h<![CDATA[:443/m')}]]></style></svg>",
+        "<svg><style>a{b:url(https://h<g></g>:443/m)} c{d:url(§https://h/m)}</style></svg>",
+        "<svg><style><!--url(https://h/m)--></style></svg>", "<math><style>url(https://h/m)</style></math>",
+    ]
+
+    @Test("Only mapped absolute addresses are led to the mirror", arguments: marked)
+    func pages(marked: String) throws {
+        let plain = marked.replacingOccurrences(of: "§", with: "")
+        #expect(try rewritten(plain) == marked.replacingOccurrences(of: "§", with: "substitution-"))
+    }
+
+    @Test(
+        "An address without a scheme leads to the network where no mirror answers",
+        arguments: [
+            ("<img src=//h/m>", "<img src=//h/m>"), ("<img src=//api.h/x>", "<img src=//api.h/x>"),
+            ("<img src=//cdn/x>", "<img src=https://cdn/x>"),
+            ("<style>a{b:url(//cdn/x)}</style>", "<style>a{b:url(https://cdn/x)}</style>"),
+            ("<img src=//>", "<img src=//>"), ("<img src='//bad host/'>", "<img src='//bad host/'>"),
+            ("<script integrity=x src=//cdn/x>", "<script integrity=x src=https://cdn/x>"),
+            ("<script integrity=x src=//h/m>", "<script integrity=x src=https://h/m>"),
+            ("<script integrity=x src=//api.h/x>", "<script integrity=x src=//api.h/x>"),
+            ("<base href=//cdn/>", "<base href=https://cdn/>"),
+        ]
+    )
+    func schemeRelative(page: String, expected: String) throws {
+        #expect(try rewritten(page) == expected)
+    }
+
+    @Test(
+        "A page's own policy allows the mirrors of what it allows",
+        arguments: [
+            (
+                #"<META content="img-src https://c; script-src 'self'" HTTP-EQUIV="Content-Security-POLICY">"#,
+                #"<META content="img-src substitution-https://c&#32;https://c; script-src https://h&#32;'self'" "#
+                    + #"HTTP-EQUIV="Content-Security-POLICY">"#
+            ),
+            (
+                "<meta http-equiv=content-security-policy content=img-src&#32;https:><img src=https://h/m>",
+                "<meta http-equiv=content-security-policy content=img-src&#32;substitution-https:&#32;https:>"
+                    + "<img src=substitution-https://h/m>"
+            ),
+            (
+                #"<meta http-equiv='content-security-policy' content='img-src https://c/&#39;&quot;&amp;'>"#,
+                #"<meta http-equiv='content-security-policy' content='img-src substitution-https://c/&#39;&#34;&#38;&#32;"#
+                    + #"https://c/&#39;&quot;&amp;'>"#
+            ),
+        ]
+    )
+    func policies(page: String, expected: String) throws {
+        #expect(try rewritten(page) == expected)
+    }
+
+    @Test(
+        "Stylesheets",
+        arguments: [
+            #"@import url(§https://h/m); @import '§https://h/m' screen; a { b: url("§https://h/m") }"#,
+            #"a { b: URL(§https://h/m); c: "https://h/m"; d: url(https://h/\6E) } /* @import "https://h/m" */"#,
+            #"a { b: url(§https://h/\6D) } @font-face { src: url(§https://h/m) format("woff2"), url(x) }"#, "url(",
+            "@import",
+            #"url("#, "@import \"",
+        ]
+    )
+    func stylesheets(marked: String) throws {
+        let plain = marked.replacingOccurrences(of: "§", with: "")
+        #expect(
+            try rewritten(plain, "text/css; charset=utf-8")
+                == marked.replacingOccurrences(of: "§", with: "substitution-")
+        )
+    }
+
+    @Test(
+        "Pictures, sounds and films that a page of https names by http are loaded by https, as browsers do",
+        arguments: [
+            ("<img src=http://n.h/x>", "<img src=https://n.h/x>"),
+            ("<img src=http://h/m>", "<img src=substitution-https://h/m>"),
+            (
+                "<video src='http://n.h:80/x?a&amp;b' poster=http://n.h:81/x>",
+                "<video src='https://n.h/x?a&amp;b' poster=https://n.h:81/x>"
+            ),
+            ("<svg><image href=HTTP://n.h/x /></svg>", "<svg><image href=https://n.h/x /></svg>"),
+            // Not so sets of pictures, this machine, addresses of machines, and everything else.
+            ("<img srcset='http://n.h/x 2x'>", ""), ("<img src=http://localhost/x><img src=http://a.localhost/x>", ""),
+            ("<img src=http://127.0.0.1:80/x><img src=http://10.1.2.3/x><img src='http://[::1]/x'>", ""),
+            ("<script src=http://n.h/x></script><a href=http://n.h/x><iframe src=http://n.h/x></iframe>", ""),
+        ]
+    )
+    func upgraded(page: String, expected: String) throws {
+        #expect(try rewritten(page) == (expected.isEmpty ? page : expected))
+        let plain = PageRewriter(
+            url: try #require(URL(string: "http://h/page/")),
+            isMapped: rewriter.isMapped,
+            isForwarded: rewriter.isForwarded
+        )
+        let isLed = page.contains("/m>")
+        #expect((plain.rewritten(Data(page.utf8), try #require(MediaType("text/html"))).body == nil) != isLed)
+    }
+
+    @Test("A page in which nothing is to be written is not made again")
+    func unchanged() throws {
+        let page = Data("<meta http-equiv=Content-Security-Policy content=\"img-src 'none'\"><img src=x>".utf8)
+        #expect(rewriter.rewritten(page, try #require(MediaType("text/html"))).body == nil)
+    }
+
+    @Test("What has integrity is told, as the page resolves it")
+    func promised() throws {
+        let page = """
+            <base href=/dir/><link integrity=x href=a.css><script integrity=x src=//cdn/b.js></script>
+            <link integrity=x href=https://c/d.css><link href=e.css><a integrity=x href=f.css>
+            """
+        let promised = rewriter.rewritten(Data(page.utf8), try #require(MediaType("text/html"))).promised
+        #expect(promised.map(\.absoluteString) == ["https://h/dir/a.css", "https://c/d.css"])
+    }
+
+    @Test("Styles that a policy names by their fingerprints stay", arguments: [true, false])
+    func fingerprints(isInHead: Bool) throws {
+        let policy = "style-src 'SHA256-abc'; img-src 'none'"
+        let meta = isInHead ? "" : "<meta http-equiv=content-security-policy content=\"\(policy)\">"
+        let page = "<style>a{b:url(https://h/m)}</style><p style='b:url(https://h/m)'>"
+        let type = try #require(MediaType("text/html"))
+        let body = Data("\(meta)\(page)<img src=https://h/m>".utf8)
+        let result = rewriter.rewritten(body, type, policy: isInHead ? policy : nil)
+        let expected = "\(meta)\(page)<img src=substitution-https://h/m>"
+        #expect(result.body.map { String(decoding: $0, as: UTF8.self) } == expected)
+    }
+
+    @Test("Other types and wide encodings are left alone")
+    func others() throws {
+        let page = Data(#"<img src="https://h/m">"#.utf8)
+        for type in [
+            "text/plain", "text/javascript", "application/xhtml+xml", "text/html; charset=utf-16le",
+            #"text/html; charset="UTF-16""#,
+        ] {
+            #expect(rewriter.rewritten(page, try #require(MediaType(type))).body == nil)
+        }
+        #expect(rewriter.rewritten([0xFF, 0xFE] + page, try #require(MediaType("text/html"))).body == nil)
+    }
+
+    @Test("Bytes that are no UTF-8 stay as they are")
+    func latin() throws {
+        let page =
+            Data([0xE4, 0xFC]) + Data("<img alt=\"".utf8) + [0xF6] + Data("\" src=\"https://h/m\">".utf8) + [0xDF]
+        let expected =
+            Data([0xE4, 0xFC]) + Data("<img alt=\"".utf8) + [0xF6] + Data("\" src=\"substitution-https://h/m\">".utf8)
+            + [0xDF]
+        #expect(rewriter.rewritten(page, try #require(MediaType("text/html; charset=iso-8859-1"))).body == expected)
+    }
+
+    @Test(
+        "No page takes long",
+        arguments: [
+            "<", "<a ", "<a href=\"", "<!--", "<style>", "<style></style ", "<a b='c' ", "<img srcset=',,, ", "url(",
+            "&", "<a href='&", "<script><!--", "<script", "</script", "--!", "<!-", "<!", "<?", "</ ", "</p ",
+            "<![CDATA[", "\\", "<a href='\\", "<a href='https:", "&#9", "<p x=1 y=2 z=3 ",
+            "<meta http-equiv=Content-Security-Policy content='a-src https: b'>",
+            "<meta http-equiv=Content-Security-Policy content='a-src https: ",
+        ]
+    )
+    func hostile(part: String) throws {
+        let text = String(repeating: part, count: 20_000)
+        for type in ["text/html", "text/css"] { _ = try rewritten(text, type) }
+    }
+
+    @Test(
+        "No page is too deep",
+        arguments: [
+            "<svg>", "<svg><![CDATA[", "<svg><style>a", "<svg></x>", "<svg><desc>", "<math><mi>", "<b>", "<b><p>",
+            "<a><p>",
+            "<i id=1><p></p>", "<p><b></p>", "<div>", "</div>", "<table><tr><td>", "<table><b>", "<template>",
+            "</template>",
+            "<select><option>", "<li>", "<div><b></div></b>", "<b><b><p></b>", "<form><div></form>", "<a><svg>",
+            "<script type=importmap>{}</script>", "<script type=importmap>{\"imports\":{\"a/\":\"https://h/m/\",",
+        ]
+    )
+    func deep(part: String) throws { _ = try rewritten(String(repeating: part, count: 5_000)) }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
+
+@Suite("Addresses in stylesheets and scripts")
+struct ReferenceScannerTests {
+    private typealias Reference = ReferenceScanner.Reference
+
+    /// The text with `§` before each reference; for a name of a module, `¶`.
+    private static func marked(_ text: String, _ references: [Reference]) -> String {
+        var bytes = Array(text.utf8)
+        for reference in references.reversed() {
+            bytes.insert(contentsOf: (reference.isSpecifier ? "¶" : "§").utf8, at: reference.offset)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func plain(_ text: String) -> String {
+        text.replacingOccurrences(of: "§", with: "").replacingOccurrences(of: "¶", with: "")
+    }
+
+    @Test(
+        "Stylesheets",
+        arguments: [
+            "a { b: url(§x.png), url( '§y.png' ) no-repeat, URL(\"§z\") } c { d: url(§e) }", "@import '§a.css' screen;",
+            "@import url(§a.css) layer(base) supports(display: grid) screen;", "@import /* of */ \"§a.css\";",
+            "@IMPORT\n\"§a\";",
+            "@charset 'utf-8'; @namespace svg 'http://s'; a::before { content: 'url(x)'; quotes: '(' ')' }",
+            "/* url(x) image-set('y') */ a { b: curl(x), -url(y), url-prefix(z) }",
+            "a { b: image-set('§a.png' 1x, \"§b.png\" 2x); c: 'd' }",
+            "a { b: -webkit-image-set(url(§a) 1x, url('§b') 2x), 'c' }",
+            "a { b: IMAGE-SET('§a.avif' type('image/avif') calc(1x * (1 + 1)), '§b' type(\"image/png\")) 'c' }",
+            "a { b: image-set('§a' 1x; c: 'd' } e { f: 'g' }", "a { b: my-image-set('c') }",
+            "a { b: url(§c", "a { b: image-set('§c", "a { b: url('§c", "a { b: image-set(", "@import", "@import '§a",
+            "a { b: ) url(§c) ) 'd' }", "a { b: url() url('') }",
+            "@namespace url(no); @namespace svg 'no'; a { b: url(§c) }", "a { b: url(§c\\)d) }", "a { b: url(§c\\",
+        ]
+    )
+    func stylesheets(marked: String) {
+        let text = Self.plain(marked)
+        #expect(Self.marked(text, ReferenceScanner.references(inStylesheet: Data(text.utf8))) == marked)
+    }
+
+    @Test(
+        "Scripts",
+        arguments: [
+            "import '¶./a.js'", "import a, { b } from \"¶a\"",
+            "export*from'¶./a.js';import('¶./b.js');import('¶./c', { with: { type: 'json' } })",
+            "import('./no' + a), import(a), import(`¶./a`), a.import('no'), a.from('no')",
+            "const a = new URL('§a.png', import.meta.url), b = new\nURL( \"§../b\" ,\n import.meta.url )",
+            "new URL(/* vite */ '§a.wasm',import.meta.url,).href",
+            "new URL('no', document.baseURI), new URL('https://h/')",
+            "new URL('no' + a, import.meta.url), URL('no', import.meta.url), new a.URL('no', import.meta.url)",
+            "new Foo, URL('no', import.meta.url); new URL(a, 'no')", "new URL('no", "new URL('no'", "new URL('no',",
+            "import(`¶./a.js`)", "import(`./${no}.js`)", "import(`¶./a", "a = `import './no'`; b(`./no`)",
+            "import.meta.resolve('¶./a.js'); resolve('no'); a.resolve('no')", "new URL(", "new", "import", "import(",
+            "from '¶a", "/import 'no'/.test(a), b / import('¶c') / d",
+        ]
+    )
+    func scripts(marked: String) {
+        let text = Self.plain(marked)
+        #expect(Self.marked(text, ReferenceScanner.references(inScript: Data(text.utf8))) == marked)
+    }
+
+    @Test("No text takes long", arguments: ["image-set(", "new URL('a'", "new URL('a',", "url(", "(", "import("])
+    func hostile(part: String) {
+        let text = Data(String(repeating: part, count: 50_000).utf8)
+        _ = ReferenceScanner.references(inStylesheet: text)
+        _ = ReferenceScanner.references(inScript: text)
+    }
+}

@@ -1,0 +1,263 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
+
+@Suite("Rules for web extensions")
+struct RulesetTests {
+    private let folder: TemporaryFolder
+
+    /// What files of a folder may be called.
+    private static let names = [
+        "a.css", "b.svg", "a@2x.png", "x(1),y.png", "deep/a.css", "deep/index.html", "[1].png", "ü.css", "it's+.svg",
+        "st*r.js",
+    ]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in Self.names { try folder.write(name, to: "f/\(name)") }
+        for name in ["a.css", "b.svg", "c.json", "d.woff2"] { try folder.write(name, to: name) }
+    }
+
+    private func ruleset(_ manifest: String) throws -> Ruleset {
+        try ruleset(SubstitutionManifest(Data(manifest.utf8), name: "manifest.json"))
+    }
+
+    private func ruleset(_ manifest: SubstitutionManifest) throws -> Ruleset {
+        Ruleset(try manifest.substitutions(in: folder.url)) { substitution in
+            substitution.addedHeaders.isEmpty ? nil : "its headers"
+        }
+    }
+
+    /// `filter → file`, as rules write it.
+    private func rules(_ manifest: String) throws -> [String] {
+        let ruleset = try ruleset(manifest)
+        return ruleset.rules.map { rule in
+            "\(rule.filter.pattern ?? rule.filter.regularExpression) → \(ruleset.substitutions[rule.substitution].file)"
+        }.sorted()
+    }
+
+    private func omissions(_ manifest: String) throws -> [String] {
+        try ruleset(manifest).left.map { "\($0.key.line): \($0.key.reason) (\($0.value))" }.sorted()
+    }
+
+    @Test(
+        "Each entry has rules for its URLs, and none for others",
+        arguments: [
+            (#""https://h/a": "a.css""#, ["|https://h/a| → a.css"]),
+            (#""//h/a": "a.css""#, ["|http://h/a| → a.css", "|https://h/a| → a.css"]),
+            (#""HTTPS://H:443/x/../a?Q=%7e": "a.css""#, ["|https://h/a?Q=%7e| → a.css", "|https://h/a?Q=~| → a.css"]),
+            (#""https://h/a": "d.woff2""#, ["|https://h/a# → d.woff2", "|https://h/a| → d.woff2"]),
+            (
+                #""https://h/a": { "file": "a.css", "ignoreQuery": true }"#,
+                ["|https://h/a? → a.css", "|https://h/a| → a.css"]
+            ),
+            (
+                #""https://h/a": { "file": "a.css", "ignoreQuery": ["v", "utm_*"] }"#,
+                [
+                    #"^https://h/a\?utm_[!"$%'-~]*$ → a.css"#, #"^https://h/a\?v=[!"$%'-~]*$ → a.css"#,
+                    "|https://h/a| → a.css",
+                ]
+            ),
+            (
+                #""https://h/a?id=1": { "file": "a.css", "ignoreQuery": ["v"] }"#,
+                [
+                    #"^https://h/a\?id=1&v=[!"$%'-~]*$ → a.css"#, #"^https://h/a\?v=[!"$%'-~]*&id=1$ → a.css"#,
+                    "|https://h/a?id=1| → a.css",
+                ]
+            ),
+            (
+                #""https://h/a?k[]=1": { "file": "a.css", "ignoreQuery": ["f[]"] }"#,
+                [
+                    #"^https://h/a\?f%5B%5D=[!"$%'-~]*&k%5B%5D=1$ → a.css"#,
+                    #"^https://h/a\?f\[\]=[!"$%'-~]*&k\[\]=1$ → a.css"#,
+                    #"^https://h/a\?k%5B%5D=1&f%5B%5D=[!"$%'-~]*$ → a.css"#,
+                    #"^https://h/a\?k\[\]=1&f\[\]=[!"$%'-~]*$ → a.css"#,
+                    "|https://h/a?k%5B%5D=1| → a.css", "|https://h/a?k[]=1| → a.css",
+                ]
+            ),
+            (#""https://h/*a|b^": "a.css""#, [#"^https://h/\*a%7Cb%5E$ → a.css"#, #"^https://h/\*a\|b%5E$ → a.css"#]),
+            (#""https://h/a?x=[1]": "a.css""#, ["|https://h/a?x=%5B1%5D| → a.css", "|https://h/a?x=[1]| → a.css"]),
+            (
+                #""https://h/a?x=1": "b.svg", "https://h/a": { "file": "a.css", "ignoreQuery": true }"#,
+                ["|https://h/a?x=1| → b.svg", "|https://h/a| → a.css"]
+            ),
+            (
+                #""https://h/": "f/", "https://h/a.css": { "file": "a.css", "when": 404 }, "https://h/x(1),y.png": "c.json""#,
+                [
+                    "|https://h/%5B1%5D.png| → f/[1].png", "|https://h/%C3%BC.css| → f/ü.css",
+                    "|https://h/[1].png| → f/[1].png",
+                    "|https://h/a%402x.png| → f/a@2x.png", "|https://h/a@2x.png| → f/a@2x.png",
+                    "|https://h/b.svg| → f/b.svg", "|https://h/deep/a.css| → f/deep/a.css",
+                    "|https://h/deep/index.html| → f/deep/index.html", "|https://h/deep/| → f/deep/index.html",
+                    "|https://h/it%27s%2B.svg| → f/it's+.svg",
+                    "|https://h/it's%2B.svg| → f/it's+.svg",
+                    "|https://h/it's+.svg| → f/it's+.svg",
+                    "|https://h/st%2Ar.js| → f/st*r.js", #"^https://h/st\*r\.js$ → f/st*r.js"#,
+                    "|https://h/x%281%29%2Cy.png| → f/x(1),y.png", "|https://h/x(1)%2Cy.png| → f/x(1),y.png",
+                    "|https://h/x(1),y.png| → c.json",
+                ]
+            ),
+        ]
+    )
+    func table(entries: String, expected: [String]) throws {
+        #expect(try rules("{ \(entries) }") == expected.sorted())
+    }
+
+    @Test("What rules cannot say is told with its line")
+    func left() throws {
+        let manifest = """
+            {
+              "https://h/a": { "file": "a.css", "when": "offline" },
+              "https://h/b": { "file": "a.css", "headers": { "X-A": "b" } },
+              "https://h/c?x": "a.css",
+              "https://h/c": { "file": "b.svg", "ignoreQuery": true },
+              "https://h/d": { "file": "a.css", "ignoreQuery": ["v", "w"] },
+              "https://h/d?v&x": { "file": "b.svg", "ignoreQuery": ["x"] },
+              "https://h/f/": { "file": "f/", "when": 404 }
+            }
+            """
+        #expect(
+            try omissions(manifest) == [
+                "2: the network is asked first, as its \"when\" says (1)", "3: its headers (1)",
+                "5: its URL with a query, because line 4 answers it with some queries (1)",
+                "6: with a parameter of \"v\", \"w\" twice, or with two of them, or with one that has no \"=\" (1)",
+                "7: its URL with a parameter, because line 6 answers it with some queries (1)",
+                "8: the network is asked first, as its \"when\" says (\(Self.names.count + 1))",
+            ]
+        )
+    }
+
+    private static func entry(_ numbers: inout Numbers) -> String {
+        let scheme = ["https:", "http:", "", ""].randomElement(using: &numbers) ?? ""
+        let host = ["h", "h", "H:443", "h:8080"].randomElement(using: &numbers) ?? ""
+        let isFolder = Int.random(in: 0..<4, using: &numbers) == 0
+        let path =
+            isFolder
+            ? ["/", "/f/", "/f/deep/", "/F/", "/a%402x.png/"].randomElement(using: &numbers) ?? ""
+            : [
+                "/", "/a.css", "/f/a.css", "/f/a@2x.png", "/f/a%402x.png", "/f/x(1),y.png", "/f/x(1)%2Cy.png",
+                "/f/st*r.js",
+                "/f/[1].png", "/f/deep/", "/f/it's%2B.svg", "/~b", "/%7eb", "/f/a|b^",
+            ].randomElement(using: &numbers) ?? ""
+        let query =
+            isFolder
+            ? ""
+            : ["", "", "", "?", "?v=1", "?x=1&v=2", "?x=[1]", "?utm_a&x=1"].randomElement(using: &numbers) ?? ""
+        let file = isFolder ? "f/" : ["a.css", "b.svg", "c.json", "d.woff2"].randomElement(using: &numbers) ?? ""
+        let rule = ["", "", "", "true", #"["v"]"#, #"["v", "utm_*"]"#, #"["x"]"#, #"["x", "v"]"#].randomElement(
+            using: &numbers
+        )
+        let fields = [
+            "\"file\": \"\(file)\"", (rule ?? "").isEmpty ? "" : "\"ignoreQuery\": \(rule ?? "")",
+            Int.random(in: 0..<8, using: &numbers) == 0 ? "\"when\": 404" : "",
+            Int.random(in: 0..<8, using: &numbers) == 0 ? "\"headers\": { \"X-A\": \"b\" }" : "",
+            Int.random(in: 0..<16, using: &numbers) == 0 ? "\"until\": \"2020-01-01\"" : "",
+        ].filter { !$0.isEmpty }
+        return "\"\(scheme)//\(host)\(path)\(query)\": { \(fields.joined(separator: ", ")) }"
+    }
+
+    /// URLs as a browser sends them, that are near to `url`.
+    private static func nearMisses(of url: String) -> [String] {
+        let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let (base, query) = (parts[0], parts.count > 1 ? "?\(parts[1])" : "")
+        var urls = [
+            "", "?", "?v=1", "?v=2", "?v", "?v=1&v=2", "?x=1", "?x=1&v=7", "?v=7&x=1", "?utm_a=1", "?utm_", "?utm",
+            "?vv=1",
+            "?x=1&utm_b=%", "?v=100%", #"?v=a\b"#, "?v=1#f", "?x=[1]", "?x=%5b1%5D", "?v=1&w=1", "?w=1&v=1", "?&v=1",
+            "?v=1&",
+        ].map { base + $0 }
+        urls += [url, url + "#f", url + "#", base + "/" + query, base + "x" + query, base.uppercased() + query]
+        urls += [
+            ("https:", "http:"), ("http:", "https:"), ("@", "%40"), ("%40", "@"), (",", "%2C"), ("[", "%5B"),
+            ("*", "x"),
+        ]
+        .map { url.replacingOccurrences(of: $0, with: $1) }
+        return urls + [base.replacingOccurrences(of: "//h/", with: "//h:8080/"), base + "%7E", base + "~"]
+    }
+
+    @Test("No rule answers what the manifest does not, two never the same URL, and each row has one")
+    func likeTheTable() throws {
+        var numbers = Numbers(state: 1)
+        var (manifests, questions, answers) = (0, 0, 0)
+        while manifests < (Program.isLongRun ? 10_000 : 1_000) {
+            let entries = (0..<Int.random(in: 1...6, using: &numbers)).map { _ in Self.entry(&numbers) }
+            let text = "{\n\(entries.joined(separator: ",\n"))\n}"
+            let manifest = SubstitutionManifest(Data(text.utf8), name: "manifest.json")
+            // Two entries of one URL are an error.
+            guard let table = try? SubstitutionTable(manifest, folder: folder.url, reading: .copied) else { continue }
+            manifests += 1
+            let ruleset = try ruleset(manifest)
+            var single: [String: [Ruleset.Rule]] = [:]
+            var open: [(RuleMatcher, Ruleset.Rule)] = []
+            for rule in ruleset.rules {
+                if rule.filter.isOpen || rule.filter.rest != nil {
+                    open.append((try RuleMatcher(rule.filter), rule))
+                } else {
+                    single[rule.filter.start, default: []].append(rule)
+                }
+            }
+            var urls = Set(ruleset.rules.map { $0.filter.start })
+            for target in ruleset.substitutions.flatMap(\.pattern.targets) { urls.insert(target.identity.description) }
+            // Some of them each time; the manifests are alike.
+            let share = Program.isLongRun ? 3 : 8
+            for start in urls.sorted() where Int.random(in: 0..<share, using: &numbers) == 0 {
+                for url in Set(Self.nearMisses(of: start)).sorted() {
+                    questions += 1
+                    let rules = single[url, default: []] + (try open.filter { try $0.0.matches(url) }.map(\.1))
+                    guard let rule = rules.first else { continue }
+                    answers += 1
+                    try #require(rules.count == 1, "\(url) has rules \(rules) in \(text)")
+                    try #require(try RuleMatcher(rule.filter).matches(url))
+                    let explanation = try explanation(of: url, table)
+                    let substitution = ruleset.substitutions[rule.substitution]
+                    try #require(explanation.answer == .cacheAndProtocol, "\(url): \(explanation) in \(text)")
+                    try #require(
+                        explanation.substitution?.file == substitution.file
+                            && explanation.substitution?.line == substitution.line,
+                        "\(url): \(explanation), and not \(substitution) in \(text)"
+                    )
+                }
+            }
+            try expectNothingForgotten(ruleset, table, text) { url in
+                try single[url] != nil || open.contains { try $0.0.matches(url) }
+            }
+        }
+        #expect(questions > 10 * manifests && answers > 3 * manifests, "\(questions) questions, \(answers) answers")
+    }
+
+    /// `URL(string:)` would encode what browsers send as it is, and each "%" with it.
+    private func explanation(of url: String, _ table: SubstitutionTable) throws -> Explanation {
+        table.explain(URLRequest(url: try #require(URL(string: URLIdentity(url).description))))
+    }
+
+    /// Each URL of the manifest that the table answers has a rule, or is told.
+    private func expectNothingForgotten(
+        _ ruleset: Ruleset,
+        _ table: SubstitutionTable,
+        _ text: String,
+        hasRule: (String) throws -> Bool
+    ) throws {
+        let told = Set(ruleset.left.keys.map { "\($0.line):\($0.column)" })
+        for substitution in ruleset.substitutions where substitution.folderLength == nil {
+            for target in substitution.pattern.targets {
+                let url = target.identity.description
+                let explanation = try explanation(of: url, table)
+                guard explanation.answer == .cacheAndProtocol, let answer = explanation.substitution,
+                    answer.addedHeaders.isEmpty, try !hasRule(url),
+                    // The key's own value of an ignored parameter is one of all.
+                    substitution.ignoredQuery == nil || target.identity.query == nil
+                else { continue }
+                try #require(told.contains("\(answer.line):\(answer.column)"), "\(url) in \(text)")
+            }
+        }
+    }
+}

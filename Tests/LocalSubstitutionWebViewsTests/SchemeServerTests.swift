@@ -1,0 +1,332 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
+
+@Suite("Answers under the schemes of mirrors")
+final class SchemeServerTests: SchemeSuite {
+    private let css = "substitution-https://example.com/site.css"
+
+    @Test(
+        "A mirror is the same place under another scheme",
+        arguments: [
+            ("https://h/a?b#c", "substitution-https://h/a?b#c"), ("https://h", "substitution-https://h"),
+            ("http://[::1]:8080/%7E", "substitution-http://[::1]:8080/%7E"),
+        ]
+    )
+    func mirrors(url: String, mirror: String) throws {
+        let cache = try cache()
+        let (url, mirror) = (try #require(URL(string: url)), try #require(URL(string: mirror)))
+        #expect(cache.mirror(of: url) == mirror && cache.original(of: mirror) == url)
+        #expect(cache.mirror(of: mirror) == mirror && cache.original(of: url) == url)
+    }
+
+    @Test("A mirror has the origin that engines compare, in normal form")
+    func normalMirror() throws {
+        let url = try #require(URL(string: "HTTPS://Example.com:443/A%2fb?C#D"))
+        #expect(try cache().mirror(of: url).absoluteString == "substitution-https://example.com/A%2fb?C#D")
+    }
+
+    @Test(
+        "An origin does not depend on a path that is not well formed",
+        arguments: [
+            "https://a.org/50%-off", "substitution-https://a.org/a b\\c?%", "https://a.org?x", "https://A.org:443#%",
+        ]
+    )
+    func origins(url: String) {
+        #expect(WebOrigin(url)?.site == "https://a.org")
+    }
+
+    @Test("A stylesheet whose bytes a page has promised stays as it is")
+    func promisedStylesheet() async throws {
+        let css = "a{b:url(https://example.com/site.css)}"
+        for name in ["promised.css", "own.css"] { try folder.write(css, to: name) }
+        try folder.write("<link integrity=x href=promised.css><link href=own.css>", to: "page.html")
+        let cache = try cache(
+            #"{ "https://example.com/": "./", "https://example.com/p": "page.html" }"#
+        )
+        let server = SchemeServer(cache)
+        let text = { (path: String) in
+            try await self.answer(server, self.request(Self.page + path, "GET", from: Self.page + "p")).text
+        }
+        _ = try await text("p")
+        #expect(try await text("promised.css") == css)
+        #expect(try await text("own.css") == "a{b:url(substitution-https://example.com/site.css)}")
+    }
+
+    @Test("How many promised stylesheets are remembered has a limit, and pages are none")
+    func manyPromises() async throws {
+        let links = (0..<10_001).map { "<link integrity=x href=\($0).css>" }.joined()
+        try folder.write("\(links)<link integrity=x href=promised.css>", to: "many.html")
+        let css = "a{b:url(https://example.com/site.css)}"
+        for name in ["0.css", "promised.css"] { try folder.write(css, to: name) }
+        try folder.write("<a integrity=x href=two.html><link integrity=x href=two.html>", to: "one.html")
+        try folder.write("<img src=https://example.com/site.css>", to: "two.html")
+        let server = SchemeServer(try cache(#"{ "https://example.com/": "./" }"#))
+        let text = { (path: String) in
+            try await self.answer(server, self.request(Self.page + path, "GET", from: Self.page + "p")).text
+        }
+        for page in ["one.html", "many.html"] { _ = try await text(page) }
+        #expect(try await text("0.css") == css)
+        #expect(try await text("promised.css") != css)
+        #expect(try await text("two.html") == "<img src=substitution-https://example.com/site.css>")
+    }
+
+    @Test("HEAD of a page that is rewritten has the head of GET")
+    func rewrittenHead() async throws {
+        try folder.write("<img src=https://example.com/site.css>", to: "page.html")
+        let cache = try cache(#"{ "https://example.com/site.css": "site.css", "https://example.com/p": "page.html" }"#)
+        let url = "substitution-https://example.com/p"
+        let get = try await answer(SchemeServer(cache), request(url, "GET", from: Self.page))
+        let head = try await answer(SchemeServer(cache), request(url, "HEAD", from: Self.page))
+        #expect(get.text == "<img src=substitution-https://example.com/site.css>")
+        #expect(head.body.isEmpty)
+        #expect(head["Content-Length"] == get["Content-Length"] && get["Content-Length"] == "\(get.body.count)")
+        #expect(head["ETag"] == nil && get["ETag"] == nil)
+    }
+
+    @Test(
+        "What is not of the web has no mirror, and is none",
+        arguments: ["about:blank", "file:///a", "substitution-ftp://h/", "data:,"]
+    )
+    func noMirrors(url: String) throws {
+        let url = try #require(URL(string: url))
+        #expect(try cache().mirror(of: url) == url && cache().original(of: url) == url)
+    }
+
+    @Test("A mapped URL has its file, with what engines want to see")
+    func file() async throws {
+        let answer = try await answer(SchemeServer(cache()), request(css))
+        #expect(answer.status == 200 && answer.text == body)
+        #expect(answer["Content-Type"] == "text/css; charset=utf-8" && answer["Content-Length"] == "\(body.utf8.count)")
+        #expect(answer["Cache-Control"] == "no-cache" && answer["Cross-Origin-Resource-Policy"] == "cross-origin")
+        #expect(answer["Cache-Status"]?.contains("hit") == true && answer["Accept-Ranges"] == "bytes")
+    }
+
+    @Test(
+        "Every spelling that a session may use is answered",
+        arguments: [
+            "substitution-https://example.com/site.css#x", "substitution-https://Example.COM:443/site.css",
+            "substitution-https://example.com/x/../site.css", "SUBSTITUTION-HTTPS://example.com/%73ite.css",
+        ]
+    )
+    func spellings(url: String) async throws {
+        #expect(try await answer(SchemeServer(cache()), request(url)).status == 200)
+    }
+
+    @Test(
+        "A page is told the mirror's URL if it is a mirror, and else the original",
+        arguments: [
+            (SchemeSuite.page, "substitution-https://example.com/site.css"),
+            ("https://example.com/", "https://example.com/site.css"),
+            ("http://other.org/", "https://example.com/site.css"),
+            (nil, "substitution-https://example.com/site.css"),
+            ("about:blank", "substitution-https://example.com/site.css"),
+        ]
+    )
+    func addresses(page: String?, expected: String) async throws {
+        let answer = try await answer(SchemeServer(cache()), request(css, from: page))
+        #expect(answer.head.url?.absoluteString == expected)
+    }
+
+    /// Page, `Origin`, and what the answer says of sharing.
+    private static let sharing: [(page: String?, origin: String?, allowed: String?, credentials: String?)] = [
+        ("https://a.org/x", nil, "https://a.org", "true"),
+        ("https://a.org:8443/", nil, "https://a.org:8443", "true"),
+        ("https://a.org/", "https://frame.org", "https://frame.org", "true"),
+        ("substitution-https://a.org/", nil, "substitution-https://a.org", "true"),
+        ("https://a.org/", "null", "*", nil), ("about:blank", nil, "*", nil), (nil, nil, "*", nil),
+    ]
+
+    @Test("Sharing names the origin that asks, or everybody", arguments: sharing)
+    func cors(page: String?, origin: String?, allowed: String?, credentials: String?) async throws {
+        let request = try request(css, from: page, origin.map { ["Origin": $0] } ?? [:])
+        let answer = try await answer(SchemeServer(cache()), request)
+        #expect(answer["Access-Control-Allow-Origin"] == allowed)
+        #expect(answer["Access-Control-Allow-Credentials"] == credentials)
+    }
+
+    @Test(
+        "What the manifest says of sharing stands",
+        arguments: [
+            (#""access-control-allow-origin": "https://b.org""#, "https://b.org", "cross-origin"),
+            (#""Access-Control-Allow-Origin": null"#, nil, "cross-origin"),
+            (#""Cross-Origin-Resource-Policy": "same-site""#, "https://a.org", "same-site"),
+        ]
+    )
+    func ownHeaders(header: String, allowed: String?, policy: String) async throws {
+        let cache = try cache(#"{ "https://example.com/site.css": { "file": "site.css", "headers": { \#(header) } } }"#)
+        let answer = try await answer(SchemeServer(cache), request(css, from: "https://a.org/"))
+        #expect(answer["Access-Control-Allow-Origin"] == allowed && answer["Cross-Origin-Resource-Policy"] == policy)
+    }
+
+    @Test("Ranges are answered exactly, and what is not there with 416")
+    func ranges() async throws {
+        let server = try SchemeServer(cache())
+        let count = body.utf8.count
+        for (range, bytes) in [("0-0", 0..<1), ("5-", 5..<count), ("-5", count - 5..<count), ("3-999999", 3..<count)] {
+            let answer = try await answer(server, request(css, ["Range": "bytes=\(range)"]))
+            #expect(answer.status == 206 && answer.body == Data(body.utf8)[bytes])
+            #expect(answer["Content-Range"] == "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(count)")
+            #expect(answer["Content-Length"] == "\(bytes.count)")
+        }
+        for range in ["\(count)-", "999999-1000000", "-0"] {
+            let answer = try await answer(server, request(css, ["Range": "bytes=\(range)"]))
+            #expect(answer.status == 416 && answer.body.isEmpty)
+            #expect(answer["Content-Range"] == "bytes */\(count)" && answer["Content-Length"] == "0")
+        }
+        for fields in [
+            ["Range": "bytes=0-1,3-4"], ["Range": "lines=1-2"], ["Range": "bytes=0-1", "If-Range": "\"other\""],
+            ["If-None-Match": "*"],
+        ] {
+            #expect(try await answer(server, request(css, fields)).status == 200)
+        }
+        #expect(try await answer(server, request(css, "HEAD", ["Range": "bytes=0-1"])).status == 200)
+    }
+
+    private func request(_ url: String, _ fields: [String: String]) throws -> URLRequest {
+        try request(url, "GET", from: Self.page, fields)
+    }
+
+    private func request(_ url: String, _ method: String, _ fields: [String: String]) throws -> URLRequest {
+        try request(url, method, from: Self.page, fields)
+    }
+
+    @Test("HEAD has the head of GET and no body; other methods are refused")
+    func methods() async throws {
+        let server = try SchemeServer(cache())
+        let head = try await answer(server, request(css, "HEAD"))
+        #expect(head.status == 200 && head.body.isEmpty && head["Content-Length"] == "\(body.utf8.count)")
+        for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
+            let answer = try await answer(server, request(css, method))
+            #expect(answer.status == 405 && answer["Allow"] == "GET, HEAD")
+            #expect(answer.text.contains("its method is \"\(method)\""))
+        }
+    }
+
+    @Test("What is not mapped is a 404 with the reason, and no page of another origin may read it")
+    func unmapped() async throws {
+        let answer = try await answer(SchemeServer(cache()), request("substitution-https://www.example.com/site.css"))
+        #expect(answer.status == 404 && answer["Content-Type"] == "text/plain; charset=utf-8")
+        #expect(answer.text.contains("no entry names it. The nearest is \"https://example.com/site.css\""))
+        #expect(answer["Access-Control-Allow-Origin"] == nil)
+        #expect(answer["Content-Length"] == "\(answer.body.count)")
+        let conditional = try cache(#"{ "https://example.com/x": { "file": "site.css", "when": 404 } }"#)
+        let asked = try await self.answer(SchemeServer(conditional), request("substitution-https://example.com/x"))
+        #expect(asked.status == 404 && asked.text.contains("answers instead when"))
+    }
+
+    @Test(
+        "What names no URL of the web is a 404",
+        arguments: [
+            "https://example.com/site.css", "file:///etc/passwd", "substitution-file:///etc/passwd",
+            "substitution-https:", "substitution-https:///site.css", "substitution-https://u@example.com/site.css",
+        ]
+    )
+    func strange(url: String) async throws {
+        #expect(try await answer(SchemeServer(cache()), request(url)).status == 404)
+    }
+
+    @Test("A large file comes in parts of 1 MiB, which are not copied; an empty one in none")
+    func parts() async throws {
+        let bytes = Data((0..<(5 << 19)).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) })
+        try folder.write(bytes, to: "large.bin")
+        try folder.write("", to: "empty.bin")
+        let cache = try cache(#"{ "https://example.com/l": "large.bin", "https://example.com/e": "empty.bin" }"#)
+        let large = try await answer(SchemeServer(cache), request("substitution-https://example.com/l"))
+        #expect(large.body == bytes && large.parts == 3)
+        let empty = try await answer(SchemeServer(cache), request("substitution-https://example.com/e"))
+        #expect(empty.status == 200 && empty.body.isEmpty && empty["Content-Length"] == "0")
+        let range = try await answer(
+            SchemeServer(cache),
+            request("substitution-https://example.com/e", ["Range": "bytes=0-"])
+        )
+        #expect(range.status == 416)
+    }
+
+    @Test("What is small is known at once, and what is large not")
+    func immediate() throws {
+        try folder.write(Data(count: SchemeReply.longestImmediate + 1), to: "large.bin")
+        let server = SchemeServer(try cache(#"{ "https://h/s": "site.css", "https://h/l": "large.bin" }"#))
+        #expect(try server.reply(to: request("substitution-https://h/s")).immediate?.data.count == body.utf8.count)
+        #expect(try server.reply(to: request("substitution-https://h/l")).immediate == nil)
+    }
+
+    @Test("After reload() the next request has the new file, and one that is being read goes on with the old")
+    func reload() async throws {
+        try folder.write(Data(repeating: 1, count: 3 << 20), to: "site.css")
+        try folder.write(#"{ "https://example.com/site.css": "site.css" }"#, to: "manifest.json")
+        let cache = try LocalSubstitutionCache(manifest: folder.url.appendingPathComponent("manifest.json"))
+        let server = SchemeServer(cache)
+        var reading = try server.reply(to: request(css, from: "https://h/")).makeAsyncIterator()
+        _ = try await reading.next()
+        guard case .data(var old)? = try await reading.next() else { Issue.record("no data"); return }
+        // Another file in its place, as a build writes it.
+        try FileManager.default.removeItem(at: folder.url.appendingPathComponent("site.css"))
+        try folder.write("new", to: "site.css")
+        try cache.reload()
+        #expect(try await answer(server, request(css)).text == "new")
+        while case .data(let data)? = try await reading.next() { old += data }
+        #expect(old == Data(repeating: 1, count: 3 << 20))
+        try FileManager.default.removeItem(at: folder.url.appendingPathComponent("site.css"))
+        #expect(throws: ManifestError.self) { try cache.reload() }
+        #expect(try await answer(server, request(css)).text == "new")
+    }
+
+    @Test("Two caches answer beside each other")
+    func twoCaches() async throws {
+        try folder.write("other", to: "other.css")
+        let first = SchemeServer(try cache())
+        let second = SchemeServer(try cache(#"{ "https://example.com/site.css": "other.css" }"#))
+        #expect(try await answer(first, request(css)).text == body)
+        #expect(try await answer(second, request(css)).text == "other")
+    }
+
+    @Test("A reply that nobody reads to its end is let go of")
+    func abandoned() async throws {
+        try folder.write(Data(repeating: 1, count: 8 << 20), to: "site.css")
+        let reply = try SchemeServer(cache()).reply(to: request(css, from: "https://h/"))
+        let task = Task { () -> Int in
+            var count = 0
+            for try await _ in reply {
+                count += 1
+                if count == 2 { withUnsafeCurrentTask { $0?.cancel() } }
+            }
+            return count
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}
+
+@Suite("What a web view's task allows")
+struct SchemeTaskStateTests {
+    private static let made: [([SchemeTaskState.Call], [SchemeTaskState.Call])] = [
+        ([], [.response, .fail]), ([.response], [.response, .data, .finish, .fail]),
+        ([.response, .response], [.response, .data, .finish, .fail]), ([.response, .data], [.data, .finish, .fail]),
+        ([.response, .finish], []), ([.response, .data, .finish], []), ([.fail], []), ([.response, .fail], []),
+        ([.response, .data, .fail], []),
+    ]
+
+    @Test("After these calls only those are allowed, and after a stop none", arguments: made)
+    func allowed(calls: [SchemeTaskState.Call], next: [SchemeTaskState.Call]) {
+        var state = SchemeTaskState()
+        for call in calls where !state.allows(call) { Issue.record("\(call) is not allowed") }
+        for call in SchemeTaskState.Call.allCases {
+            var copy = state
+            let isAllowed = copy.allows(call)
+            #expect(isAllowed == next.contains(call))
+            copy = state
+            copy.stop()
+            let isAllowedAfterStop = copy.allows(call)
+            #expect(!isAllowedAfterStop)
+        }
+    }
+}

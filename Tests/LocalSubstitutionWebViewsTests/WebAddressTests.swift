@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionWebViews
+@testable import SubstitutionRules
+
+@Suite("Addresses as pages read them")
+struct WebAddressTests {
+    /// The reading as the mirror writes it, with a word for its kind.
+    private static func words(_ text: String, from scheme: String?) -> String {
+        var place = PlacedText(endingAt: 0)
+        place.append(text.utf8, at: 0)
+        let string = { (bytes: [UInt8]) in String(decoding: bytes, as: UTF8.self) }
+        return switch WebAddress(place.address.bytes, from: scheme) {
+        case .absolute(let scheme, let authority, let rest): "absolute \(scheme)://\(authority)\(string(rest))"
+        case .schemeRelative(let authority, let rest): "scheme //\(authority)\(string(rest))"
+        case .relative(let path): "relative \(string(path))"
+        case .other: "other"
+        }
+    }
+
+    // What the standard answers, and Node's `new URL()`: on a page of https.
+    @Test(
+        "On a page of https",
+        arguments: [
+            ("", "relative "), ("i.png", "relative i.png"), ("/i.png", "relative /i.png"), ("?a", "relative ?a"),
+            ("#a", "relative #a"), ("../a/./b", "relative ../a/./b"), ("1:2", "relative 1:2"),
+            ("a/b:c", "relative a/b:c"),
+            (#"..\a\b"#, "relative ../a/b"), (#"\i.png"#, "relative /i.png"), (#"a?b\c#d\e"#, #"relative a?b\c#d\e"#),
+            (#"#\"#, #"relative #\"#), ("?a='b'#'", "relative ?a=%27b%27#'"), ("'a'", "relative 'a'"),
+            ("//h/a", "scheme //h/a"), (#"\\h\a"#, "scheme //h/a"), (#"/\h"#, "scheme //h"),
+            (#"\/h?a\b"#, #"scheme //h?a\b"#),
+            ("///h/a", "scheme //h/a"), (#"/\/\h\a\"#, "scheme //h/a/"), ("//h#a", "scheme //h#a"), ("//", "scheme //"),
+            ("//u:p@h:1/a", "scheme //u:p@h:1/a"), (#"//h\@i/"#, "scheme //h/@i/"),
+            ("https://h/a", "absolute https://h/a"), (#"https:\\h\a"#, "absolute https://h/a"),
+            ("https:///h", "absolute https://h"), (#"HTTPS:/\h"#, "absolute https://h"),
+            ("https://", "absolute https://"),
+            ("https:a", "relative a"), ("https:/a", "relative /a"), (#"https:\a"#, "relative /a"),
+            ("https:", "relative "),
+            ("https:?a", "relative ?a"), ("https:#a", "relative #a"), ("https:a:b", "relative ./a:b"),
+            ("https: a", "relative ./ a"), ("https:,a", "relative ./,a"), ("https:..", "relative .."),
+            ("http:h/a", "absolute http://h/a"), ("http:/h", "absolute http://h"),
+            (#"http:\\\h\a"#, "absolute http://h/a"),
+            ("HtTp://H:80/", "absolute http://H:80/"),
+            ("data:a\\b", "other"), ("javascript:a", "other"), ("c:\\a", "other"), ("ws://h", "other"),
+            ("x+.-1:a", "other"),
+            ("blob:https://h/a", "other"), ("https+a:b", "other"), (":a", "relative :a"), ("ä:b", "relative ä:b"),
+            (" \u{1}i.png\u{1F} ", "relative i.png"), ("ht\ntps:\r//h\t/a", "absolute https://h/a"),
+            ("/\n/h", "scheme //h"),
+            ("java\tscript:a", "other"), ("\u{0}", "relative "),
+        ]
+    )
+    func secure(text: String, reading: String) { #expect(Self.words(text, from: "https") == reading) }
+
+    @Test(
+        "The scheme of the page decides which may be left out",
+        arguments: [
+            ("https:h/a", "absolute https://h/a"), ("http:a", "relative a"), ("http:///h/a", "absolute http://h/a"),
+        ]
+    )
+    func plain(text: String, reading: String) { #expect(Self.words(text, from: "http") == reading) }
+
+    @Test(
+        "Without a base each scheme has a host behind it",
+        arguments: [("https:h/a", "absolute https://h/a"), ("http:h", "absolute http://h"), ("a", "relative a")]
+    )
+    func alone(text: String, reading: String) { #expect(Self.words(text, from: nil) == reading) }
+}

@@ -1,1 +1,0 @@
-../../../Tests/SubstituteTests/WebExtension/KindsSite.swift
