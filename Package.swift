@@ -33,7 +33,7 @@ let package = Package(
             name: "SubstituteKit",
             dependencies: ["LocalSubstitutionCache", "LoopbackServer", "SubstitutionRules"]
         ),
-        .executableTarget(name: "substitute", dependencies: ["SubstituteKit"]),
+        .executableTarget(name: "substitute", dependencies: ["LoopbackServer", "SubstituteKit"]),
         .plugin(name: "CheckManifest", capability: .buildTool(), dependencies: ["substitute"]),
         .plugin(
             name: "SubstituteCommand",

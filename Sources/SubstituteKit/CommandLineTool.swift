@@ -12,10 +12,7 @@ package enum CommandLineTool {
     ///   - console: Where it reads and writes.
     /// - Returns: The status to exit with.
     package static func run(_ words: [String], _ console: Console) async -> Int32 {
-        defer {
-            console.flush()
-            StagingFolder.waitForSignal()
-        }
+        defer { console.flush() }
         guard let first = words.first else {
             console.complain(Command.overview)
             return 2
@@ -33,7 +30,7 @@ package enum CommandLineTool {
             let known = Command.all.map(\.name) + ["--help", "--version"]
             let meant = suggestion(for: name, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
             console.complain(
-                "substitute: there is no command \(quoted(name))\(meant)\nSee \(ToolName.words("--help"))."
+                "substitute: there is no command \(quoted(name))\(meant)\nSee \(console.tool.words("--help"))."
             )
             return 2
         }
@@ -50,15 +47,15 @@ package enum CommandLineTool {
             return try await command.run(arguments, console)
         } catch let error as UsageError {
             console.complain(
-                "substitute \(command.name): \(error.message)\nSee \(ToolName.words("\(command.name) --help"))."
+                "substitute \(command.name): \(error.message)\nSee \(console.tool.words("\(command.name) --help"))."
             )
             return 2
         } catch {
             let message = (error as? ToolError)?.message ?? error.localizedDescription
             console.complain("substitute \(command.name): \(message)")
             // The sandbox of the package manager says only that something is not permitted.
-            if command.needsPermission, ProcessInfo.processInfo.environment["SUBSTITUTE_VERB"] == "substitute" {
-                console.complain("If that needs permission, use: \(ToolName.words(command.name)) …")
+            if command.needsPermission, console.environment["SUBSTITUTE_VERB"] == "substitute" {
+                console.complain("If that needs permission, use: \(console.tool.words(command.name)) …")
             }
             return 1
         }

@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import SubstituteKit
 
 @main
@@ -7,6 +8,17 @@ enum Main {
         ParentWatch.begin()
         // A reader that closes its pipe ends the tool quietly, as it ends others.
         signal(SIGPIPE, SIG_DFL)
-        exit(await CommandLineTool.run(Array(CommandLine.arguments.dropFirst()), Console()))
+        let environment = ProcessInfo.processInfo.environment
+        let console = Console(
+            folder: FileManager.default.currentDirectoryPath,
+            environment: environment,
+            terminals: StandardStreams.terminals,
+            interruptions: { EndingSignals($0) },
+            sink: { if !StandardStreams.write($1, to: $0) { exit(1) } },
+            source: { StandardStreams.read(environment) }
+        )
+        let status = await CommandLineTool.run(Array(CommandLine.arguments.dropFirst()), console)
+        EndingSignals.wait()
+        exit(status)
     }
 }

@@ -62,7 +62,7 @@ struct CheckTests {
             (["preview", "a", "b"], 2),
         ]
         for (arguments, status) in rows {
-            let result = try await Tool.run(arguments, in: folder.url)
+            let result = await Tool.run(arguments, in: folder.url)
             #expect(result.status == status, "\(arguments)")
             #expect(result.errors.isEmpty == (status != 2), "\(arguments): \(result.errors)")
             #expect(result.output.isEmpty == (status == 2), "\(arguments)")
@@ -71,10 +71,10 @@ struct CheckTests {
 
     @Test("A slip in the arguments is answered with what was probably meant")
     func suggestions() async throws {
-        #expect(try await Tool.run(["chekc"]).errors.contains("did you mean \"check\"?"))
-        #expect(try await Tool.run(["check", "--stirct"]).errors.contains("did you mean --strict?"))
+        #expect(await Tool.run(["chekc"]).errors.contains("did you mean \"check\"?"))
+        #expect(await Tool.run(["check", "--stirct"]).errors.contains("did you mean --strict?"))
         #expect(
-            try await Tool.run(["explain"]).errors.contains("name a URL, a recording (HAR) or a list of URLs, or -")
+            await Tool.run(["explain"]).errors.contains("name a URL, a recording (HAR) or a list of URLs, or -")
         )
     }
 
@@ -87,7 +87,7 @@ struct CheckTests {
             to: "manifest.json"
         )
         for arguments in [["check"], ["check", "--json"], ["preview", "manifest.json"]] {
-            let output = try await Tool.run(arguments, in: folder.url).output
+            let output = await Tool.run(arguments, in: folder.url).output
             let raw = output.unicodeScalars.filter { scalar in
                 scalar != "\n" && (scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value))
                     || scalar.value > 0x7F && scalar.properties.generalCategory == .format
@@ -106,7 +106,7 @@ struct CheckTests {
     func colour() async throws {
         let folder = try TemporaryFolder()
         try folder.write("[]", to: "manifest.json")
-        #expect(try await !Tool.run(["check"], in: folder.url).output.contains("\u{1B}"))
+        #expect(await !Tool.run(["check"], in: folder.url).output.contains("\u{1B}"))
         let script = try #require(Program.find("script"))
         func terminal(_ environment: [String: String]) async throws -> String {
             let command = ["-qec", "\(Tool.url.path) check", "/dev/null"]
@@ -153,7 +153,7 @@ struct CheckTests {
         ]
         for (name, text) in texts { try folder.write(text, to: name) }
         try folder.write("{ \"https://h/\": \"./\" }", to: "manifest.json")
-        let result = try await Tool.run(["check", "--json"], in: folder.url)
+        let result = await Tool.run(["check", "--json"], in: folder.url)
         #expect(result.status == 0, "\(result.errors)")
         for name in ["declared.xml", "bare.xml", "wide.xml", "hidden.xml", "laughs.svg"] {
             #expect(!result.output.contains(name), "\(result.output)")
@@ -200,7 +200,7 @@ struct CheckTests {
         try folder.write(Data(count: 100), to: "padded.mp3")
         try folder.write(Data("MZ\u{90}\0program".utf8), to: "unpacks.zip")
         try folder.write("{ \"https://h/\": \"./\" }", to: "manifest.json")
-        let result = try await Tool.run(["check"], in: folder.url)
+        let result = await Tool.run(["check"], in: folder.url)
         #expect(result.output.hasSuffix("no errors, no warnings\n"), "\(result.output)")
     }
 
@@ -209,7 +209,7 @@ struct CheckTests {
         let folder = try TemporaryFolder()
         let entries = (0..<5000).map { "\"https://h/\($0)\": \"missing\"" }
         try folder.write("{" + entries.joined(separator: ",\(separator)") + "}", to: "manifest.json")
-        let result = try await Tool.run(["check"], in: folder.url)
+        let result = await Tool.run(["check"], in: folder.url)
         #expect(result.output.split(separator: "\n").count == 15_001)
     }
 

@@ -27,7 +27,7 @@ struct ExplainTests {
     }
 
     private func explain(_ arguments: [String], input: String = "") async throws -> Program.Result {
-        try await Tool.run(["explain", "manifest.json"] + arguments, input: Data(input.utf8), in: folder.url)
+        await Tool.run(["explain", "manifest.json"] + arguments, input: Data(input.utf8), in: folder.url)
     }
 
     @Test("A substituted URL gets its entry, its file and the whole head")
@@ -65,7 +65,7 @@ struct ExplainTests {
     func require() async throws {
         let (there, missing) = ("https://example.com/site.css", "https://example.com/site.png")
         func status(_ arguments: [String]) async throws -> Int32 {
-            try await Tool.run(["explain"] + arguments, in: folder.url).status
+            await Tool.run(["explain"] + arguments, in: folder.url).status
         }
         #expect(try await status([there]) == 0)
         #expect(try await status([there, missing]) == 0)
@@ -126,7 +126,7 @@ struct ExplainTests {
         let words = words.map {
             $0.hasPrefix("@") ? folder.url.appendingPathComponent(String($0.dropFirst())).path : $0
         }
-        return await Tool.call(["explain"] + words, input: input.map { Data($0.utf8) })
+        return await Tool.run(["explain"] + words, input: input.map { Data($0.utf8) })
     }
 
     private static let recording = HAR.text(
@@ -162,7 +162,7 @@ struct ExplainTests {
         try folder.write(Self.recording, to: "page.har")
         try folder.write("https://example.com/site.css\n", to: "urls.txt")
         for (name, status) in [("page.har", 1), ("urls.txt", 0)] as [(String, Int32)] {
-            let result = try await Tool.run(["explain", "-r", name], in: folder.url)
+            let result = await Tool.run(["explain", "-r", name], in: folder.url)
             #expect(result.status == status && result.output.contains("is answered with \"site.css\""), "\(result)")
         }
     }
@@ -253,7 +253,7 @@ struct ExplainTests {
         try folder.write(try JSONSerialization.data(withJSONObject: manifest), to: "manifest.json")
         let file = folder.url.appendingPathComponent("manifest.json")
         let cache = try LocalSubstitutionCache(manifest: file)
-        let result = await Tool.call(["explain", "--json", file.path] + Self.texts.map(\.text))
+        let result = await Tool.run(["explain", "--json", file.path] + Self.texts.map(\.text))
         #expect(result.errors == "")
         let lines = result.output.split(separator: "\n")
         try #require(lines.count == Self.texts.count)
@@ -278,7 +278,7 @@ struct ExplainTests {
         mkfifo(pipe, 0o600)
         for command in ["explain", "import"] {
             let manifest = folder.url.appendingPathComponent("manifest.json").path
-            let result = await Tool.call([command, manifest, pipe])
+            let result = await Tool.run([command, manifest, pipe])
             #expect(result.status == 1)
             #expect(result.errors.hasSuffix("/pipe\" is no plain file; name one, or \"-\" for standard input\n"))
         }

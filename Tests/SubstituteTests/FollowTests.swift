@@ -29,11 +29,11 @@ struct FollowTests {
     @Test("check --watch reads no standard input, and says when there is nothing to watch")
     func nothingToWatch() async throws {
         let folder = try TemporaryFolder()
-        let stdin = try await Tool.run(["check", "--watch", "-"], in: folder.url)
+        let stdin = await Tool.run(["check", "--watch", "-"], in: folder.url)
         #expect(stdin.status == 2 && stdin.errors.contains("--watch is for files"), "\(stdin)")
-        let nowhere = try await Tool.run(["check", "--watch", "none/manifest.json"], in: folder.url)
+        let nowhere = await Tool.run(["check", "--watch", "none/manifest.json"], in: folder.url)
         #expect(nowhere.status == 1 && nowhere.errors.contains("cannot be watched"), "\(nowhere)")
-        let output = try await Tool.run(["preview", "--serve", "-o", "x.html", "none/manifest.json"], in: folder.url)
+        let output = await Tool.run(["preview", "--serve", "-o", "x.html", "none/manifest.json"], in: folder.url)
         #expect(output.status == 2 && output.errors.contains("--serve writes no file"), "\(output)")
     }
 

@@ -109,7 +109,7 @@ struct LeftRunsTests {
     @Test("Through the package manager there is no standard input, whatever the descriptor leads to")
     func plugin() async throws {
         let environment = ["SUBSTITUTE_VERB": "substitute"]
-        let result = try await Tool.run(["check", "-"], input: Data("{}".utf8), environment: environment)
+        let result = try await Tool.start(["check", "-"], input: Data("{}".utf8), environment: environment)
         #expect(result.status == 1)
         #expect(result.errors.contains("the package manager gives a plugin no standard input; name a file"))
     }

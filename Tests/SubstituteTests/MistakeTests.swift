@@ -77,11 +77,11 @@ struct MistakeTests {
         let words = mistake.command.split(separator: " ").map { $0.filter { $0 != "'" } }
         let place = folder.url.appendingPathComponent("Substitutions")
         let manifest = place.appendingPathComponent("manifest.json").path
-        // A path that the section names itself is relative to the folder, which only a process can stand in.
+        // A path that the section names itself is relative to the folder.
         let namesPath = words[0] == "check" && words.count == 2 && !words[1].hasPrefix("-")
         let result =
-            namesPath
-            ? try await Tool.run(words, in: place) : await Tool.call([words[0], manifest] + words.dropFirst())
+            await namesPath
+            ? Tool.run(words, in: place) : Tool.run([words[0], manifest] + words.dropFirst())
         let output = (result.output + result.errors).replacingOccurrences(of: manifest, with: "manifest.json")
             .replacingOccurrences(of: place.path, with: "/…").replacingOccurrences(of: "```", with: "'''")
             .replacingOccurrences(of: "Etag: \"[^\n]*", with: "Etag: …", options: .regularExpression)

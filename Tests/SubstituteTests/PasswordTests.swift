@@ -67,7 +67,7 @@ struct PasswordTests {
         _ about: String = "",
         sourceLocation: SourceLocation = #_sourceLocation
     ) async {
-        let result = await Tool.call(arguments, input: input.map { Data($0.utf8) })
+        let result = await Tool.run(arguments, input: Data((input ?? "").utf8))
         let told = result.output + result.errors
         #expect(
             !told.contains("s3cr3t") && !told.contains("cr3t@"),
@@ -80,7 +80,7 @@ struct PasswordTests {
     func long() async throws {
         let url = "https://user:" + String(repeating: "s3cr3t", count: 200) + "@h/a.css"
         try folder.write("{ \"https://h/a.css\": \"\(url)\",\n \"\(url)\": \"missing.css\" }", to: "manifest.json")
-        let result = await Tool.call(["check", manifest])
+        let result = await Tool.run(["check", manifest])
         #expect(result.status == 1)
         #expect(result.output.contains("…@h/a.css"))
         #expect(!(result.output + result.errors).contains("s3cr3t"))
@@ -190,7 +190,7 @@ struct PasswordTests {
             ("{ \"$comment\": \"user:s3cr3t@h\", \"//h/b\": \"c.css\" }", "…@h\", \"//h/b\": \"c.css\" }", "\"c.css\""),
         ] {
             try folder.write(text, to: "manifest.json")
-            let lines = await Tool.call(["check", manifest]).output.components(separatedBy: "\n")
+            let lines = await Tool.run(["check", manifest]).output.components(separatedBy: "\n")
             let index = try #require(lines.lastIndex { $0.hasSuffix(line) }, "\(lines)")
             let column = lines[index + 1].count - 1
             #expect(lines[index + 1].hasSuffix("^"))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SubstituteKit
 
-/// The tool as it was built, run as a person would.
+/// The designers' tool.
 struct Tool {
     /// The manifests of the library's tests.
     static let fixtures = Repository.folder.appendingPathComponent("Tests/LocalSubstitutionCacheTests/Fixtures")
@@ -18,8 +18,34 @@ struct Tool {
         return tests.deletingLastPathComponent().appendingPathComponent("substitute")
     }()
 
-    /// Runs the tool.
+    /// Runs a command in the process of the tests.
+    ///
+    /// Signals, pipes, terminals and exit codes of the system need the program: ``start(_:input:in:environment:)``.
     static func run(
+        _ arguments: [String],
+        input: Data? = Data(),
+        in folder: URL = Repository.folder,
+        environment: [String: String] = [:]
+    ) async -> Program.Result {
+        let written = Written()
+        let console = Console(
+            folder: folder.path,
+            environment: environment,
+            sink: { stream, bytes in written.append(bytes, to: stream) },
+            source: { input.map(Swift.Result.success) ?? .failure(ToolError("the test has no input")) }
+        )
+        let status = await CommandLineTool.run(arguments, console)
+        return Program.Result(status: status, output: written.text(of: .output), errors: written.text(of: .errors))
+    }
+
+    /// The manifest at a path.
+    static func manifest(_ path: String) throws -> ManifestFile {
+        let console = Console(folder: "/", sink: { _, _ in }, source: { .success(Data()) })
+        return try ManifestLocation(console).find(path)
+    }
+
+    /// Runs the program as a person would.
+    static func start(
         _ arguments: [String],
         input: Data = Data(),
         in folder: URL = Repository.folder,
@@ -28,28 +54,17 @@ struct Tool {
         try await Program.run(url.path, arguments, input: input, in: folder, environment: environment)
     }
 
-    /// Runs a command in the process of the tests, for what it says: paths are relative to the folder of the tests, so
-    /// give them whole.
-    ///
-    /// Signals, pipes, terminals and the current folder need a process: ``run(_:input:in:environment:)``.
-    static func call(_ arguments: [String], input: Data? = nil) async -> Program.Result {
-        let written = Written()
-        let console = Console(
-            sink: { stream, bytes in written.append(bytes, to: stream) },
-            source: { input.map(Swift.Result.success) ?? .failure(ToolError("the test has no input")) }
-        )
-        let status = await CommandLineTool.run(arguments, console)
-        return Program.Result(status: status, output: written.text(of: .output), errors: written.text(of: .errors))
-    }
-
     /// The text that a command wrote to its streams.
-    // Only accessed by the one command that writes.
+    // Only accessed inside the lock.
     private final class Written: @unchecked Sendable {
+        private let lock = NSLock()
         private var bytes: [Console.Stream: [UInt8]] = [:]
 
-        func append(_ more: [UInt8], to stream: Console.Stream) { bytes[stream, default: []] += more }
+        func append(_ more: [UInt8], to stream: Console.Stream) { lock.withLock { bytes[stream, default: []] += more } }
 
-        func text(of stream: Console.Stream) -> String { String(decoding: bytes[stream, default: []], as: UTF8.self) }
+        func text(of stream: Console.Stream) -> String {
+            lock.withLock { String(decoding: bytes[stream, default: []], as: UTF8.self) }
+        }
     }
 }
 #endif

@@ -13,7 +13,7 @@ struct ToolTests {
     }
 
     private func run(_ arguments: [String], in path: String = ".") async throws -> Program.Result {
-        try await Tool.run(arguments, in: folder.url.appendingPathComponent(path))
+        await Tool.run(arguments, in: folder.url.appendingPathComponent(path))
     }
 
     private func writeSite(to path: String) throws {
@@ -258,7 +258,7 @@ struct ToolTests {
             to: "told/Package.swift"
         )
         let environment = ["SUBSTITUTE_VERB": "substitute-edit"]
-        let tool = try await Tool.run(
+        let tool = await Tool.run(
             ["init", "Sources/App/Substitutions"],
             in: folder.url.appendingPathComponent("told"),
             environment: environment

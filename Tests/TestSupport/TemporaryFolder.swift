@@ -10,7 +10,10 @@ public final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        try? FileManager.default.removeItem(at: url)
+        // A program that ends meanwhile may remove a file itself, which Foundation takes for a failure.
+        for _ in 0..<100 where FileManager.default.fileExists(atPath: url.path) {
+            try? FileManager.default.removeItem(at: url)
+        }
     }
 
     /// Writes a file, and the folders on the way to it.

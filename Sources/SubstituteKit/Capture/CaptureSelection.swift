@@ -43,12 +43,12 @@ struct CaptureSelection {
     /// In the order of the capture; of several exchanges of one URL only the last that can be taken is a pick.
     let choices: [Choice]
 
-    init(_ capture: HARFile, _ filter: Filter) {
+    init(_ capture: HARFile, _ filter: Filter, _ tool: ToolName) {
         var choices = capture.exchanges.map { exchange in
             Choice(
                 url: exchange.url,
                 status: exchange.status,
-                result: Result { () throws(ToolError) in try Self.pick(exchange, filter) }
+                result: Result { () throws(ToolError) in try Self.pick(exchange, filter, tool) }
             )
         }
         if filter.stripsQuery { Self.stripQueries(&choices) }
@@ -56,7 +56,8 @@ struct CaptureSelection {
         self.choices = choices
     }
 
-    private static func pick(_ exchange: HARFile.Exchange, _ filter: Filter) throws(ToolError) -> Pick {
+    private static func pick(_ exchange: HARFile.Exchange, _ filter: Filter, _ tool: ToolName) throws(ToolError) -> Pick
+    {
         let url = exchange.url
         if url.isEmpty { throw ToolError("its request was not recorded") }
         let scheme = url.prefix { $0 != ":" }.lowercased()
@@ -73,7 +74,7 @@ struct CaptureSelection {
         } catch {
             throw ToolError(error.message(for: url))
         }
-        try checkStatus(exchange)
+        try checkStatus(exchange, tool)
         let path = key.address.path
         let kind = ResourceKind(exchange.type, path: path)
         if !filter.kinds.isEmpty, !filter.kinds.contains(kind) {
@@ -106,12 +107,12 @@ struct CaptureSelection {
         return Pick(key: key, count: bytes.count, exchange: exchange, remarks: remarks)
     }
 
-    private static func checkStatus(_ exchange: HARFile.Exchange) throws(ToolError) {
+    private static func checkStatus(_ exchange: HARFile.Exchange, _ tool: ToolName) throws(ToolError) {
         switch exchange.status {
         case 200, 203: return
         case ...0: throw ToolError("there was no answer: it failed, or was blocked")
         case 204, 205: throw ToolError("its answer has no body (\(exchange.status))")
-        case 206: throw ToolError("only a part of it was sent (206); load it with \(ToolName.words("add"))")
+        case 206: throw ToolError("only a part of it was sent (206); load it with \(tool.words("add"))")
         case 304: throw ToolError("the browser had it already (304); empty its cache, and record again")
         case 300..<400: throw ToolError("it is a redirect (\(exchange.status))")
         default: throw ToolError("its server answered \(exchange.status)")

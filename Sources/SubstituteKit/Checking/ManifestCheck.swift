@@ -17,6 +17,8 @@ struct ManifestCheck {
     let contentProblems: [String: String]
     /// Whether an entry is ignored from some day on that is still to come.
     let hasDayToCome: Bool
+    /// When it was checked: what ships depends on the day.
+    let date: Date
 
     /// A place in the text, as issues name it.
     struct Place: Hashable {
@@ -27,32 +29,31 @@ struct ManifestCheck {
     /// Checks a manifest file.
     ///
     /// Unused files are told by folder, or, with `listsUnused`, one by one.
-    init(_ url: URL, name: String, listsUnused: Bool = false) {
+    init(_ manifest: ManifestFile, on date: Date, listsUnused: Bool = false) {
+        let (url, name) = (manifest.url, manifest.name)
         do {
             let text = try SubstitutionManifest.text(of: url, name: name)
-            let folder = url.deletingLastPathComponent()
-            self.init(text, name: name, url: url, folder: folder, listsUnused: listsUnused)
+            self.init(text, name: name, url: url, folder: manifest.folder, on: date, listsUnused: listsUnused)
         } catch {
-            self.init(unreadable: name, error)
+            self.init(unreadable: manifest, error, on: date)
         }
     }
 
-    private init(unreadable name: String, _ error: ManifestError) {
-        self.name = name
+    private init(unreadable manifest: ManifestFile, _ error: ManifestError, on date: Date) {
+        (name, self.date) = (manifest.name, date)
         issues = error.issues.map { issue in
-            ManifestLocation.hint(for: name).map { issue.with(message: "\(issue.message); \($0)") } ?? issue
+            manifest.hint.map { issue.with(message: "\(issue.message); \($0)") } ?? issue
         }
         (text, entries, substitutions, contentProblems, hasDayToCome) = (Data(), [], [], [:], false)
     }
 
     /// Checks the text of a manifest whose files lie in `folder`.
-    init(_ text: Data, name: String, url: URL? = nil, folder: URL, listsUnused: Bool = false) {
-        (self.name, self.text) = (name, text)
+    init(_ text: Data, name: String, url: URL? = nil, folder: URL, on date: Date, listsUnused: Bool = false) {
+        (self.name, self.text, self.date) = (name, text, date)
         let manifest = SubstitutionManifest(text, name: name, url: url)
-        let now = Date()
-        let (issues, substitutions) = manifest.check(in: folder, on: now, listsUnused: listsUnused)
+        let (issues, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsUnused)
         var contents = ContentCheck(manifest, name: name)
-        for substitution in substitutions where !substitution.isExpired(on: now) { contents.look(into: substitution) }
+        for substitution in substitutions where !substitution.isExpired(on: date) { contents.look(into: substitution) }
         let own = [url.flatMap { Self.misnamedFolder(of: $0, name: name) }].compactMap(\.self)
         let isRefused = issues.contains { $0.severity == .error }
         self.issues = (own + issues + contents.issues).enumerated().sorted { first, second in
@@ -64,17 +65,17 @@ struct ManifestCheck {
         entries = manifest.places.map { Place(line: $0.line, column: $0.column) }
         self.substitutions = substitutions
         contentProblems = contents.sentences
-        hasDayToCome = substitutions.contains { $0.lastDay != nil && !$0.isExpired(on: now) }
+        hasDayToCome = substitutions.contains { $0.lastDay != nil && !$0.isExpired(on: date) }
     }
 
     /// For what an app refuses the manifest.
     var errors: [ManifestIssue] { issues.filter { $0.severity == .error } }
 
+    /// What has not expired.
+    var shipped: [Substitution] { substitutions.filter { !$0.isExpired(on: date) } }
+
     /// What ships of it today.
-    var inventory: Inventory {
-        let now = Date()
-        return Inventory(substitutions.filter { !$0.isExpired(on: now) })
-    }
+    var inventory: Inventory { Inventory(shipped) }
 
     /// The folder's name is what an app looks for.
     private static func misnamedFolder(of manifest: URL, name: String) -> ManifestIssue? {

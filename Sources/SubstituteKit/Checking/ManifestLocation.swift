@@ -1,27 +1,52 @@
 import Foundation
 import LocalSubstitutionCache
 
+/// A manifest that a command is about.
+struct ManifestFile: Sendable {
+    /// What messages call it.
+    let name: String
+    let url: URL
+    /// Where it was looked for.
+    fileprivate let location: ManifestLocation
+
+    /// The folder of its files.
+    var folder: URL { url.deletingLastPathComponent() }
+
+    /// What may have been meant when there is no manifest.
+    var hint: String? { location.hint(for: name) }
+}
+
 /// Finds the manifest that a command is about: the same for every command.
-enum ManifestLocation {
+struct ManifestLocation: Sendable {
+    private let current: CurrentFolder
+    private let environment: [String: String]
+
+    init(_ console: Console) { (current, environment) = (console.folder, console.environment) }
+
     /// Where a manifest lies below the folder of an app, a package or a project.
     private static let places = [
         "manifest.json", "Substitutions", "*/Substitutions", "Sources/*/Substitutions",
         "Sources/*/Resources/Substitutions",
     ]
 
-    /// The path of the manifest that somebody named, or of the only one there is.
+    /// The manifest that somebody named, or the only one there is.
     ///
     /// - Parameter operand: A file, or a folder with a `manifest.json`; nil when nothing was named.
-    /// - Returns: A path as messages show it; that of a file that was named need not exist.
+    /// - Returns: The manifest; one that was named need not exist.
     /// - Throws: ``UsageError`` when nothing was named, and there is none, or several.
-    static func find(_ operand: String?) throws(UsageError) -> String {
+    func find(_ operand: String?) throws(UsageError) -> ManifestFile {
+        let path = try path(operand)
+        return ManifestFile(name: path, url: current.url(path), location: self)
+    }
+
+    private func path(_ operand: String?) throws(UsageError) -> String {
         if let operand { return manifest(in: operand) ?? operand }
         let found = findAll()
         guard let first = found.first else {
             throw UsageError(
-                "there is no manifest here; it is looked for as \(places.dropFirst().map { "\($0)/manifest.json" }.joined(separator: ", ")) "
+                "there is no manifest here; it is looked for as \(Self.places.dropFirst().map { "\($0)/manifest.json" }.joined(separator: ", ")) "
                     + "and manifest.json, here and in the folders above up to the package's. "
-                    + "Name one, or make one with: \(ToolName.words("init"))"
+                    + "Name one, or make one with: \(ToolName(environment).words("init"))"
             )
         }
         guard found.count == 1 else {
@@ -33,32 +58,29 @@ enum ManifestLocation {
     }
 
     /// The manifest that is named before URLs, if one is, and the URLs.
-    static func split(_ operands: [String]) -> (manifest: String?, urls: [String]) {
+    func split(_ operands: [String]) -> (manifest: String?, urls: [String]) {
         guard let first = operands.first, !isURL(first) else { return (nil, operands) }
         return (first, Array(operands.dropFirst()))
     }
 
     /// Whether a word is a URL and no file.
-    private static func isURL(_ word: String) -> Bool {
+    private func isURL(_ word: String) -> Bool {
         if word == "-" || word.contains("://") || word.hasPrefix("//") { return true }
-        if FileManager.default.fileExists(atPath: word) { return false }
+        if current.targetKind(of: word) != nil { return false }
         // `example.com/data.json`, though not `Sources/App/manifest.json`.
         let server = word.prefix { $0 != "/" }
         return !word.hasSuffix(".json") || server.count < word.count && server.dropFirst().contains(".")
     }
 
     /// What may have been meant by a path at which there is no manifest.
-    static func hint(for path: String) -> String? {
-        let url = URL(fileURLWithPath: path)
-        let folder = url.deletingLastPathComponent().path
-        guard !FileManager.default.fileExists(atPath: path) else {
-            let names = ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter {
-                $0.hasSuffix(".json")
-            }
+    fileprivate func hint(for path: String) -> String? {
+        guard current.targetKind(of: path) == nil else {
+            let names = current.names(in: path).filter { $0.hasSuffix(".json") }
             let meant = names.sorted().first.map { joined(path, $0) } ?? findAll().first
             return meant.map { "did you mean \(quoted($0))?" }
         }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let url = current.url(path)
+        let names = current.names(in: url.deletingLastPathComponent().path)
         let near = suggestion(for: url.lastPathComponent, among: names.filter { $0.contains("json") })
         let parent = path.contains("/") ? String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)) : ""
         let meant = near.map { joined(parent, $0) } ?? findAll().first
@@ -67,30 +89,30 @@ enum ManifestLocation {
 
     /// Every manifest of the nearest folder, from this one up to that of the package, in which there is one; and those
     /// that the package manager knows of.
-    private static func findAll() -> [String] {
+    private func findAll() -> [String] {
         var found: [String] = []
         var prefix = ""
         for folder in foldersUpToTop() {
-            found = places.flatMap { expand($0, in: folder.path) }.map { prefix + $0 }
+            found = Self.places.flatMap { expand($0, in: folder.path) }.map { prefix + $0 }
             if !found.isEmpty { break }
             prefix += "../"
         }
         // The command plugin passes what the package's targets ship.
-        let known = ProcessInfo.processInfo.environment["SUBSTITUTE_MANIFESTS", default: ""]
+        let known = environment["SUBSTITUTE_MANIFESTS", default: ""]
             .split(separator: "\n").map(String.init)
         var seen: Set<String> = []
         return (found + known).filter { path in
-            seen.insert(URL(fileURLWithPath: path).resolvingSymlinksInPath().path).inserted
+            seen.insert(current.url(path).resolvingSymlinksInPath().path).inserted
         }
     }
 
     /// The paths below `folder` that `place` stands for and that hold a manifest; `*` is any folder.
-    private static func expand(_ place: String, in folder: String) -> [String] {
+    private func expand(_ place: String, in folder: String) -> [String] {
         var paths = [""]
         for part in place.split(separator: "/").map(String.init) {
             paths = paths.flatMap { path in
                 guard part == "*" else { return [joined(path, part)] }
-                let names = (try? FileManager.default.contentsOfDirectory(atPath: joined(folder, path))) ?? []
+                let names = current.names(in: joined(folder, path))
                 return names.filter { !$0.hasPrefix(".") }.sorted().map { joined(path, $0) }
             }
         }
@@ -102,33 +124,33 @@ enum ManifestLocation {
     }
 
     /// The manifest in a folder; nil when `path` is none, or holds none.
-    private static func manifest(in path: String) -> String? {
+    private func manifest(in path: String) -> String? {
         ["manifest.json", "Substitutions/manifest.json"].map { joined(path, $0) }.first(where: isFile)
     }
 
     /// The current folder and those above it, up to that of the package or project, above which nothing belongs to the
     /// app; only the current one outside of any.
-    private static func foldersUpToTop() -> [URL] {
+    private func foldersUpToTop() -> [URL] {
         // There is none when somebody has removed it.
-        guard FileManager.default.currentDirectoryPath.hasPrefix("/") else { return [] }
-        let current = URL(fileURLWithPath: FileManager.default.currentDirectoryPath).standardizedFileURL
-        var folders = [current]
+        guard current.path.hasPrefix("/") else { return [] }
+        let first = URL(fileURLWithPath: current.path).standardizedFileURL
+        var folders = [first]
         while let folder = folders.last, folder.path != "/" {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+            let names = current.names(in: folder.path)
             if names.contains(where: { ["Package.swift", ".git"].contains($0) || $0.hasSuffix(".xcodeproj") }) {
                 return folders
             }
             folders.append(folder.deletingLastPathComponent())
         }
-        return [current]
+        return [first]
     }
 
-    private static func isFile(_ path: String) -> Bool {
-        var isFolder: ObjCBool = false
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+    private func isFile(_ path: String) -> Bool {
+        let kind = current.targetKind(of: path)
+        return kind != nil && kind != .typeDirectory
     }
 
-    private static func joined(_ folder: String, _ name: String) -> String {
+    private func joined(_ folder: String, _ name: String) -> String {
         folder.isEmpty ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
     }
 }

@@ -31,7 +31,7 @@ struct UsageError: Error {
 /// Something that kept the tool from its work, as a sentence.
 ///
 /// Ends it with status 1.
-struct ToolError: Error {
+package struct ToolError: Error {
     let message: String
 
     init(_ message: String) {

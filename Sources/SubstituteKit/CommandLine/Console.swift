@@ -1,46 +1,82 @@
-import Foundation
+package import Foundation
 import LocalSubstitutionCache
 
-/// Standard output, standard error and standard input, or what stands in for them.
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+package import FoundationNetworking
+#endif
+
+/// What a command has of the machine: streams, a folder, variables, a clock and the network, and nothing else.
 ///
 /// Output is collected and written in large pieces.
 package final class Console {
     /// A stream that a command writes to.
-    enum Stream: Int32 {
+    package enum Stream: Int32, Sendable {
         case output = 1
         case errors = 2
     }
 
+    /// Calls a closure when somebody asks the process to end, as long as the object lives that it returns.
+    ///
+    /// The closure undoes what was begun, and returns false when there is nothing to undo any more.
+    package typealias Interruptions = @Sendable (_ undo: @escaping @Sendable () -> Bool) -> AnyObject
+
     private var buffer: [UInt8] = []
-    private let sink: (Stream, [UInt8]) -> Void
-    private let source: () -> Result<Data, ToolError>
+    private let sink: @Sendable (Stream, [UInt8]) -> Void
+    private let source: @Sendable () -> Result<Data, ToolError>
+    private let terminals: Set<Stream>
 
-    /// Whether standard output is a terminal that may be given colours (https://no-color.org).
-    let isColoured: Bool
+    /// The folder that relative paths are relative to.
+    let folder: CurrentFolder
+    /// The variables of the environment.
+    let environment: [String: String]
+    /// The time.
+    let now: @Sendable () -> Date
+    /// How commands ask servers.
+    let network: Network
+    /// What becomes of a command that somebody interrupts.
+    let interruptions: Interruptions
 
-    /// The streams of the process.
-    package convenience init() {
-        let environment = ProcessInfo.processInfo.environment
-        self.init(
-            isColoured: isatty(1) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb",
-            sink: { Self.write($1, to: $0.rawValue) },
-            source: Self.readStandardInput
+    /// A command's surroundings, from whoever calls it.
+    ///
+    /// - Parameters:
+    ///   - folder: The path of the folder that relative paths are relative to; empty when there is none any more.
+    ///   - environment: The variables of the environment.
+    ///   - terminals: The streams that a person reads as they are written.
+    ///   - configuration: Makes the configuration of sessions.
+    ///   - now: Tells the time.
+    ///   - interruptions: See ``Interruptions``.
+    ///   - sink: Takes what is written, in large pieces, on any thread.
+    ///   - source: Gives all of the input.
+    package init(
+        folder: String,
+        environment: [String: String] = [:],
+        terminals: Set<Stream> = [],
+        configuration: @escaping @Sendable () -> URLSessionConfiguration = { .ephemeral },
+        now: @escaping @Sendable () -> Date = { Date() },
+        interruptions: @escaping Interruptions = { _ in NSObject() },
+        sink: @escaping @Sendable (Stream, [UInt8]) -> Void,
+        source: @escaping @Sendable () -> Result<Data, ToolError>
+    ) {
+        (self.folder, self.environment, self.terminals) = (CurrentFolder(path: folder), environment, terminals)
+        (self.now, self.interruptions, self.sink, self.source) = (now, interruptions, sink, source)
+        let showProgress: @Sendable (String) -> Void = { sink(.errors, Array($0.utf8)) }
+        network = Network(
+            configuration: configuration,
+            showProgress: terminals.contains(.errors) ? showProgress : nil
         )
     }
 
-    /// Streams that a test or another program hands in.
-    ///
-    /// - Parameters:
-    ///   - isColoured: Whether output may have colours.
-    ///   - sink: Takes what is written, in large pieces.
-    ///   - source: Gives all of the input.
-    init(
-        isColoured: Bool = false,
-        sink: @escaping (Stream, [UInt8]) -> Void,
-        source: @escaping () -> Result<Data, ToolError>
-    ) {
-        (self.isColoured, self.sink, self.source) = (isColoured, sink, source)
+    /// Whether a person reads standard output as it is written.
+    var isInTerminal: Bool { terminals.contains(.output) }
+
+    /// Whether standard output is a terminal that may be given colours (https://no-color.org).
+    var isColoured: Bool {
+        isInTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
+
+    /// The words by which a person calls the tool.
+    var tool: ToolName { ToolName(environment) }
 
     /// Writes a line to standard output.
     func print(_ line: String) {
@@ -79,51 +115,10 @@ package final class Console {
     /// - Throws: ``ToolError`` when there is none.
     func readAll() throws(ToolError) -> Data { try source().get() }
 
-    private static func readStandardInput() -> Result<Data, ToolError> {
-        // The package manager gives plugins none; what the descriptor leads to there is nobody's input.
-        let isPlugin = ProcessInfo.processInfo.environment["SUBSTITUTE_VERB"] != nil
-        guard !isPlugin, isInput(0) else {
-            let reason = isPlugin ? "the package manager gives a plugin no standard input" : "standard input is closed"
-            return .failure(ToolError("\(reason); name a file instead of \"-\""))
-        }
-        if isatty(0) == 1 { write(Array("Reading from the terminal; end with Control-D.\n".utf8), to: 2) }
-        do {
-            return .success(try FileHandle.standardInput.readToEnd() ?? Data())
-        } catch {
-            return .failure(ToolError("standard input cannot be read: \(FileSystem.reason(error))"))
-        }
-    }
-
-    /// True for a file, a pipe, a device or a socket.
-    ///
-    /// Where the descriptor was closed, the runtime may have it by now for an event queue, which has no type.
-    private static func isInput(_ descriptor: Int32) -> Bool {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != 0
-    }
-
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno == EAGAIN {
-                // Whoever made the pipe asked not to wait.
-                var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&state, 1, -1)
-            } else if errno != EINTR {
-                let reason = "substitute: the output cannot be written: \(String(cString: strerror(errno)))\n"
-                if descriptor == 1 { write(Array(reason.utf8), to: 2) }
-                exit(1)
-            }
-        }
-    }
-
     /// Writes a file, or says why that is not possible.
-    static func write(_ text: String, to path: String) throws {
+    func write(_ text: String, to path: String) throws {
         do {
-            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            try Data(text.utf8).write(to: folder.url(path))
         } catch {
             throw ToolError(
                 "\(quoted(path)) cannot be written; its folder must exist, and it must not be a folder itself"

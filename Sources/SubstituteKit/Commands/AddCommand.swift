@@ -45,20 +45,20 @@ enum AddCommand {
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
-        let (named, urls) = ManifestLocation.split(arguments.operands)
+        let (named, urls) = ManifestLocation(console).split(arguments.operands)
         let keys = try urls.map(key)
         guard !keys.isEmpty else { throw UsageError("name a URL to load") }
         let path = try arguments.values(path).last.map(filePath)
         if path != nil, keys.count > 1 { throw UsageError("--as is for one URL") }
-        let manifest = try ManifestLocation.find(named)
-        var addition = try Addition(to: manifest)
+        let manifest = try ManifestLocation(console).find(named)
+        var addition = try Addition(to: manifest, on: console.now())
         let options = try AddOptions(
             replaces: arguments.has(replace),
             hosts: HostSelection(arguments),
             limit: Option.size(in: arguments)
         )
-        let staging = try StagingFolder.guarded(for: manifest, isDryRun: arguments.has(.dryRun))
-        var run = AddRun(options: options, staging: staging)
+        let staging = try StagingFolder.guarded(for: manifest, isDryRun: arguments.has(.dryRun), console)
+        var run = AddRun(options: options, staging: staging, network: console.network)
         let isComplete = await run.add(keys, as: path, to: &addition)
         if isComplete, arguments.has(references) { await run.addReferences(to: &addition) }
         // What was not done is not told as done.
@@ -105,6 +105,7 @@ struct AddOptions {
 private struct AddRun {
     let options: AddOptions
     let staging: StagingFolder
+    let network: Network
     /// What is to be told when all is done, and what could not be.
     private(set) var (lines, problems): ([String], [String]) = ([], [])
     /// Pages and stylesheets whose references may be wanted: those that came, and those that are there already.
@@ -112,8 +113,9 @@ private struct AddRun {
     private var selection: ReferenceSelection
     private var seen: Set<String> = []
 
-    init(options: AddOptions, staging: StagingFolder) {
-        (self.options, self.staging, selection) = (options, staging, ReferenceSelection(options.hosts))
+    init(options: AddOptions, staging: StagingFolder, network: Network) {
+        (self.options, self.staging, self.network) = (options, staging, network)
+        selection = ReferenceSelection(options.hosts)
     }
 
     /// Loads URLs, and adds them.
@@ -135,7 +137,7 @@ private struct AddRun {
                 wanted.append(Download(key: key, url: url))
             }
         }
-        for (download, load) in zip(wanted, await Download.loads(wanted, staging, options.limit)) {
+        for (download, load) in zip(wanted, await Download.loads(wanted, staging, options.limit, network)) {
             var outcome: Addition.Outcome
             switch load {
             case .success(let resource):

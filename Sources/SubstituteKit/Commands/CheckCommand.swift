@@ -71,11 +71,13 @@ enum CheckCommand {
             console.complain("error: \(visible(problem))")
             return 1
         }
-        let paths =
+        let manifests: [ManifestFile?] =
             try arguments.operands.isEmpty
-            ? [ManifestLocation.find(nil)]
-            : arguments.operands.map { path throws(UsageError) in try path == "-" ? path : ManifestLocation.find(path) }
-        if arguments.has(folder), !paths.contains("-") {
+            ? [ManifestLocation(console).find(nil)]
+            : arguments.operands.map { path throws(UsageError) in
+                try path == "-" ? nil : ManifestLocation(console).find(path)
+            }
+        if arguments.has(folder), !manifests.contains(where: { $0 == nil }) {
             throw UsageError("--folder is for a manifest from standard input; the files of any other lie beside it")
         }
         let limit = try arguments.values(budget).last.map(ByteCount.init(argument:))
@@ -85,26 +87,28 @@ enum CheckCommand {
                 "there is no format \(quoted(name)); the formats are \(ReportFormat.allCases.map(\.rawValue).joined(separator: ", "))"
             )
         }
-        let once = { try check(paths, format: reportFormat, limit: limit, arguments, console) }
-        if arguments.has(watch) { try await followChanges(of: paths, console, once) }
+        let once = { try check(manifests, format: reportFormat, limit: limit, arguments, console) }
+        if arguments.has(watch) { try await followChanges(of: manifests, console, once) }
         return try once()
     }
 
     /// Checks now, and whenever something below the manifests' folders is saved.
     private static func followChanges(
-        of paths: [String],
+        of manifests: [ManifestFile?],
         _ console: Console,
         _ check: () throws -> Int32
     ) async throws -> Never {
-        guard !paths.contains("-") else { throw UsageError("--watch is for files; standard input has an end") }
+        guard !manifests.contains(where: { $0 == nil }) else {
+            throw UsageError("--watch is for files; standard input has an end")
+        }
         var watchers: [FolderWatcher] = []
         var problem: (any Error)?
         // However much is saved while a check runs, one more follows.
         let saves = AsyncStream<Void>(bufferingPolicy: .bufferingNewest(1)) { continuation in
             do {
-                for manifest in paths.map(URL.init(fileURLWithPath:)) {
+                for manifest in manifests.compactMap(\.self) {
                     watchers.append(
-                        try FolderWatcher(manifest.deletingLastPathComponent(), manifest: manifest) { _ in
+                        try FolderWatcher(manifest.folder, manifest: manifest.url) { _ in
                             continuation.yield()
                         }
                     )
@@ -117,7 +121,7 @@ enum CheckCommand {
         if let problem { throw ToolError("the manifest's folder cannot be watched: \(problem.localizedDescription)") }
         for await _ in saves {
             // A terminal shows one run at a time (ECMA-48: ED and CUP).
-            if isatty(1) == 1 { console.print("\u{1B}[H\u{1B}[2J\u{1B}[3J") }
+            if console.isInTerminal { console.print("\u{1B}[H\u{1B}[2J\u{1B}[3J") }
             _ = try check()
             console.print("")
             console.flush()
@@ -127,17 +131,18 @@ enum CheckCommand {
     }
 
     private static func check(
-        _ paths: [String],
+        _ manifests: [ManifestFile?],
         format: ReportFormat,
         limit: ByteCount?,
         _ arguments: Arguments,
         _ console: Console
     ) throws -> Int32 {
-        let checks = try paths.map { path in
-            let files = URL(fileURLWithPath: arguments.values(folder).last ?? ".")
-            return path == "-"
-                ? try ManifestCheck(console.readAll(), name: "<stdin>", folder: files, listsUnused: arguments.has(all))
-                : ManifestCheck(URL(fileURLWithPath: path), name: path, listsUnused: arguments.has(all))
+        let (date, listsUnused) = (console.now(), arguments.has(all))
+        let checks = try manifests.map { manifest in
+            if let manifest { return ManifestCheck(manifest, on: date, listsUnused: listsUnused) }
+            let files = console.folder.url(arguments.values(folder).last ?? ".")
+            let text = try console.readAll()
+            return ManifestCheck(text, name: "<stdin>", folder: files, on: date, listsUnused: listsUnused)
         }
         let webChecks = arguments.has(webViews) ? checks.map(WebViewCheck.init) : []
         let results = checks.enumerated().map { index, check in
@@ -149,9 +154,9 @@ enum CheckCommand {
         if format == .text { webChecks.compactMap(\.counts).forEach(console.print) }
         let issues = results.flatMap(\.issues)
         let isToBeToldAgain = !issues.isEmpty || checks.contains(where: \.hasDayToCome)
-        for file in arguments.values(again) where isToBeToldAgain { try Console.write(UUID().uuidString, to: file) }
+        for file in arguments.values(again) where isToBeToldAgain { try console.write(UUID().uuidString, to: file) }
         if issues.contains(where: { $0.severity == .error }) { return 1 }
-        for file in arguments.values(stamp) { try Console.write("// The manifest has no errors.\n", to: file) }
+        for file in arguments.values(stamp) { try console.write("// The manifest has no errors.\n", to: file) }
         return 0
     }
 }
@@ -162,10 +167,8 @@ private enum BudgetCheck {
         let size = check.inventory.size
         guard size > budget.bytes else { return nil }
         var seen: Set<String> = []
-        let now = Date()
-        let largest = check.substitutions.filter { !$0.isExpired(on: now) && seen.insert($0.realPath).inserted }.sorted
-        { $0.size > $1.size }
-        .prefix(3)
+        let largest = check.shipped.filter { seen.insert($0.realPath).inserted }.sorted { $0.size > $1.size }
+            .prefix(3)
         let list = largest.map { "\(quoted($0.file)) (\(ByteCount($0.size)))" }.joined(separator: ", ")
         return ManifestIssue(
             severity: .error,

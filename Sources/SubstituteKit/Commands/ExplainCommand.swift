@@ -57,8 +57,8 @@ struct ExplainCommand {
     private let console: Console
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
-        let operands = try ExplainOperands(arguments.operands)
-        let path = try ManifestLocation.find(operands.manifest)
+        let operands = try ExplainOperands(arguments.operands, in: console.folder)
+        let file = try ManifestLocation(console).find(operands.manifest)
         let headers = try arguments.values(header).map { header throws(UsageError) in
             guard let colon = header.firstIndex(of: ":"), colon > header.startIndex else {
                 throw UsageError("\(quoted(header)) is not a header; write it as 'Name: value'")
@@ -68,17 +68,16 @@ struct ExplainCommand {
         }
         let table: SubstitutionTable
         do {
-            let url = URL(fileURLWithPath: path)
-            let text = try SubstitutionManifest.text(of: url, name: path)
-            let manifest = SubstitutionManifest(text, name: path, url: url)
-            table = try SubstitutionTable(manifest, folder: url.deletingLastPathComponent())
+            let text = try SubstitutionManifest.text(of: file.url, name: file.name)
+            let manifest = SubstitutionManifest(text, name: file.name, url: file.url)
+            table = try SubstitutionTable(manifest, folder: file.folder)
         } catch {
             console.complain("\(error)")
             return 1
         }
         let explain = ExplainCommand(
             table: table,
-            path: path,
+            path: file.name,
             method: arguments.values(method).last ?? "GET",
             headers: headers,
             console: console

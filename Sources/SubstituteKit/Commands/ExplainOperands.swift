@@ -18,18 +18,20 @@ struct ExplainOperands {
         case file(String, Data)
     }
 
+    private let folder: CurrentFolder
     /// Nil when none was named.
     private(set) var manifest: String?
     /// In their order; never empty.
     private(set) var sources: [Source] = []
 
     /// Tells manifests, recordings, lists and URLs from each other, by what lies on disk and what is in it.
-    init(_ words: [String]) throws {
+    init(_ words: [String], in folder: CurrentFolder) throws {
+        self.folder = folder
         for (index, word) in words.enumerated() {
-            if index == 0, try Self.isManifest(word) {
+            if index == 0, try isManifest(word) {
                 manifest = word
             } else {
-                sources.append(try Self.source(word))
+                sources.append(try source(word))
             }
         }
         if sources.isEmpty {
@@ -38,40 +40,40 @@ struct ExplainOperands {
     }
 
     /// Returns true if the first word names the manifest, which need not exist.
-    private static func isManifest(_ word: String) throws -> Bool {
+    private func isManifest(_ word: String) throws -> Bool {
         if isURL(word) { return false }
-        switch FileSystem.kind(of: URL(fileURLWithPath: word).resolvingSymlinksInPath().path) {
+        switch folder.targetKind(of: word) {
         case nil: return word.hasSuffix(".json") && !isServer(word)
         case .typeDirectory?: return true
         default:
-            let data = try FileSystem.contents(of: word)
+            let data = try folder.contents(of: word)
             return !HARFile.hasLog(data) && (word.hasSuffix(".json") || HARFile.isLikely(data))
         }
     }
 
-    private static func source(_ word: String) throws -> Source {
+    private func source(_ word: String) throws -> Source {
         if word == "-" { return .standardInput }
         if isURL(word) { return .url(word) }
-        switch FileSystem.kind(of: URL(fileURLWithPath: word).resolvingSymlinksInPath().path) {
+        switch folder.targetKind(of: word) {
         case nil:
-            guard isFileName(word), !isServer(word) else { return .url(word) }
+            guard Self.isFileName(word), !isServer(word) else { return .url(word) }
             throw ToolError("\(quoted(word)) does not exist" + hint(for: word))
         case .typeDirectory?:
             throw ToolError("\(quoted(word)) is a folder; name a recording (HAR) or a list of URLs in it")
         default:
-            return .file(word, try FileSystem.contents(of: word))
+            return .file(word, try folder.contents(of: word))
         }
     }
 
-    private static func isURL(_ word: String) -> Bool {
+    private func isURL(_ word: String) -> Bool {
         word.isEmpty || word == "-" || word.contains("://") || word.hasPrefix("//")
     }
 
     /// Returns true for `example.com/data.json`, though not for `Sources/App/manifest.json`.
-    private static func isServer(_ word: String) -> Bool {
+    private func isServer(_ word: String) -> Bool {
         let server = word.prefix { $0 != "/" }
         return server.count < word.count && server.dropFirst().contains(".")
-            && FileSystem.kind(of: String(server)) == nil
+            && folder.kind(of: String(server)) == nil
     }
 
     /// Returns true if a word that is no file ends like one.
@@ -80,12 +82,12 @@ struct ExplainOperands {
         return ["har", "json", "txt", "list", "lst", "urls", "csv", "log"].contains(ending)
     }
 
-    private static func hint(for path: String) -> String {
-        let url = URL(fileURLWithPath: path)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)) ?? []
+    private func hint(for path: String) -> String {
+        let url = folder.url(path)
+        let names = folder.names(in: url.deletingLastPathComponent().path)
         guard let near = suggestion(for: url.lastPathComponent, among: names) else { return "" }
-        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
-        return "; did you mean \(quoted(folder + near))?"
+        let parent = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+        return "; did you mean \(quoted(parent + near))?"
     }
 }
 

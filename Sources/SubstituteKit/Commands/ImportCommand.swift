@@ -52,12 +52,14 @@ enum ImportCommand {
         if filter.exclusions.contains("") { throw UsageError("--exclude needs a part of a URL") }
         filter.stripsQuery = arguments.has(stripQuery)
         filter.limit = try Option.size(in: arguments)
-        let path = try ManifestLocation.find(arguments.operands.count == 2 ? arguments.operands.first : nil)
+        let manifest = try ManifestLocation(console).find(
+            arguments.operands.count == 2 ? arguments.operands.first : nil
+        )
         let capture = try HARFile(read(file, console), name: file == "-" ? "<stdin>" : file)
-        var addition = try Addition(to: path)
-        let staging = try StagingFolder.guarded(for: path, isDryRun: arguments.has(.dryRun))
+        var addition = try Addition(to: manifest, on: console.now())
+        let staging = try StagingFolder.guarded(for: manifest, isDryRun: arguments.has(.dryRun), console)
         var report = ImportReport()
-        for choice in CaptureSelection(capture, filter).choices {
+        for choice in CaptureSelection(capture, filter, console.tool).choices {
             switch choice.result {
             case .failure(let error):
                 report.leave(choice.url, error.message)
@@ -85,8 +87,8 @@ enum ImportCommand {
 
     private static func read(_ file: String, _ console: Console) throws -> Data {
         if file == "-" { return try console.readAll() }
-        guard FileSystem.kind(of: file) != nil else { throw ToolError("\(quoted(file)) does not exist") }
-        return try FileSystem.contents(of: file)
+        guard console.folder.kind(of: file) != nil else { throw ToolError("\(quoted(file)) does not exist") }
+        return try console.folder.contents(of: file)
     }
 
     private static func kinds(_ arguments: Arguments) throws(UsageError) -> Set<ResourceKind> {

@@ -22,8 +22,8 @@ enum InitCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one folder") }
-        let name = try arguments.operands.first ?? defaultFolder()
-        let folder = FileSystem.place(of: name)
+        let name = try arguments.operands.first ?? defaultFolder(console)
+        let folder = console.folder.place(of: name)
         let (manifest, file) = (
             folder.appendingPathComponent("manifest.json"), folder.appendingPathComponent("hello.txt")
         )
@@ -36,7 +36,9 @@ enum InitCommand {
             throw ToolError("the folder \(quoted(name)) cannot be made: \(error.localizedDescription)")
         }
         let package = package(around: folder)
-        let schema = (package ?? folderOfSchema(for: folder)).appendingPathComponent("manifest.schema.json")
+        let schema = (package ?? folderOfSchema(for: folder, in: console.folder)).appendingPathComponent(
+            "manifest.schema.json"
+        )
         if !FileManager.default.fileExists(atPath: schema.path) { try create(Schema.text, at: schema) }
         let text = """
             {
@@ -58,15 +60,15 @@ enum InitCommand {
         )
         if let step = nextStep(folder, in: package) { console.print("  \(step)") }
         var table = TextTable()
-        table.append(["  " + ToolName.words("check"), "tells everything that is wrong with the manifest"])
-        table.append(["  " + ToolName.words("preview"), "shows what ships"])
+        table.append(["  " + console.tool.words("check"), "tells everything that is wrong with the manifest"])
+        table.append(["  " + console.tool.words("preview"), "shows what ships"])
         table.lines.forEach(console.print)
         return 0
     }
 
     /// The folder around this one; this one itself where that is outside the current folder.
-    private static func folderOfSchema(for folder: URL) -> URL {
-        let current = URL(fileURLWithPath: FileManager.default.currentDirectoryPath).standardizedFileURL
+    private static func folderOfSchema(for folder: URL, in here: CurrentFolder) -> URL {
+        let current = URL(fileURLWithPath: here.path).standardizedFileURL
         let isBelow =
             folder.pathComponents.count > current.pathComponents.count
             && folder.pathComponents.starts(with: current.pathComponents)
@@ -86,18 +88,16 @@ enum InitCommand {
         return "In Package.swift, for the target \(visible(names[1])): resources: [.copy(\(quoted(path)))]"
     }
 
-    private static func defaultFolder() throws(UsageError) -> String {
-        guard FileManager.default.fileExists(atPath: "Package.swift") else { return "Substitutions" }
-        let names = ((try? FileManager.default.contentsOfDirectory(atPath: "Sources")) ?? []).sorted()
-        let targets = names.filter { name in
-            var isFolder: ObjCBool = false
-            let isThere = FileManager.default.fileExists(atPath: "Sources/\(name)", isDirectory: &isFolder)
-            return isThere && isFolder.boolValue && !name.hasPrefix(".")
+    private static func defaultFolder(_ console: Console) throws(UsageError) -> String {
+        let folder = console.folder
+        guard folder.targetKind(of: "Package.swift") != nil else { return "Substitutions" }
+        let targets = folder.names(in: "Sources").sorted().filter { name in
+            !name.hasPrefix(".") && folder.targetKind(of: "Sources/\(name)") == .typeDirectory
         }
         guard let target = targets.first, targets.count == 1 else {
             let example = "Sources/\(visible(targets.first ?? "App"))/Substitutions"
             throw UsageError(
-                "name the folder in the target that ships it, such as: \(ToolName.words("init \(example)"))"
+                "name the folder in the target that ships it, such as: \(console.tool.words("init \(example)"))"
             )
         }
         return "Sources/\(target)/Substitutions"

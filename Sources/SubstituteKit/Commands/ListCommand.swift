@@ -24,13 +24,12 @@ enum ListCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
-        let path = try ManifestLocation.find(arguments.operands.first)
-        let check = ManifestCheck(URL(fileURLWithPath: path), name: path)
+        let check = ManifestCheck(try ManifestLocation(console).find(arguments.operands.first), on: console.now())
         guard check.errors.isEmpty else {
             for issue in check.errors { console.complain("\(issue)") }
             return 1
         }
-        let shipped = check.substitutions.filter { !$0.isExpired(on: Date()) }
+        let shipped = check.shipped
         if arguments.has(json) {
             for substitution in shipped { console.print(try JSONLine.encode(Row(substitution))) }
             return 0

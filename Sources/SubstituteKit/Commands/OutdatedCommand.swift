@@ -33,15 +33,14 @@ enum OutdatedCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
-        let path = try ManifestLocation.find(arguments.operands.first)
-        let manifest = URL(fileURLWithPath: path)
-        let check = ManifestCheck(manifest, name: path)
+        let manifest = try ManifestLocation(console).find(arguments.operands.first)
+        let check = ManifestCheck(manifest, on: console.now())
         guard check.errors.isEmpty else {
             for issue in check.errors { console.complain("\(issue)") }
             return 1
         }
-        let remote = RemoteCheck(check.substitutions, in: manifest.deletingLastPathComponent())
-        let findings = await remote.findings(of: remote.copies)
+        let remote = RemoteCheck(check, in: manifest.folder)
+        let findings = await remote.findings(of: remote.copies, console.network)
         if arguments.has(json) {
             for finding in findings { console.print(try JSONLine.encode(Row(finding))) }
         } else {

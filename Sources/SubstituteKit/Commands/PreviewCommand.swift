@@ -44,65 +44,70 @@ enum PreviewCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
-        let path = try ManifestLocation.find(arguments.operands.first)
+        let manifest = try ManifestLocation(console).find(arguments.operands.first)
         if arguments.has(serves) {
             guard !arguments.has(output) else { throw UsageError("--serve writes no file; leave --output out") }
-            try await serve(path, arguments, console)
+            try await serve(manifest, arguments, console)
         }
         let named = arguments.values(output).last.flatMap { $0 == "-" ? nil : $0 }
         let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(
             "preview-\(UUID().uuidString).html"
         ).path
         let output = named ?? (arguments.has(opens) ? temporary : nil)
-        let manifest = URL(fileURLWithPath: path)
-        let check = ManifestCheck(manifest, name: path)
+        let check = ManifestCheck(manifest, on: console.now())
         if let issue = check.issues.first, issue.code == .unreadableManifest { throw ToolError(issue.message) }
-        let page = URL(fileURLWithPath: output ?? "preview.html")
+        let page = console.folder.url(output ?? "preview.html")
         let preview = PreviewPage(
             check,
-            folder: manifest.deletingLastPathComponent(),
+            folder: manifest.folder,
             from: page.deletingLastPathComponent(),
-            marks: arguments.has(outdated) ? await marks(of: check.substitutions, beside: manifest) : [:],
+            marks: arguments.has(outdated) ? await marks(of: check, manifest, console) : [:],
             // A file that was named may be handed on.
-            editable: named == nil && arguments.has(opens) ? manifest : nil
+            editable: named == nil && arguments.has(opens) ? manifest.url : nil
         )
         guard let output else {
             console.print(preview.html)
             return 0
         }
         let written = page.resolvingSymlinksInPath().path
-        let sources = [manifest.resolvingSymlinksInPath().path] + check.substitutions.map(\.realPath)
+        let sources = [manifest.url.resolvingSymlinksInPath().path] + check.substitutions.map(\.realPath)
         if sources.contains(written) {
             throw UsageError("\(quoted(output)) is what is to be shown; name another file")
         }
-        try Console.write(preview.html, to: output)
+        try console.write(preview.html, to: output)
         console.print("\(visible(output)) shows \(PreviewSummary(check).shown)")
-        if arguments.has(opens) { try open(page.resolvingSymlinksInPath().path) }
+        if arguments.has(opens) { try open(page.resolvingSymlinksInPath().path, console) }
         return 0
     }
 
     /// Serves the page until the process is ended.
-    private static func serve(_ path: String, _ arguments: Arguments, _ console: Console) async throws -> Never {
-        let server = try PreviewServer(path)
+    private static func serve(_ manifest: ManifestFile, _ arguments: Arguments, _ console: Console) async throws
+        -> Never
+    {
+        let server = try PreviewServer(manifest, console.now)
         let address = server.url?.absoluteString ?? ""
-        console.print("\(visible(path)): \(server.summary)\nOpen \(address) in a browser. End with Control-C.")
+        console.print("\(visible(manifest.name)): \(server.summary)\nOpen \(address) in a browser. End with Control-C.")
         console.flush()
-        if arguments.has(opens) { try open(address) }
+        if arguments.has(opens) { try open(address, console) }
         if arguments.has(outdated) {
-            server.mark(await marks(of: server.substitutions, beside: URL(fileURLWithPath: path)))
+            server.mark(await marks(of: server.current, manifest, console))
         }
         while true { try await Task.sleep(nanoseconds: .max) }
     }
 
     /// Sentences about files that differ from what their servers have, by their paths.
-    private static func marks(of substitutions: [Substitution], beside manifest: URL) async -> [String: String] {
-        let remote = RemoteCheck(substitutions, in: manifest.deletingLastPathComponent())
-        let findings = await remote.findings(of: remote.copies)
+    private static func marks(
+        of check: ManifestCheck,
+        _ manifest: ManifestFile,
+        _ console: Console
+    ) async -> [String: String] {
+        let remote = RemoteCheck(check, in: manifest.folder)
+        let findings = await remote.findings(of: remote.copies, console.network)
         let told = findings.compactMap { finding in finding.mark.map { (finding.copy.substitution.file, $0) } }
         return Dictionary(told) { first, _ in first }
     }
 
-    private static func open(_ page: String) throws {
+    private static func open(_ page: String, _ console: Console) throws {
         // The desktop's own command for "open with whatever opens this". iOS and its relatives start no processes.
         #if os(macOS) || os(Linux)
         #if os(macOS)
@@ -114,7 +119,7 @@ enum PreviewCommand {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [opener, page]
         // What the browser starts is no plugin of the package manager.
-        process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("SUBSTITUTE_") }
+        process.environment = console.environment.filter { !$0.key.hasPrefix("SUBSTITUTE_") }
         try process.run()
         guard exitStatus(of: process) == 0 else { throw ToolError("\(opener) could not open \(quoted(page))") }
         #else

@@ -31,7 +31,7 @@ enum SchemaCommand {
             console.print(String(Schema.text.dropLast()))
             return 0
         }
-        try Console.write(Schema.text, to: file)
+        try console.write(Schema.text, to: file)
         console.print("Wrote \(visible(file)).")
         return 0
     }

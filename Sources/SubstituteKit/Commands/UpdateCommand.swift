@@ -26,12 +26,11 @@ enum UpdateCommand {
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
         let limit = try Option.size(in: arguments)
-        let path = try ManifestLocation.find(arguments.operands.first)
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-        var addition = try Addition(to: path)
+        let manifest = try ManifestLocation(console).find(arguments.operands.first)
+        var addition = try Addition(to: manifest, on: console.now())
         var updated: [String] = []
-        let remote = RemoteCheck(addition.substitutions, in: folder)
-        let findings = await remote.findings(of: remote.copies)
+        let remote = RemoteCheck(addition.check, in: manifest.folder)
+        let findings = await remote.findings(of: remote.copies, console.network)
         // Which of two URLs is meant nobody knows.
         let shared = Dictionary(grouping: findings.filter { $0.word != "exempt" }) { $0.copy.substitution.realPath }
         func isShared(_ finding: RemoteCheck.Finding) -> Bool {
@@ -44,9 +43,9 @@ enum UpdateCommand {
         if arguments.has(.dryRun) {
             for finding in outdated { console.print("would load \(visible(finding.copy.substitution.file))") }
         } else {
-            let staging = try StagingFolder.guarded(for: path, isDryRun: false)
+            let staging = try StagingFolder.guarded(for: manifest, isDryRun: false, console)
             let downloads = outdated.map { Download(key: $0.copy.key, url: $0.copy.url) }
-            for (finding, load) in zip(outdated, await Download.loads(downloads, staging, limit)) {
+            for (finding, load) in zip(outdated, await Download.loads(downloads, staging, limit, console.network)) {
                 switch load.map({ addition.replace(finding.copy.substitution, with: $0) }) {
                 case .success(.refused(let reason)): failed.append((finding.copy, reason))
                 case .failure(let error): failed.append((finding.copy, error.message))

@@ -43,17 +43,15 @@ enum WebExtensionCommand {
             throw UsageError("name the folder to write, as in: substitute webextension -o SiteWithAppFiles")
         }
         let pages = try arguments.values(pages).map(HostPattern.read)
-        let path = try ManifestLocation.find(arguments.operands.first)
-        let manifest = URL(fileURLWithPath: path)
-        let check = ManifestCheck(manifest, name: path)
+        let manifest = try ManifestLocation(console).find(arguments.operands.first)
+        let check = ManifestCheck(manifest, on: console.now())
         guard check.errors.isEmpty else {
             for issue in check.errors { console.complain("\(issue)") }
             return 1
         }
-        let target = try OutputFolder(folder, besides: manifest.deletingLastPathComponent())
+        let target = try OutputFolder(folder, in: console.folder, besides: manifest.folder)
         let archive = arguments.has(zip) ? try ArchiveFile(beside: target) : nil
-        let shipped = check.substitutions.filter { !$0.isExpired(on: Date()) }
-        let web = try WebExtension(shipped, name: URL(fileURLWithPath: path).lastPathComponent, pages: pages)
+        let web = try WebExtension(check.shipped, name: manifest.url.lastPathComponent, pages: pages)
         try target.write(web.files)
         try archive?.write(web.files)
         report(web, target, archive, console)
@@ -77,7 +75,7 @@ enum WebExtensionCommand {
         if lost > 0 {
             console.print(
                 "\(counted(lost, "reference")) in its stylesheets and scripts \(lost == 1 ? "leads" : "lead") nowhere in a browser; "
-                    + "see: \(ToolName.words("check --web-views"))"
+                    + "see: \(console.tool.words("check --web-views"))"
             )
         }
         let dated = web.ruleset.dated

@@ -29,7 +29,8 @@ struct Addition {
     private var names: FileNames
     private var record: RemoteRecord
     private let table: SubstitutionTable
-    private let check: ManifestCheck
+    /// What there is to tell of the manifest as it was.
+    let check: ManifestCheck
     private var added: [ManifestText.Entry] = []
 
     /// What became of a resource.
@@ -47,24 +48,26 @@ struct Addition {
     /// Begins with a manifest as it is.
     ///
     /// - Throws: ``ToolError`` with its errors, when it has some.
-    init(to path: String) throws(ToolError) {
-        let manifest = URL(fileURLWithPath: path)
-        let folder = manifest.deletingLastPathComponent()
-        check = ManifestCheck(manifest, name: path)
+    init(to manifest: ManifestFile, on date: Date) throws(ToolError) {
+        let (folder, name) = (manifest.folder, manifest.name)
+        check = ManifestCheck(manifest, on: date)
         guard check.errors.isEmpty else {
             throw ToolError(
                 "the manifest has errors; mend them first\n" + check.errors.map(\.description).joined(separator: "\n")
             )
         }
         do {
-            table = try SubstitutionTable(SubstitutionManifest(check.text, name: path, url: manifest), folder: folder)
+            table = try SubstitutionTable(
+                SubstitutionManifest(check.text, name: name, url: manifest.url),
+                folder: folder
+            )
         } catch {
             throw ToolError("\(error)")
         }
         text = try ManifestText(check.text)
         names = FileNames(in: folder)
         record = RemoteRecord(in: folder)
-        change = FolderChange(manifest, name: path, original: check.text)
+        change = FolderChange(manifest.url, name: name, original: check.text, date: date)
     }
 
     /// What the manifest maps.
@@ -75,7 +78,7 @@ struct Addition {
     /// What is to be said of a URL that an entry names already; nil when none does.
     func known(_ key: URLPattern) -> Outcome? {
         if let old = substitution(for: key) {
-            return old.isExpired(on: Date())
+            return old.isExpired(on: check.date)
                 ? .refused("its entry in line \(old.line) has ended; remove it, or set a later day")
                 : .present(old.line)
         }

@@ -13,13 +13,15 @@ struct FolderChange {
     let name: String
     /// Its text when it was read.
     private let original: Data
+    /// When that was.
+    private let date: Date
     /// Its new text; nil when it stays.
     var text: Data?
     /// Made files, and the paths below the folder that they get.
     private(set) var files: [(made: URL, path: String)] = []
 
-    init(_ manifest: URL, name: String, original: Data) {
-        (self.manifest, self.name, self.original) = (manifest, name, original)
+    init(_ manifest: URL, name: String, original: Data, date: Date) {
+        (self.manifest, self.name, self.original, self.date) = (manifest, name, original, date)
     }
 
     private var folder: URL { manifest.deletingLastPathComponent() }
@@ -119,7 +121,7 @@ struct FolderChange {
 
     private func checkManifest() throws {
         guard let text else { return }
-        let check = ManifestCheck(text, name: name, url: manifest, folder: folder)
+        let check = ManifestCheck(text, name: name, url: manifest, folder: folder, on: date)
         guard check.errors.isEmpty else {
             let list = check.errors.prefix(3).map(\.description).joined(separator: "\n")
             throw ToolError("the manifest would have errors, so nothing was changed:\n\(list)")

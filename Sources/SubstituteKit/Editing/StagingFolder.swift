@@ -1,6 +1,5 @@
 import Foundation
 import LocalSubstitutionCache
-import LoopbackServer
 
 /// A folder in the manifest's, in which files are made before they get their places.
 ///
@@ -15,23 +14,43 @@ final class StagingFolder: @unchecked Sendable {
     private var isCommitted = false
     /// A folder that was made only for this one.
     private var outer: URL?
-    private var interruption: Interruption?
+    /// Keeps the tool from being ended at once.
+    private var interruption: AnyObject?
     /// Called after each step of a change, so that a test sees what a run leaves that is killed there.
     var afterEachStep: () -> Void = {}
 
-    /// Makes the folder, which a signal such as that of Control-C removes before it ends the tool.
-    static func guarded(for manifest: String, isDryRun: Bool) throws -> StagingFolder {
-        let interruption = Interruption()
-        let folder = try interruption.guarding { try StagingFolder(for: manifest, isDryRun: isDryRun) }
+    /// Makes the folder, which is removed when somebody interrupts the tool.
+    static func guarded(for manifest: ManifestFile, isDryRun: Bool, _ console: Console) throws -> StagingFolder {
+        let maker = Maker()
+        // From now on an interruption leaves no folder behind.
+        let interruption = console.interruptions { maker.folder?.undo() ?? true }
+        let folder = try maker.make { try StagingFolder(for: manifest, isDryRun: isDryRun) }
         folder.interruption = interruption
         return folder
     }
 
+    /// What is known of the folder while it is made, when an interruption waits for it.
+    // Mutable state is only accessed inside the lock.
+    private final class Maker: @unchecked Sendable {
+        private let lock = NSLock()
+        private weak var made: StagingFolder?
+
+        var folder: StagingFolder? { lock.withLock { made } }
+
+        func make(_ make: () throws -> StagingFolder) throws -> StagingFolder {
+            try lock.withLock {
+                let folder = try make()
+                made = folder
+                return folder
+            }
+        }
+    }
+
     /// Makes the folder beside a manifest, or, for a run that is to write nothing, where temporary files lie.
-    private convenience init(for manifest: String, isDryRun: Bool) throws(ToolError) {
+    private convenience init(for manifest: ManifestFile, isDryRun: Bool) throws(ToolError) {
         let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         if isDryRun { mkdir(temporary.path, 0o700) }
-        try self.init(in: isDryRun ? temporary : URL(fileURLWithPath: manifest).deletingLastPathComponent())
+        try self.init(in: isDryRun ? temporary : manifest.folder)
         if isDryRun { outer = temporary }
     }
 
@@ -122,69 +141,24 @@ final class StagingFolder: @unchecked Sendable {
         }
     }
 
-    /// The most looks, a millisecond apart, for files that are still written when a signal has come.
+    /// The most looks, a millisecond apart, for files that are still written after an interruption.
     private static let patience = 1000
 
-    /// Held while a signal ends the tool.
-    private static let ending = NSLock()
-
-    /// Returns unless a signal is ending the tool: the run fails then because its folder is removed, and the status is
-    /// the signal's.
-    static func waitForSignal() { ending.withLock {} }
-
-    /// Ends the tool after a signal, unless all is done that it was to do.
-    fileprivate func end(with status: Int32) {
-        Self.ending.lock()
-        // What has begun to get its place gets it, or is put back.
+    /// Removes what was made, unless all is done that the tool was to do.
+    ///
+    /// - Returns: Whether the tool may end.
+    private func undo() -> Bool {
+        // What has begun to get its place gets it, or is put back. No file gets a new place after that.
         lock.lock()
         if isCommitted {
             lock.unlock()
-            return Self.ending.unlock()
+            return false
         }
-        // No file gets a new place now, but one that has its place may still be written.
+        // One that has its place may still be written.
         for _ in 0..<Self.patience where FileSystem.kind(of: url.path) != nil {
             remove()
             usleep(1000)
         }
-        Interruption.end(with: status)
-    }
-}
-
-/// What becomes of the tool at a signal: from the moment on at which this is made, it leaves no folder behind.
-// Mutable state is only accessed inside the lock.
-private final class Interruption: @unchecked Sendable {
-    private let lock = NSLock()
-    private weak var folder: StagingFolder?
-    private var sources: [any DispatchSourceSignal] = []
-
-    init() {
-        sources = [SIGINT, SIGTERM, SIGHUP].map { number in
-            EndingSignal.source(number) { [weak self] in
-                guard let self else { return }
-                let folder = lock.withLock { self.folder }
-                if let folder { folder.end(with: 128 + number) } else { Self.end(with: 128 + number) }
-            }
-        }
-    }
-
-    /// Makes the folder; a signal waits for it.
-    func guarding(_ make: () throws -> StagingFolder) throws -> StagingFolder {
-        try lock.withLock {
-            let made = try make()
-            folder = made
-            return made
-        }
-    }
-
-    static func end(with status: Int32) -> Never {
-        FileHandle.standardError.write(Data("\nStopped; nothing was changed.\n".utf8))
-        _exit(status)
-    }
-
-    deinit {
-        for source in sources {
-            source.cancel()
-            signal(Int32(source.handle), SIG_DFL)
-        }
+        return true
     }
 }

@@ -40,14 +40,13 @@ struct PreviewPage {
         summary = PreviewSummary(check)
         self.version = version
         self.editable = editable
-        let now = Date()
         cards = check.substitutions.enumerated().map { number, substitution in
             PreviewCard(
                 substitution: substitution,
                 kind: FileKind(substitution.mediaType),
                 address: address(substitution),
                 problem: check.contentProblems[substitution.file],
-                isExpired: substitution.isExpired(on: now),
+                isExpired: substitution.isExpired(on: check.date),
                 mark: marks[substitution.file],
                 number: number
             )

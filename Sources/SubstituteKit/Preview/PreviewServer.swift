@@ -8,8 +8,8 @@ import LoopbackServer
 /// have its own name lead here (DNS rebinding).
 // Mutable state is only accessed inside the condition's lock.
 final class PreviewServer: @unchecked Sendable {
-    private let path: String
-    private let manifest: URL
+    private let manifest: ManifestFile
+    private let now: @Sendable () -> Date
     private let condition = NSCondition()
     private var version = 1
     private var check: ManifestCheck
@@ -25,17 +25,16 @@ final class PreviewServer: @unchecked Sendable {
     private static let prefix = "/files/"
 
     /// Starts to serve.
-    init(_ path: String) throws {
-        self.path = path
-        manifest = URL(fileURLWithPath: path)
-        check = ManifestCheck(manifest, name: path)
+    init(_ manifest: ManifestFile, _ now: @escaping @Sendable () -> Date) throws {
+        (self.manifest, self.now) = (manifest, now)
+        check = ManifestCheck(manifest, on: now())
         if let issue = check.issues.first, issue.code == .unreadableManifest { throw ToolError(issue.message) }
         layOut()
         server = try LoopbackServer(maximumBody: 0, remembersRequests: false) { [weak self] request in
             self?.answer(request) ?? .text("", status: 503)
         }
         do {
-            watcher = try FolderWatcher(manifest.deletingLastPathComponent(), manifest: manifest) { [weak self] _ in
+            watcher = try FolderWatcher(manifest.folder, manifest: manifest.url) { [weak self] _ in
                 self?.changed()
             }
         } catch {
@@ -52,8 +51,8 @@ final class PreviewServer: @unchecked Sendable {
     /// A summary of the manifest as it is now.
     var summary: String { condition.withLock { PreviewSummary(check).description } }
 
-    /// The substitutions that are shown.
-    var substitutions: [Substitution] { condition.withLock { check.substitutions } }
+    /// What is shown.
+    var current: ManifestCheck { condition.withLock { check } }
 
     /// Says of files what their servers say.
     func mark(_ marks: [String: String]) {
@@ -65,7 +64,7 @@ final class PreviewServer: @unchecked Sendable {
     }
 
     private func changed() {
-        let check = ManifestCheck(manifest, name: path)
+        let check = ManifestCheck(manifest, on: now())
         condition.withLock {
             self.check = check
             version += 1
@@ -79,7 +78,7 @@ final class PreviewServer: @unchecked Sendable {
         var rows: [String: Substitution] = [:]
         let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }
         let valid = marks.filter { $0.value.version == versions[$0.key] }.mapValues(\.words)
-        let preview = PreviewPage(check, version: version, marks: valid, editable: manifest) { substitution in
+        let preview = PreviewPage(check, version: version, marks: valid, editable: manifest.url) { substitution in
             let address = Self.prefix + PreviewPage.encoded(substitution.file)
             rows[address] = substitution
             return "\(address)?\(versions[substitution.file] ?? "")"
@@ -129,7 +128,7 @@ final class PreviewServer: @unchecked Sendable {
         if let header = request.headers["range"], case .part(let part) = ByteRange(header, length: row.size) {
             range = part
         }
-        guard let data = row.data(in: manifest.deletingLastPathComponent(), range) else { return nil }
+        guard let data = row.data(in: manifest.folder, range) else { return nil }
         // A page of the manifest is shown like one of a stranger: it reads nothing here.
         let headers = [
             "Cache-Control": "max-age=31536000, immutable", "Content-Security-Policy": "sandbox",

@@ -12,10 +12,11 @@ struct Download: Sendable {
     static func loads(
         _ downloads: [Download],
         _ staging: StagingFolder,
-        _ limit: Int?
+        _ limit: Int?,
+        _ network: Network
     ) async -> [Result<Resource, ToolError>] {
-        let progress = ProgressLine(of: downloads.count)
-        let fetcher = Fetcher { progress.receive($0) }
+        let progress = ProgressLine(of: downloads.count, network.showProgress)
+        let fetcher = Fetcher(network) { progress.receive($0) }
         defer {
             fetcher.finish()
             progress.end()

@@ -61,11 +61,13 @@ final class Fetcher: NSObject, @unchecked Sendable {
     /// How long a server may be silent, in seconds.
     static let patience = 60.0
 
-    /// - Parameter whenReceived: Called with the number of bytes that came, again and again, on the session's queue.
-    init(whenReceived: @escaping @Sendable (Int) -> Void = { _ in }) {
+    /// - Parameters:
+    ///   - network: Makes the session's configuration.
+    ///   - whenReceived: Called with the number of bytes that came, again and again, on the session's queue.
+    init(_ network: Network, whenReceived: @escaping @Sendable (Int) -> Void = { _ in }) {
         self.whenReceived = whenReceived
         super.init()
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = network.configuration()
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false

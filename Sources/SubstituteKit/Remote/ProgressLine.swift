@@ -4,7 +4,7 @@ import LocalSubstitutionCache
 /// How far a run is, on one line of a terminal that is written again and again; nothing in a pipe.
 // Mutable state is only accessed inside the lock.
 final class ProgressLine: @unchecked Sendable {
-    private let isShown = isatty(2) == 1
+    private let show: (@Sendable (String) -> Void)?
     private let total: Int
     private let start = DispatchTime.now()
     private let lock = NSLock()
@@ -13,13 +13,16 @@ final class ProgressLine: @unchecked Sendable {
     private var last = DispatchTime(uptimeNanoseconds: 0)
     private var width = 0
 
-    init(of total: Int) { self.total = total }
+    /// - Parameters:
+    ///   - total: The number of steps.
+    ///   - show: Writes to a terminal; nil where there is none.
+    init(of total: Int, _ show: (@Sendable (String) -> Void)?) { (self.total, self.show) = (total, show) }
 
     /// One more is done.
     func step() {
         lock.withLock {
             done += 1
-            show(always: true)
+            write(always: true)
         }
     }
 
@@ -27,27 +30,26 @@ final class ProgressLine: @unchecked Sendable {
     func receive(_ bytes: Int) {
         lock.withLock {
             self.bytes = bytes
-            show(always: false)
+            write(always: false)
         }
     }
 
     /// Takes the line away.
     func end() {
         lock.withLock {
-            guard isShown, width > 0 else { return }
-            FileHandle.standardError.write(Data("\r\(String(repeating: " ", count: width))\r".utf8))
+            if width > 0 { show?("\r\(String(repeating: " ", count: width))\r") }
         }
     }
 
-    private func show(always: Bool) {
+    private func write(always: Bool) {
         let now = DispatchTime.now()
         // Ten times a second is as much as anybody reads.
-        guard isShown, always || now.uptimeNanoseconds - last.uptimeNanoseconds > 100_000_000 else { return }
+        guard let show, always || now.uptimeNanoseconds - last.uptimeNanoseconds > 100_000_000 else { return }
         last = now
         let seconds = max(Double(now.uptimeNanoseconds - start.uptimeNanoseconds) / 1e9, 0.1)
         let line = "\(done) of \(total), \(ByteCount(bytes)), \(ByteCount(Int(Double(bytes) / seconds)))/s"
         let padding = String(repeating: " ", count: max(0, width - line.count))
-        FileHandle.standardError.write(Data("\r\(line)\(padding)".utf8))
+        show("\r\(line)\(padding)")
         width = max(width, line.count)
     }
 }

@@ -35,10 +35,9 @@ struct RemoteCheck {
     let copies: [Copy]
     private let record: RemoteRecord
 
-    init(_ substitutions: [Substitution], in folder: URL) {
+    init(_ check: ManifestCheck, in folder: URL) {
         var seen: Set<Data> = []
-        let now = Date()
-        copies = substitutions.filter { !$0.isExpired(on: now) }.compactMap { substitution in
+        copies = check.shipped.compactMap { substitution in
             // A folder's index answers for two URLs.
             let file = Data("\(substitution.line):\(substitution.column):\(substitution.realPath)".utf8)
             guard seen.insert(file).inserted,
@@ -66,9 +65,9 @@ struct RemoteCheck {
     private static let largeSize = 64 * 1024
 
     /// Asks each server, a few at a time.
-    func findings(of copies: [Copy]) async -> [Finding] {
-        let progress = ProgressLine(of: copies.count)
-        let fetcher = Fetcher { progress.receive($0) }
+    func findings(of copies: [Copy], _ network: Network) async -> [Finding] {
+        let progress = ProgressLine(of: copies.count, network.showProgress)
+        let fetcher = Fetcher(network) { progress.receive($0) }
         defer {
             fetcher.finish()
             progress.end()

@@ -27,12 +27,13 @@ struct OutputFolder {
     ///
     /// - Parameters:
     ///   - path: As it was named.
+    ///   - current: The folder that somebody is in.
     ///   - sources: The folder that the files come from, into which nothing is written.
     /// - Throws: ``UsageError`` when it may not.
-    init(_ path: String, besides sources: URL) throws {
+    init(_ path: String, in current: CurrentFolder, besides sources: URL) throws {
         self.path = path
         let name = path.hasSuffix("/") ? String(path.reversed().drop { $0 == "/" }.reversed()) : path
-        let absolute = FileSystem.place(of: name.isEmpty ? path : name)
+        let absolute = current.place(of: name.isEmpty ? path : name)
         url = absolute.deletingLastPathComponent().resolvingSymlinksInPath()
             .appendingPathComponent(absolute.lastPathComponent).resolvingSymlinksInPath()
         let (folder, files) = (url.path + "/", sources.resolvingSymlinksInPath().path + "/")
@@ -41,8 +42,8 @@ struct OutputFolder {
                 "\(quoted(path)) lies in the manifest's folder, and would ship with the app; name another folder"
             )
         }
-        let current = URL(fileURLWithPath: FileManager.default.currentDirectoryPath).resolvingSymlinksInPath()
-        if (current.path + "/").hasPrefix(folder) {
+        let here = URL(fileURLWithPath: current.path).resolvingSymlinksInPath()
+        if (here.path + "/").hasPrefix(folder) {
             throw UsageError("\(quoted(path)) is the folder you are in, or one around it; name another folder")
         }
         guard FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path) else {

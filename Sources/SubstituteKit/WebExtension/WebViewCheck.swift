@@ -13,9 +13,8 @@ struct WebViewCheck {
     init(_ check: ManifestCheck) {
         self.check = check
         guard check.issues.allSatisfy({ $0.severity == .warning }) else { return }
-        let shipped = check.substitutions.filter { !$0.isExpired(on: Date()) }
         do {
-            let web = try WebExtension(shipped, name: check.name, pages: [])
+            let web = try WebExtension(check.shipped, name: check.name, pages: [])
             counts =
                 "\(counted(web.ruleset.rules.count, "rule")) of \(WebExtension.maximumRules) in a browser, "
                 + "\(web.ruleset.rules.count { $0.filter.pattern == nil }) of \(WebExtension.maximumExpressions) with a regular expression"

@@ -455,7 +455,7 @@ struct ImportTests {
     func unreadable() async throws {
         let before = try site.listing
         for (path, reason) in [("none.har", "does not exist"), (".", "cannot be read: ")] {
-            let result = try await Tool.run(["import", "manifest.json", path], in: site.url)
+            let result = await Tool.run(["import", "manifest.json", path], in: site.url)
             #expect(result.status == 1)
             #expect(result.errors.hasPrefix("substitute import: \"\(path)\" \(reason)"))
         }
@@ -517,7 +517,7 @@ struct ImportTests {
         #expect(result.output == "3 entries with 16 MB\n", "\(result.errors)")
         #expect(site.bytes("h/a.css") == Data(line.utf8))
         #expect(site.bytes("h/b.bin") == bytes)
-        #expect(try await Tool.run(["list", "manifest.json"], in: site.url).status == 0)
+        #expect(await Tool.run(["list", "manifest.json"], in: site.url).status == 0)
     }
 
     // MARK: - One URL more than once
@@ -707,7 +707,7 @@ struct ImportTests {
         )
         #expect(result.output.contains("https://h/b.css?id=1: keeps its query, by which its content differs\n"))
         #expect(try await site.check().status == 0)
-        let explained = try await Tool.run(["explain", "manifest.json", "https://h/a.css?v=3"], in: site.url)
+        let explained = await Tool.run(["explain", "manifest.json", "https://h/a.css?v=3"], in: site.url)
         #expect(explained.output.contains("h/a.css"))
     }
 
@@ -758,10 +758,10 @@ struct ImportTests {
     func standardInput() async throws {
         try site.folder.write("{}", to: "Substitutions/manifest.json")
         try FileManager.default.removeItem(at: site.url.appendingPathComponent("manifest.json"))
-        let result = try await Tool.run(["import", "-"], input: Data(Self.good.utf8), in: site.url)
+        let result = await Tool.run(["import", "-"], input: Data(Self.good.utf8), in: site.url)
         #expect(result.output == "1 entry with 6 bytes\n", "\(result.errors)")
         #expect(site.bytes("Substitutions/h/a.css") == Data("a { }\n".utf8))
-        let broken = try await Tool.run(["import", "-"], input: Data("{".utf8), in: site.url)
+        let broken = await Tool.run(["import", "-"], input: Data("{".utf8), in: site.url)
         #expect(broken.errors.hasPrefix("substitute import: \"<stdin>\" is no capture (HAR): <stdin>:1:2: "))
     }
 
@@ -771,7 +771,7 @@ struct ImportTests {
     )
     func misuse(words: [String]) async throws {
         let before = try site.listing
-        let result = try await Tool.run(["import"] + words, in: site.url)
+        let result = await Tool.run(["import"] + words, in: site.url)
         #expect(result.status == 2)
         #expect(result.errors.hasPrefix("substitute import: "))
         #expect(try site.listing == before)

@@ -87,14 +87,14 @@ struct RecordedPageTests {
         try recording.write(to: folder.url.appendingPathComponent("page.har"))
 
         // The three commands: begin, import, and the app itself, which is this process.
-        #expect(try await Tool.run(["init"], in: folder.url).status == 0)
-        let before = try await Tool.run(["explain", "-"], input: recording, in: folder.url)
+        #expect(await Tool.run(["init"], in: folder.url).status == 0)
+        let before = await Tool.run(["explain", "-"], input: recording, in: folder.url)
         #expect(before.output.contains("\n0 of ") && !before.output.contains("is answered"), "\(before.output)")
-        let result = try await Tool.run(["import", "page.har"], in: folder.url)
+        let result = await Tool.run(["import", "page.har"], in: folder.url)
         #expect(result.status == 0 && result.errors == "", "\(result)")
-        #expect(try await Tool.run(["check", "--strict"], in: folder.url).status == 0)
+        #expect(await Tool.run(["check", "--strict"], in: folder.url).status == 0)
         // Chromium also asks for an icon that the site does not have.
-        let after = try await Tool.run(["explain", "-"], input: recording, in: folder.url)
+        let after = await Tool.run(["explain", "-"], input: recording, in: folder.url)
         let missing = after.output.split(separator: "\n").filter { $0.contains("is not substituted") }
         #expect(missing.allSatisfy { $0.contains("/favicon.ico ") }, "\(after.output)")
         #expect(after.output.split(separator: "\n").count { $0.contains("is answered with") } == 9)

@@ -31,10 +31,10 @@ struct PackageTextTests {
 
     @Test("A command is named by the words that people use to call the tool")
     func words() {
-        #expect(ToolName.words("check", [:]) == "substitute check")
+        #expect(ToolName([:]).words("check") == "substitute check")
         let plugin = ["SUBSTITUTE_VERB": "substitute"]
-        #expect(ToolName.words("check --web-views", plugin) == "swift package substitute check --web-views")
-        #expect(ToolName.words("init", plugin) == "swift package substitute-edit init")
-        #expect(ToolName.words("--help", plugin) == "swift package substitute --help")
+        #expect(ToolName(plugin).words("check --web-views") == "swift package substitute check --web-views")
+        #expect(ToolName(plugin).words("init") == "swift package substitute-edit init")
+        #expect(ToolName(plugin).words("--help") == "swift package substitute --help")
     }
 }

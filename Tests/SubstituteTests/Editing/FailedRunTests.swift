@@ -72,7 +72,7 @@ struct FailedRunTests {
     private func takeAsUser() async throws -> Program.Result {
         let file = site.url.appendingPathComponent("page.har").path
         let arguments = ["import", "manifest.json", file]
-        if getuid() != 0 { return try await Tool.run(arguments, in: site.url) }
+        if getuid() != 0 { return await Tool.run(arguments, in: site.url) }
         return try await Program.run(
             #require(Program.find("setpriv")),
             ["--reuid=65534", "--regid=65534", "--clear-groups", Tool.url.path] + arguments,
@@ -212,7 +212,8 @@ struct FailedRunTests {
         _ prepare: (inout FolderChange, StagingFolder) throws -> Void
     ) throws -> String {
         let manifest = site.url.appendingPathComponent("manifest.json")
-        var change = FolderChange(manifest, name: "manifest.json", original: try Data(contentsOf: manifest))
+        let text = try Data(contentsOf: manifest)
+        var change = FolderChange(manifest, name: "manifest.json", original: text, date: Date())
         let staging = try StagingFolder(in: site.url)
         try prepare(&change, staging)
         let error = try #require(throws: ToolError.self) { try change.commit(in: staging) }
@@ -261,7 +262,10 @@ struct FailedRunTests {
 
     @Test("A manifest that somebody changed meanwhile is not overwritten")
     func changedMeanwhile() throws {
-        var addition = try Addition(to: site.url.appendingPathComponent("manifest.json").path)
+        var addition = try Addition(
+            to: Tool.manifest(site.url.appendingPathComponent("manifest.json").path),
+            on: Date()
+        )
         let staging = try StagingFolder(in: site.url)
         let resource = Resource(
             key: try URLPattern("https://h/a.css"),

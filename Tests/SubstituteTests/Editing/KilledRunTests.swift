@@ -49,7 +49,7 @@ struct KilledRunTests {
 
     /// Changes the folder with what the site has, and keeps each state on the way.
     private func change(_ take: (inout Addition, Resource) -> Addition.Outcome) throws {
-        var addition = try Addition(to: manifest(of: site.folder.url))
+        var addition = try Addition(to: Tool.manifest(manifest(of: site.folder.url)), on: Date())
         let staging = try StagingFolder(in: site.folder.url)
         for name in Self.names {
             let resource = Resource(
@@ -81,8 +81,8 @@ struct KilledRunTests {
                 let content = try #require(text(name, in: folder))
                 #expect(["old \(name)", "new \(name)"].contains(content))
             }
-            #expect(await Tool.call(["check", manifest(of: folder)]).status == 0)
-            let result = await Tool.call(["update", manifest(of: folder)])
+            #expect(await Tool.run(["check", manifest(of: folder)]).status == 0)
+            let result = await Tool.run(["update", manifest(of: folder)])
             #expect(result.status == 0 && result.errors == "", "\(result)")
             for name in Self.names { #expect(text(name, in: folder) == "new \(name)") }
             #expect(text(".substitute", in: folder) == nil)
@@ -100,12 +100,12 @@ struct KilledRunTests {
         for folder in copies.folders {
             // Nothing that the manifest names is missing.
             #expect(text("manifest.json", in: folder) == "{\n}\n")
-            #expect(await Tool.call(["check", manifest(of: folder)]).status == 0)
+            #expect(await Tool.run(["check", manifest(of: folder)]).status == 0)
             let urls = Self.names.map { "\(site.url)/\($0)" }
             let result =
                 command == "add"
-                ? await Tool.call(["add", manifest(of: folder)] + urls)
-                : await Tool.call(["import", manifest(of: folder), "-"], input: Data(recording.utf8))
+                ? await Tool.run(["add", manifest(of: folder)] + urls)
+                : await Tool.run(["import", manifest(of: folder), "-"], input: Data(recording.utf8))
             #expect(result.status == 0 && result.errors == "", "\(result)")
             let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
             let files = Self.names.map { "\(site.name)/\($0)" }
@@ -123,7 +123,7 @@ struct KilledRunTests {
             return old.map { addition.replace($0, with: resource, as: "new.css") } ?? .added("")
         }
         for folder in copies.folders {
-            let result = await Tool.call(
+            let result = await Tool.run(
                 ["add", "--replace", "--as", "new.css", manifest(of: folder), "\(site.url)/a.css"]
             )
             #expect(result.status == 0, "\(result)")

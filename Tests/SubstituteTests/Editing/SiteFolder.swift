@@ -25,7 +25,7 @@ struct SiteFolder: Sendable {
         let scratch = try TemporaryFolder()
         try scratch.write(recording, to: "page.har")
         let file = scratch.url.appendingPathComponent("page.har").path
-        return try await Tool.run(["import"] + options + ["manifest.json", file], in: url)
+        return await Tool.run(["import"] + options + ["manifest.json", file], in: url)
     }
 
     /// The manifest's text.
@@ -72,6 +72,6 @@ struct SiteFolder: Sendable {
     }
 
     /// Runs `substitute check`.
-    func check() async throws -> Program.Result { try await Tool.run(["check", "manifest.json"], in: url) }
+    func check() async throws -> Program.Result { await Tool.run(["check", "manifest.json"], in: url) }
 }
 #endif

@@ -20,7 +20,7 @@ struct PreviewLayoutTests {
         try folder.write("{ \(entries.joined(separator: ",\n")) }", to: "Site/manifest.json")
         let page = folder.url.appendingPathComponent("page.html")
         let manifest = folder.url.appendingPathComponent("Site/manifest.json").path
-        try #require(await Tool.call(["preview", manifest, "-o", page.path]).status == 0)
+        try #require(await Tool.run(["preview", manifest, "-o", page.path]).status == 0)
         let browser = try await DevTools()
         try await browser.command(
             "Emulation.setDeviceMetricsOverride",

@@ -20,7 +20,7 @@ struct PreviewTests {
 
     /// What a browser finds on the preview page of `manifest`, and what it writes to the console.
     private func look(at manifest: String) async throws -> (page: [String: Any], console: [String]) {
-        let preview = try await Tool.run(["preview", manifest, "--output=preview.html"], in: folder.url)
+        let preview = await Tool.run(["preview", manifest, "--output=preview.html"], in: folder.url)
         #expect(preview.status == 0)
         #expect(preview.output.hasPrefix("preview.html shows "))
         #expect(preview.errors == "")
@@ -125,7 +125,7 @@ struct PreviewTests {
 
     @Test("The page allows nothing from elsewhere, and says so to the browser")
     func policy() async throws {
-        let page = try await Tool.run(["preview", "Sub stitutions/manifest.json"], in: folder.url).output
+        let page = await Tool.run(["preview", "Sub stitutions/manifest.json"], in: folder.url).output
         let start = try #require(page.range(of: "Content-Security-Policy\" content=\""))
         let policy = page[start.upperBound...].prefix { $0 != "\"" }
         #expect(policy.hasPrefix("default-src 'none'; "))
@@ -143,7 +143,7 @@ struct PreviewTests {
     )
     func addresses(output: String, address: String) async throws {
         try folder.write("", to: "out/deep/x")
-        let result = try await Tool.run(["preview", "-o", output, "Sub stitutions/manifest.json"], in: folder.url)
+        let result = await Tool.run(["preview", "-o", output, "Sub stitutions/manifest.json"], in: folder.url)
         #expect(result.status == 0)
         let page = try String(contentsOf: folder.url.appendingPathComponent(output), encoding: .utf8)
         #expect(page.contains("src=\"\(address)\""))
@@ -160,7 +160,7 @@ struct PreviewTests {
             """
         try folder.write(manifest, to: "wrong/manifest.json")
         try folder.write("x", to: "wrong/a.css")
-        let page = try await Tool.run(["preview", "wrong/manifest.json"], in: folder.url).output
+        let page = await Tool.run(["preview", "wrong/manifest.json"], in: folder.url).output
         #expect(page.contains("<a href=\"#line-3-1\" data-place=\"3:37\">3:37</a>"))
         // The entry of the last issue has no file, and so no card.
         #expect(page.contains("<b>error</b> <a data-place=\"4:18\">4:18</a> &quot;gone.css&quot; does not exist"))
@@ -168,7 +168,7 @@ struct PreviewTests {
         #expect(page.contains("2 errors"))
         let line = manifest.replacingOccurrences(of: "\n", with: " ")
         try folder.write(line, to: "wrong/line.json")
-        let linePage = try await Tool.run(["preview", "wrong/line.json"], in: folder.url).output
+        let linePage = await Tool.run(["preview", "wrong/line.json"], in: folder.url).output
         #expect(linePage.contains("<a href=\"#line-1-1\" data-place=\"1:"))
     }
 
@@ -178,14 +178,14 @@ struct PreviewTests {
         let entries = #""https://h/a": "a.css""#
         try folder.write("{ \(entries) }", to: "wrong/manifest.json")
         let manifest = folder.url.appendingPathComponent("wrong/manifest.json").path
-        let right = await Tool.call(["preview", manifest]).output
+        let right = await Tool.run(["preview", manifest]).output
         #expect(right.contains("<title>What ships: ") && right.contains("<h1>What ships</h1>"))
         #expect(right.contains("<p class=\"totals\">1 URL, 1 file, 1 byte: 1 text</p>"))
         #expect(!right.contains("Nothing ships"))
 
         try folder.write("{ \(entries), \"https://h/b\": \"b.css\" }", to: "wrong/manifest.json")
         let page = folder.url.appendingPathComponent("page.html")
-        let told = await Tool.call(["preview", manifest, "-o", page.path])
+        let told = await Tool.run(["preview", manifest, "-o", page.path])
         #expect(
             told.output == "\(page.path) shows that nothing ships: 1 error, and an app refuses the whole manifest. "
                 + "Once it is mended, at least this ships: 1 URL, 1 file, 1 byte: 1 text\n"
@@ -197,7 +197,7 @@ struct PreviewTests {
         #expect(!wrong.contains("What ships"))
 
         try folder.write("{ \"https://h/b\": \"b.css\", \"https://h/c\": 1 }", to: "wrong/manifest.json")
-        let nothing = await Tool.call(["preview", manifest]).output
+        let nothing = await Tool.run(["preview", manifest]).output
         #expect(nothing.contains("<strong class=\"error\">2 errors</strong>, and an app refuses the whole manifest."))
         #expect(!nothing.contains("at least this ships"))
     }
@@ -206,14 +206,14 @@ struct PreviewTests {
     func handedOn() async throws {
         let manifest = folder.url.appendingPathComponent("Sub stitutions/manifest.json")
         let page = folder.url.appendingPathComponent("page.html")
-        _ = await Tool.call(["preview", manifest.path, "--output", page.path])
+        _ = await Tool.run(["preview", manifest.path, "--output", page.path])
         for html in [
-            try String(contentsOf: page, encoding: .utf8), await Tool.call(["preview", manifest.path]).output,
+            try String(contentsOf: page, encoding: .utf8), await Tool.run(["preview", manifest.path]).output,
         ] {
             #expect(html.contains("data-place=\"5:3\"") && !html.contains("data-manifest"))
             #expect(!html.contains("name=\"editor\"") && !html.contains("Sub%20stitutions/manifest.json"))
         }
-        let check = ManifestCheck(manifest, name: "manifest.json")
+        let check = ManifestCheck(try Tool.manifest(manifest.path), on: Date())
         let own = PreviewPage(check, folder: folder.url, from: folder.url, editable: manifest).html
         let path = try #require(
             manifest.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["+", ":", "'"]))
@@ -225,22 +225,22 @@ struct PreviewTests {
 
     @Test("What cannot be shown or written is told, and nothing is lost")
     func failures() async throws {
-        let none = try await Tool.run(["preview", "none.json"], in: folder.url)
+        let none = await Tool.run(["preview", "none.json"], in: folder.url)
         #expect(none.status == 1)
         #expect(none.output == "")
         #expect(none.errors == "substitute preview: \"none.json\" does not exist\n")
         let manifest = "Sub stitutions/manifest.json"
         for output in ["no/such/page.html", "Sub stitutions", ""] {
-            let result = try await Tool.run(["preview", manifest, "-o", output], in: folder.url)
+            let result = await Tool.run(["preview", manifest, "-o", output], in: folder.url)
             #expect(result.status == 1)
             #expect(result.errors.hasPrefix("substitute preview: \"\(output)\" cannot be written; "))
         }
         for output in [manifest, "./Sub stitutions/img/../index.html"] {
-            #expect(try await Tool.run(["preview", manifest, "-o", output], in: folder.url).status == 2)
+            #expect(await Tool.run(["preview", manifest, "-o", output], in: folder.url).status == 2)
         }
-        #expect(try await Tool.run(["check", manifest], in: folder.url).status == 0)
+        #expect(await Tool.run(["check", manifest], in: folder.url).status == 0)
         #expect(
-            try await Tool.run(["preview", manifest, "-o", "-"], in: folder.url).output.hasPrefix("<!doctype html>")
+            await Tool.run(["preview", manifest, "-o", "-"], in: folder.url).output.hasPrefix("<!doctype html>")
         )
     }
 
@@ -249,7 +249,7 @@ struct PreviewTests {
         try folder.write("{ \"https://h/\": \"./\" }", to: "text/manifest.json")
         try folder.write("one {\r\n\ttwo;\r\n}\r\n", to: "text/crlf.css")
         try folder.write(String(repeating: "日本語", count: 1000), to: "text/long.txt")
-        let page = try await Tool.run(["preview", "text/manifest.json"], in: folder.url).output
+        let page = await Tool.run(["preview", "text/manifest.json"], in: folder.url).output
         #expect(page.contains("<pre>one {\n    two;\n}\n</pre>"))
         #expect(page.contains("<pre>日本語日本語"))
         // A text of one line fills the lines of a sample as well as a text of many.
@@ -259,8 +259,8 @@ struct PreviewTests {
 
     @Test("Wrong use is told")
     func usage() async throws {
-        #expect(try await Tool.run(["preview", "--open", "none.json"], in: folder.url).status == 1)
-        #expect(try await Tool.run(["preview"], in: folder.url).status == 2)
+        #expect(await Tool.run(["preview", "--open", "none.json"], in: folder.url).status == 1)
+        #expect(await Tool.run(["preview"], in: folder.url).status == 2)
     }
 }
 #endif

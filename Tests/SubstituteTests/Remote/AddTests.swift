@@ -242,7 +242,7 @@ struct AddTests {
             (["--replace", "\(site.url)/d/"], "the entry in line 3 is for a folder"),
             (["--as", "a.css/b.css", "\(site.url)/b.css"], "a.css"),
         ] {
-            let result = try await Tool.run(["add"] + arguments, in: site.folder.url)
+            let result = await Tool.run(["add"] + arguments, in: site.folder.url)
             #expect(result.status == 1 && result.output == "", "\(arguments): \(result)")
             #expect(result.errors.contains(message), "\(arguments): \(result.errors)")
             #expect(site.listing == before)
@@ -294,7 +294,7 @@ struct AddTests {
             (["add", "ftp://h/a"], "begins with \"ftp:\""), (["add", "--host", "a b", "https://h/a"], "is not a host"),
             (["add", "--max-size", "much", "https://h/a"], "is not a size"),
         ] {
-            let result = try await Tool.run(arguments, in: site.folder.url)
+            let result = await Tool.run(arguments, in: site.folder.url)
             #expect(result.status == 2 && result.errors.contains(message), "\(arguments): \(result.errors)")
         }
         let dry = try await site.run("add", "-n", "\(site.url)/css/site.css")

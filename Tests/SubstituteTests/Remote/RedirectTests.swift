@@ -24,7 +24,7 @@ struct RedirectTests {
     }
 
     private func add(_ path: String) async -> Program.Result {
-        await Tool.call(["add", site.folder.url.appendingPathComponent("manifest.json").path, site.url + path])
+        await Tool.run(["add", site.folder.url.appendingPathComponent("manifest.json").path, site.url + path])
     }
 
     private func redirect(_ path: String, to location: String, status: Int = 302) {
@@ -100,10 +100,10 @@ struct RedirectTests {
     func capitals() async throws {
         let url = site.url.replacingOccurrences(of: "http:", with: "HTTP:") + "/dir/b.css"
         let manifest = site.folder.url.appendingPathComponent("manifest.json").path
-        let result = await Tool.call(["add", manifest, url])
+        let result = await Tool.run(["add", manifest, url])
         #expect(result.status == 0, "\(result)")
         #expect(site.file("manifest.json")?.contains("\"\(url)\"") == true)
-        let outdated = await Tool.call(["outdated", manifest])
+        let outdated = await Tool.run(["outdated", manifest])
         #expect(outdated.status == 0 && outdated.output == "1 file: 1 is up to date\n", "\(outdated)")
     }
 }

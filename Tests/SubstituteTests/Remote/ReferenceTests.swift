@@ -15,7 +15,7 @@ struct ReferenceTests {
 
     private func add(_ words: String...) async -> Program.Result {
         let manifest = site.folder.url.appendingPathComponent("manifest.json").path
-        return await Tool.call(["add", "--with-references", manifest, "\(site.url)/a.css"] + words)
+        return await Tool.run(["add", "--with-references", manifest, "\(site.url)/a.css"] + words)
     }
 
     @Test("Of stylesheets to their end, in a circle, too")

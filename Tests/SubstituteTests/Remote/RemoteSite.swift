@@ -62,7 +62,7 @@ final class RemoteSite: @unchecked Sendable {
     }
 
     /// Runs the tool in the folder.
-    func run(_ arguments: String...) async throws -> Program.Result { try await Tool.run(arguments, in: folder.url) }
+    func run(_ arguments: String...) async throws -> Program.Result { await Tool.run(arguments, in: folder.url) }
 
     /// A file of the folder; nil when there is none.
     func file(_ path: String) -> String? {

@@ -25,7 +25,7 @@ struct BrowserTests {
         let site = try await KindsSite(in: folder)
         defer { site.stop() }
         let out = try TemporaryFolder()
-        let result = try await Tool.run(["webextension", folder.url.path, "-o", "Extension"], in: out.url)
+        let result = await Tool.run(["webextension", folder.url.path, "-o", "Extension"], in: out.url)
         try #require(result.status == 0, "\(result.errors)")
         var runs: [[KindsSite.Report]] = []
         for isWith in [false, true] {
@@ -93,7 +93,7 @@ struct BrowserTests {
                 .replacingOccurrences(of: "{\n  \"$schema\"", with: "{\n\(more)  \"$schema\""),
             to: "Substitutions/manifest.json"
         )
-        let result = try await Tool.run(["webextension", "-o", "Extension"], in: folder.url)
+        let result = await Tool.run(["webextension", "-o", "Extension"], in: folder.url)
         try #require(result.status == 0, "\(result.errors)")
         let written = try Data(contentsOf: folder.url.appendingPathComponent("Extension/rules.json"))
         let count = try #require(JSONSerialization.jsonObject(with: written) as? [Any]).count
@@ -144,7 +144,7 @@ struct BrowserTests {
     /// The extension of the Demo's manifest.
     private func demoExtension(in folder: TemporaryFolder) async throws -> URL {
         let resources = Repository.folder.appendingPathComponent("Resources/Substitutions")
-        let result = try await Tool.run(["webextension", resources.path, "-o", "Extension"], in: folder.url)
+        let result = await Tool.run(["webextension", resources.path, "-o", "Extension"], in: folder.url)
         try #require(result.status == 0, "\(result.errors)")
         return folder.url.appendingPathComponent("Extension")
     }
@@ -286,7 +286,7 @@ struct BrowserTests {
 
     /// The extension of the manifest in a folder's `Substitutions`.
     private func written(for folder: TemporaryFolder) async throws -> URL {
-        let result = try await Tool.run(["webextension", "-o", "Extension"], in: folder.url)
+        let result = await Tool.run(["webextension", "-o", "Extension"], in: folder.url)
         try #require(result.status == 0, "\(result.errors)")
         return folder.url.appendingPathComponent("Extension")
     }

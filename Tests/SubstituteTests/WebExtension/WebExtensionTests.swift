@@ -20,7 +20,7 @@ struct WebExtensionTests {
     }
 
     private func make(_ more: [String] = [], output: String = "Out") async throws -> Program.Result {
-        try await Tool.run(["webextension", "Substitutions", "-o", output] + more, in: folder.url)
+        await Tool.run(["webextension", "Substitutions", "-o", output] + more, in: folder.url)
     }
 
     private func written(_ path: String) throws -> String {
@@ -201,7 +201,7 @@ struct WebExtensionTests {
     @Test("The article shows what the tool prints of the Demo's manifest")
     func article() async throws {
         let manifest = Repository.folder.appendingPathComponent("Resources/Substitutions").path
-        let result = try await Tool.run(["webextension", manifest, "-o", "SiteWithAppFiles"], in: folder.url)
+        let result = await Tool.run(["webextension", manifest, "-o", "SiteWithAppFiles"], in: folder.url)
         let article = Repository.folder.appendingPathComponent(
             "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/SiteInABrowser.md"
         )
@@ -230,7 +230,7 @@ struct WebExtensionTests {
     }
 
     private func lostReferences() async throws -> [String] {
-        let check = try await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
+        let check = await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
         return check.output.split(separator: "\n").filter { $0.contains("in the extension, where it is not") }.map(
             String.init
         )
@@ -343,7 +343,7 @@ struct WebExtensionTests {
         #expect(result.output.contains("1 reference in its stylesheets and scripts leads nowhere in a browser"))
         #expect(result.output.contains("until this is run again:\n  line 1 \"https://h/a.css\": 2099-01-01\n"))
         #expect(!result.output.contains("Left to the network"))
-        let check = try await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
+        let check = await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
         #expect(
             check.output.contains(
                 "a browser shows its file also after 2099-01-01, until the extension is written again"
@@ -360,7 +360,7 @@ struct WebExtensionTests {
             (".", inner), ("..", inner), ("../../Out", inner), ("inner", inner.deletingLastPathComponent()),
         ] {
             let manifest = folder.url.appendingPathComponent("Substitutions").path
-            let result = try await Tool.run(["webextension", manifest, "-o", name], in: place)
+            let result = await Tool.run(["webextension", manifest, "-o", name], in: place)
             let isRefused = name != "inner"
             #expect((result.status == 2) == isRefused, "\(name)")
             #expect(
@@ -754,7 +754,7 @@ struct WebExtensionTests {
                 + "new URL('gone.wasm', import.meta.url)",
             to: "Substitutions/b.js"
         )
-        let result = try await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
+        let result = await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
         let lines = result.output.split(separator: "\n").filter { $0.contains("in the extension") }
         #expect(
             lines.map { $0.replacingOccurrences(of: "Substitutions/manifest.json:", with: "") } == [
@@ -771,7 +771,7 @@ struct WebExtensionTests {
             files: ["img/a.png"]
         )
         try folder.write("a { background: url(b.png) }", to: "Substitutions/a.css")
-        let mapped = try await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
+        let mapped = await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
         #expect(
             mapped.output.contains(
                 "it is mapped, but its copy lies elsewhere or is left to the network; write the whole URL"
