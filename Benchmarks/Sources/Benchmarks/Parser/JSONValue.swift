@@ -1,1 +1,0 @@
-../../../../Sources/LocalSubstitutionCache/Standards/JSONValue.swift

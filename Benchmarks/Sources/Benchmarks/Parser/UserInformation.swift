@@ -1,1 +1,0 @@
-../../../../Sources/LocalSubstitutionCache/Standards/UserInformation.swift

@@ -1,1 +1,0 @@
-../SubstituteCommand/RunTool.swift
