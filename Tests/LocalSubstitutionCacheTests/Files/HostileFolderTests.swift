@@ -279,10 +279,12 @@ struct HostileFolderTests {
         )
     }
 
-    @Test("Missing names beside 5,000 that are long and nearly the same", .timeLimit(.minutes(20)))
+    @Test("Missing names beside thousands that are long and nearly the same", .timeLimit(.minutes(20)))
     func longNames() throws {
         let stem = String(repeating: "abcdefgh", count: 25)
-        for number in 0..<5000 { try folder.write("", to: "site/many/\(stem)\(10_000 + number)") }
+        for number in 0..<(Program.isLongRun ? 5000 : 1500) {
+            try folder.write("", to: "site/many/\(stem)\(10_000 + number)")
+        }
         let entries = (0..<20).map { "\"https://h/\($0)\": \"many/\(stem)\(90_000 + $0)\"" }
         #expect(issues("{" + entries.joined(separator: ",") + "}").count == 20)
     }
