@@ -25,7 +25,10 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "DemoApp",
-            dependencies: [.product(name: "LocalSubstitutionCache", package: library)],
+            dependencies: [
+                .product(name: "LocalSubstitutionCache", package: library),
+                .product(name: "LocalSubstitutionWebViews", package: library),
+            ],
             path: ".",
             resources: [.copy("Substitutions")]
         )

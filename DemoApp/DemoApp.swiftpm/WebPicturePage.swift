@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import LocalSubstitutionWebViews
 import SwiftUI
 import WebKit
 
