@@ -7,6 +7,7 @@ let package = Package(
     products: [
         .library(name: "LocalSubstitutionCache", targets: ["LocalSubstitutionCache"]),
         .library(name: "LocalSubstitutionWebViews", targets: ["LocalSubstitutionWebViews"]),
+        .library(name: "LocalSubstitutionDevelopment", targets: ["LocalSubstitutionDevelopment"]),
         .executable(name: "substitute", targets: ["substitute"]),
         .plugin(name: "CheckManifest", targets: ["CheckManifest"]),
         .plugin(name: "SubstituteCommand", targets: ["SubstituteCommand"]),
@@ -15,6 +16,7 @@ let package = Package(
     targets: [
         .target(name: "LocalSubstitutionCache"),
         .target(name: "SubstitutionRules", dependencies: ["LocalSubstitutionCache"]),
+        .target(name: "LocalSubstitutionDevelopment", dependencies: ["LocalSubstitutionCache"]),
         .target(name: "LocalSubstitutionWebViews", dependencies: ["LocalSubstitutionCache", "SubstitutionRules"]),
         .target(name: "LoopbackServer"),
         .target(
@@ -24,14 +26,16 @@ let package = Package(
         ),
         .executableTarget(
             name: "Demo",
-            dependencies: ["LocalSubstitutionCache", "LoopbackServer"],
+            dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer"],
             path: "Demo",
             resources: [.copy("../Resources/Substitutions"), .copy("RemoteSite"), .copy("Showcase")],
             plugins: ["CheckManifest"]
         ),
         .target(
             name: "SubstituteKit",
-            dependencies: ["LocalSubstitutionCache", "LoopbackServer", "SubstitutionRules"]
+            dependencies: [
+                "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "SubstitutionRules",
+            ]
         ),
         .executableTarget(name: "substitute", dependencies: ["LoopbackServer", "SubstituteKit"]),
         .plugin(name: "CheckManifest", capability: .buildTool(), dependencies: ["substitute"]),
@@ -61,6 +65,10 @@ let package = Package(
             name: "LocalSubstitutionCacheTests",
             dependencies: ["LocalSubstitutionCache", "LoopbackServer", "TestSupport"],
             resources: [.copy("../../Resources/Substitutions"), .copy("Fixtures")]
+        ),
+        .testTarget(
+            name: "LocalSubstitutionDevelopmentTests",
+            dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "TestSupport"]
         ),
         .testTarget(
             name: "LocalSubstitutionWebViewsTests",

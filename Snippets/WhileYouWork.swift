@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
 
 /// Makes the cache that an app installs at launch.
 func makeCache() throws -> LocalSubstitutionCache {

@@ -35,11 +35,12 @@ public import FoundationNetworking
 ///
 /// All methods may be called from any thread, also while another reloads.
 public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
-    private let source: ManifestSource
+    package let source: ManifestSource
     private let reloading = NSLock()
     /// Internal for tests, which look at what the background has built.
     let table: CurrentTable
-    private let watcher = Locked<FolderWatcher?>(nil)
+    /// What watches the files, in an app that is being made; internal for tests.
+    let companion = Locked<(any AnyObject & Sendable)?>(nil)
     /// The cache that was shared when this one was made, and that is none of this library's.
     let predecessor: URLCache
 
@@ -139,40 +140,8 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         table.replace(with: try source.load())
     }
 
-    /// Reloads whenever the manifest or one of its files is saved, for the time in which an app is made.
-    ///
-    /// What an editor does for one save is one reload. While the manifest has errors what was there stays, as with
-    /// ``reload()``. Nothing is polled: the system tells what was saved. It ends with this cache; a second call
-    /// replaces the closure of the first.
-    ///
-    /// A simulator reads the designer's folder directly, so a save is seen in the running app:
-    ///
-    /// ```swift
-    /// #if DEBUG
-    /// let cache = try LocalSubstitutionCache(manifest: folderInTheProject, reading: .copied)
-    /// try cache.reloadWhenChanged { print($0) }
-    /// #endif
-    /// ```
-    ///
-    /// Cost: a look at the date of each file below the manifest's folder after every save. On Apple's platforms each
-    /// file and folder is kept open meanwhile, as far as the process may open more.
-    ///
-    /// - Parameter report: Called after each reload, one call at a time, on a queue of the library's: with the paths
-    ///   that changed, relative to the manifest's folder, or with what is wrong. Also called at once when the manifest
-    ///   has errors now.
-    /// - Throws: ``ManifestError`` when the cache was not made with ``ReadingMode/copied`` (a mapped file that is
-    ///   written in place ends the process), or when the folder cannot be watched.
-    public func reloadWhenChanged(
-        _ report: @escaping @Sendable (Result<[String], ManifestError>) -> Void = { _ in }
-    ) throws(ManifestError) {
-        let watcher = try source.watch { [weak self] paths in
-            guard let self else { return }
-            report(Result { () throws(ManifestError) in try self.reload() }.map { paths })
-        }
-        _ = self.watcher.replace(with: watcher)
-        // What was saved before the folder was watched.
-        do { try reload() } catch { report(.failure(error)) }
-    }
+    /// Keeps something as long as the cache lives, or until something else is kept.
+    package func keep(_ companion: any AnyObject & Sendable) { _ = self.companion.replace(with: companion) }
 
     /// What is substituted, folders expanded.
     public var substitutions: [Substitution] { table.value.substitutions }

@@ -129,7 +129,7 @@ public final class OfflineArchive: @unchecked Sendable {
         self.hostsWithCredentials = Set(hostsWithCredentials.map { $0.lowercased() })
         self.isIncluded = isIncluded
         try folder.make()
-        name = (try? OpenedFolder.realPath(of: directory.path).text) ?? directory.standardizedFileURL.path
+        name = (try? FilePath(resolving: directory.path).text) ?? directory.standardizedFileURL.path
     }
 
     // MARK: - For the app

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Why a path of the manifest cannot be used.
-enum FileProblem: Error, Equatable {
+package enum FileProblem: Error, Equatable {
     case missing(suggestion: String?)
     /// The name on disk differs in case; the value is the path as it is on disk.
     case wrongCase(String)

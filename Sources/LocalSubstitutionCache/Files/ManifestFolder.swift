@@ -169,7 +169,7 @@ final class ManifestFolder {
 
     private func folder(named name: String, in directory: Directory) throws(FileProblem) -> Directory {
         if let known = directory.folders[FilePath(name)] { return known }
-        let realPath = try OpenedFolder.realPath(of: directory.realPath.text + "/" + name)
+        let realPath = try FilePath(resolving: directory.realPath.text + "/" + name)
         guard realPath.isInside(root.realPath) else { throw .outside }
         let listing: DirectoryListing
         if let known = listings[realPath] {
@@ -191,7 +191,7 @@ final class ManifestFolder {
         }
         let realPath: FilePath
         do {
-            realPath = try OpenedFolder.realPath(of: directory.realPath.text + "/" + name)
+            realPath = try FilePath(resolving: directory.realPath.text + "/" + name)
         } catch {
             throw error == .missing(suggestion: nil) ? .dangling : error
         }
@@ -337,7 +337,7 @@ private final class DirectoryListing {
             }
         }
         self.realPath = realPath
-        exact = Set(names.map(FilePath.init))
+        exact = Set(names.map { FilePath($0) })
     }
 
     func name(_ written: String) -> String? {

@@ -10,9 +10,9 @@ final class MappedFile: Sendable {
     static let partThreshold = 256 * 1024
 
     private let path: FilePath
-    private let identity: OpenedFile.Identity
+    private let identity: FileIdentity
 
-    init(_ path: FilePath, _ identity: OpenedFile.Identity) {
+    init(_ path: FilePath, _ identity: FileIdentity) {
         self.path = path
         self.identity = identity
     }

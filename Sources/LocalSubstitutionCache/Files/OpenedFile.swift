@@ -5,32 +5,8 @@ import Foundation
 /// Opened so that nothing else can hold the caller up (`O_NONBLOCK`: a FIFO without a writer), leak (`O_CLOEXEC`) or be
 /// confused with it: kind, size and date are read from the open descriptor, not from the name.
 struct OpenedFile: ~Copyable {
-    /// What tells one file, and one version of it, from all others.
-    struct Identity: Equatable, Sendable {
-        let device: Int
-        let number: Int
-        /// In bytes.
-        let size: Int
-        /// Nanoseconds since 1970; overflows after 2262, which does not matter to what only tells one version from
-        /// another.
-        let modified: Int
-
-        init(_ status: stat) {
-            // The two systems name the field differently.
-            #if canImport(Darwin)
-            let time = status.st_mtimespec
-            #else
-            let time = status.st_mtim
-            #endif
-            device = Int(truncatingIfNeeded: status.st_dev)
-            number = Int(truncatingIfNeeded: status.st_ino)
-            size = Int(status.st_size)
-            modified = Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
-        }
-    }
-
     let descriptor: Int32
-    let identity: Identity
+    let identity: FileIdentity
 
     /// Opens the file at `path`.
     ///
@@ -56,7 +32,7 @@ struct OpenedFile: ~Copyable {
             throw status.st_mode & S_IFMT == S_IFDIR ? .isFolder : .notRegular
         }
         self.descriptor = descriptor
-        identity = Identity(status)
+        identity = FileIdentity(status)
     }
 
     deinit {

@@ -16,7 +16,7 @@ final class OpenedFolder {
 
     /// Opens the folder at `path`, which may be a link.
     init(_ path: String) throws(FileProblem) {
-        realPath = try Self.realPath(of: path)
+        realPath = try FilePath(resolving: path)
         current = realPath
         root = open(realPath.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard root >= 0 else { throw errno == ENOTDIR ? .isFile : FileProblem(errno: errno) }
@@ -25,16 +25,6 @@ final class OpenedFolder {
     deinit {
         leave(keeping: 0)
         close(root)
-    }
-
-    /// `path` without symbolic links.
-    static func realPath(of path: String) throws(FileProblem) -> FilePath {
-        guard let resolved = realpath(path, nil) else {
-            let link = path.split(separator: "/").last.map(String.init) ?? path
-            throw errno == ELOOP ? .endless(link: link) : FileProblem(errno: errno)
-        }
-        defer { free(resolved) }
-        return FilePath(String(cString: resolved))
     }
 
     /// A descriptor of `directory`, valid until the next one is asked for.

@@ -36,7 +36,7 @@ extension ManifestError {
     }
 
     /// The one issue of a manifest whose changes cannot be told.
-    init(unwatched path: String, because reason: String) {
+    package init(unwatched path: String, because reason: String) {
         self.init(path, .notWatched, reason)
     }
 

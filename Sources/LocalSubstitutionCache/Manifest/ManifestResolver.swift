@@ -25,7 +25,7 @@ struct ManifestResolver {
         self.maximumRows = maximumRows
         // A manifest from memory is treated as if it were the folder's own `manifest.json`.
         let url = manifest.url ?? folder.appendingPathComponent("manifest.json")
-        manifestPath = try? OpenedFolder.realPath(of: url.path)
+        manifestPath = try? FilePath(resolving: url.path)
     }
 
     mutating func resolve() {

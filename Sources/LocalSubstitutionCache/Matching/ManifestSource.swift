@@ -1,11 +1,13 @@
-import Foundation
+package import Foundation
 
 /// Where a table comes from: a manifest file with the files beside it, or a manifest's text with a folder.
-struct ManifestSource: Sendable {
-    private let file: URL?
+package struct ManifestSource: Sendable {
+    /// Nil for a manifest's text.
+    package let file: URL?
     private let text: Data
-    private let folder: URL
-    private let reading: ReadingMode
+    /// The folder of the files.
+    package let folder: URL
+    package let reading: ReadingMode
 
     init(file: URL, reading: ReadingMode) {
         (self.file, text, folder, self.reading) = (file, Data(), file.deletingLastPathComponent(), reading)
@@ -21,25 +23,6 @@ struct ManifestSource: Sendable {
         return try SubstitutionTable(manifest, folder: folder, reading: reading)
     }
 
-    private var name: String { file?.path ?? "manifest.json" }
-
-    /// Tells when the manifest or one of its files changes.
-    func watch(_ changed: @escaping @Sendable ([String]) -> Void) throws(ManifestError) -> FolderWatcher {
-        guard reading == .copied else {
-            throw ManifestError(
-                unwatched: name,
-                because:
-                    "the cache maps its files, and a mapped file that is written in place ends the process; make the cache with "
-                    + "reading: .copied"
-            )
-        }
-        do {
-            return try FolderWatcher(folder, manifest: file, changed)
-        } catch {
-            throw ManifestError(
-                unwatched: name,
-                because: "\(quoted(folder.path)) cannot be watched: \(error.localizedDescription)"
-            )
-        }
-    }
+    /// What messages call the manifest.
+    package var name: String { file?.path ?? "manifest.json" }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
 
 /// Prints the issues of manifests.
 enum CheckCommand {

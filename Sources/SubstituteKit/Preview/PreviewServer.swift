@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
 import LoopbackServer
 
 /// Shows what ships in a browser on this machine, and shows it anew when something is saved.

@@ -119,7 +119,7 @@ struct RowLimitTests {
     func manifestItself() throws {
         let manifest = folder.url.appendingPathComponent("manifest.json")
         try folder.write("{}", to: "manifest.json")
-        let files = try ManifestFolder(folder.url, except: OpenedFolder.realPath(of: manifest.path))
+        let files = try ManifestFolder(folder.url, except: FilePath(resolving: manifest.path))
         #expect(try !files.files(below: "./").files.map(\.name).contains("manifest.json"))
         #expect(throws: FileProblem.missing(suggestion: nil)) { _ = try files.file("sub/manifest.json") }
     }

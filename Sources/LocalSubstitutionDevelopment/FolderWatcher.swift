@@ -1,4 +1,5 @@
 package import Foundation
+import LocalSubstitutionCache
 
 /// Tells when something below a folder is saved, made, moved or removed, without polling.
 ///
@@ -7,7 +8,8 @@ package import Foundation
 /// date of every file in the folder.
 // Mutable state is only accessed on the queue.
 package final class FolderWatcher: @unchecked Sendable {
-    private let queue = DispatchQueue(label: "LocalSubstitutionCache.FolderWatcher")
+    /// Internal for tests, which hold it up.
+    let queue = DispatchQueue(label: "LocalSubstitutionCache.FolderWatcher")
     private let folder: FilePath
     /// A file in the folder that may be a link to elsewhere.
     private let manifest: String?
@@ -34,7 +36,7 @@ package final class FolderWatcher: @unchecked Sendable {
         manifest: URL? = nil,
         _ changed: @escaping @Sendable (_ paths: [String]) -> Void
     ) throws {
-        guard let path = try? OpenedFolder.realPath(of: folder.path) else { throw WatchProblem.system(ENOENT) }
+        guard let path = try? FilePath(resolving: folder.path) else { throw WatchProblem.system(ENOENT) }
         self.folder = path
         self.manifest = manifest?.path
         self.changed = changed
@@ -70,7 +72,7 @@ package final class FolderWatcher: @unchecked Sendable {
             folders.append(path)
             path = (path as NSString).deletingLastPathComponent
         }
-        let target = manifest.flatMap { try? OpenedFolder.realPath(of: $0) }
+        let target = manifest.flatMap { try? FilePath(resolving: $0) }
         return folders + (target.map { $0.isInside(folder) ? [] : [$0.text] } ?? [])
     }
 
@@ -98,7 +100,7 @@ package final class FolderWatcher: @unchecked Sendable {
 struct FolderListing {
     /// What lies at a path.
     enum Item: Equatable {
-        case file(OpenedFile.Identity, isReadable: Bool)
+        case file(FileIdentity, isReadable: Bool)
         case folder
         /// A link to nothing.
         case dangling
@@ -127,7 +129,7 @@ struct FolderListing {
                 items[path] = .folder
                 directories.append(whole)
             } else {
-                items[path] = .file(OpenedFile.Identity(status), isReadable: access(whole, R_OK) == 0)
+                items[path] = .file(FileIdentity(status), isReadable: access(whole, R_OK) == 0)
             }
         }
     }

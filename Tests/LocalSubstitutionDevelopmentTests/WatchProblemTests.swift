@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionDevelopment
 
 @Suite("Why a folder cannot be watched")
 struct WatchProblemTests {
