@@ -23,7 +23,8 @@ package enum StandardStreams {
                 poll(&state, 1, -1)
             } else if errno != EINTR {
                 let reason = "substitute: the output cannot be written: \(String(cString: strerror(errno)))\n"
-                return stream == .output ? write(Array(reason.utf8), to: .errors) && false : false
+                if stream == .output { _ = write(Array(reason.utf8), to: .errors) }
+                return false
             }
         }
         return true
