@@ -16,7 +16,11 @@ let package = Package(
     targets: [
         .target(name: "LocalSubstitutionCache"),
         .target(name: "SubstitutionRules", dependencies: ["LocalSubstitutionCache"]),
-        .target(name: "LocalSubstitutionDevelopment", dependencies: ["LocalSubstitutionCache"]),
+        .target(name: "SubstitutionChecking", dependencies: ["LocalSubstitutionCache"]),
+        .target(
+            name: "LocalSubstitutionDevelopment",
+            dependencies: ["LocalSubstitutionCache", "SubstitutionChecking"]
+        ),
         .target(name: "LocalSubstitutionWebViews", dependencies: ["LocalSubstitutionCache", "SubstitutionRules"]),
         .target(name: "LoopbackServer"),
         .target(
@@ -34,7 +38,8 @@ let package = Package(
         .target(
             name: "SubstituteKit",
             dependencies: [
-                "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "SubstitutionRules",
+                "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "SubstitutionChecking",
+                "SubstitutionRules",
             ]
         ),
         .executableTarget(name: "substitute", dependencies: ["LoopbackServer", "SubstituteKit"]),
@@ -65,6 +70,11 @@ let package = Package(
             name: "LocalSubstitutionCacheTests",
             dependencies: ["LocalSubstitutionCache", "LoopbackServer", "TestSupport"],
             resources: [.copy("../../Resources/Substitutions"), .copy("Fixtures")]
+        ),
+        .testTarget(
+            name: "SubstitutionCheckingTests",
+            dependencies: ["SubstitutionChecking", "LocalSubstitutionCache", "TestSupport"],
+            exclude: ["Fixtures"]
         ),
         .testTarget(
             name: "LocalSubstitutionDevelopmentTests",

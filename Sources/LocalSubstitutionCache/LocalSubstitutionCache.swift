@@ -133,11 +133,14 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// again, and the files anew.
     ///
     /// - Throws: ``ManifestError``; what was there before stays.
-    public func reload() throws(ManifestError) {
+    public func reload() throws(ManifestError) { try reload(with: nil) }
+
+    /// Reloads with the advice for somebody at a desk.
+    package func reload(with advice: (any ManifestAdvice)?) throws(ManifestError) {
         // One reload at a time, so that the table that was read last is the one that stays.
         reloading.lock()
         defer { reloading.unlock() }
-        table.replace(with: try source.load())
+        table.replace(with: try source.load(with: advice))
     }
 
     /// Keeps something as long as the cache lives, or until something else is kept.

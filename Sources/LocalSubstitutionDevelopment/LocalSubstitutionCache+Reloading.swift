@@ -1,12 +1,13 @@
 import Foundation
 public import LocalSubstitutionCache
+import SubstitutionChecking
 
 extension LocalSubstitutionCache {
     /// Reloads whenever the manifest or one of its files is saved, for the time in which an app is made.
     ///
     /// What an editor does for one save is one reload. While the manifest has errors what was there stays, as with
-    /// ``reload()``. Nothing is polled: the system tells what was saved. It ends with this cache; a second call
-    /// replaces the closure of the first.
+    /// ``reload()``; the report has remedies, as the designers' tool prints them. Nothing is polled: the system tells
+    /// what was saved. It ends with this cache; a second call replaces the closure of the first.
     ///
     /// A simulator reads the designer's folder directly, so a save is seen in the running app:
     ///
@@ -30,11 +31,11 @@ extension LocalSubstitutionCache {
     ) throws(ManifestError) {
         let watcher = try watch { [weak self] paths in
             guard let self else { return }
-            report(Result { () throws(ManifestError) in try self.reload() }.map { paths })
+            report(Result { () throws(ManifestError) in try self.reload(with: Advice()) }.map { paths })
         }
         keep(watcher)
         // What was saved before the folder was watched.
-        do { try reload() } catch { report(.failure(error)) }
+        do { try reload(with: Advice()) } catch { report(.failure(error)) }
     }
 
     private func watch(_ changed: @escaping @Sendable ([String]) -> Void) throws(ManifestError) -> FolderWatcher {

@@ -8,6 +8,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 @testable import LocalSubstitutionWebViews
+@testable import SubstitutionChecking
 @testable import SubstitutionRules
 
 /// What libFuzzer calls; `FUZZ_TARGET` names the target.
@@ -44,14 +45,22 @@ private let folder = {
 }()
 
 private func fuzzManifest(_ data: Data) {
-    let document = JSONParser.parse(data)
+    let (document, strict) = (RepairingJSONParser.parse(data), JSONParser.parse(data))
+    require(document.isValid == strict.isValid, "the parsers differ: \(document.errors), \(strict.errors)")
     if document.errors.isEmpty {
         compareWithFoundation(document.value, data)
+        compareWithFoundation(strict.value, data)
     }
-    let manifest = SubstitutionManifest(data, name: "manifest.json")
+    let plain = SubstitutionManifest(data, name: "manifest.json")
+    let manifest = plain.read(with: Advice())
+    require(
+        plain.findings.contains { $0.severity == .error } == manifest.findings.contains { $0.severity == .error },
+        "only one reader finds errors"
+    )
     // Folders would be walked; the files of fuzzed names are not there.
     let issues =
-        data.contains(UInt8(ascii: "/")) ? manifest.source.issues(manifest.findings) : manifest.issues(in: folder)
+        data.contains(UInt8(ascii: "/"))
+        ? manifest.source.issues(manifest.findings) : manifest.check(in: folder, on: Date()).issues
     require(document.errors.isEmpty || issues.contains { $0.severity == .error }, "an error without an issue")
     let lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for issue in issues {

@@ -9,7 +9,7 @@ import Testing
 /// The designers' tool.
 struct Tool {
     /// The manifests of the library's tests.
-    static let fixtures = Repository.folder.appendingPathComponent("Tests/LocalSubstitutionCacheTests/Fixtures")
+    static let fixtures = Repository.folder.appendingPathComponent("Tests/SubstitutionCheckingTests/Fixtures")
 
     /// Built products lie beside the tests: in a bundle on Apple's systems, in a plain folder elsewhere.
     static let url: URL = {

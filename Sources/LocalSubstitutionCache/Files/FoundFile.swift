@@ -1,5 +1,5 @@
 /// One file of the folder.
-struct FoundFile: Sendable {
+package struct FoundFile: Sendable {
     enum Location {
         /// By its own name in a folder, whose path many files share.
         case inFolder(FilePath)
@@ -8,7 +8,7 @@ struct FoundFile: Sendable {
     }
 
     /// As it is on disk, relative to the manifest's folder.
-    let path: String
+    package let path: String
     private let location: Location
     /// In bytes, when it was looked at.
     let size: Int
@@ -22,7 +22,7 @@ struct FoundFile: Sendable {
     }
 
     /// Absolute, without symbolic links.
-    var realPath: FilePath {
+    package var realPath: FilePath {
         let (directory, name) = place
         return FilePath((directory.text == "/" ? "" : directory.text) + "/" + name)
     }

@@ -5,7 +5,7 @@ import Foundation
 /// Names are compared with directory listings, byte for byte, so that a manifest that works on a file system that
 /// ignores case works on one that does not. Each directory is listed once, whatever paths lead to it, and each folder
 /// is walked once. Nothing outside the folder is opened.
-final class ManifestFolder {
+package final class ManifestFolder {
     /// The number of names that all walks together may look at; more are taken for a mistake.
     static let maximumNames = 1_000_000
     /// How many folders may lie inside each other.
@@ -16,7 +16,7 @@ final class ManifestFolder {
     static let maximumRepeats = 100
 
     /// The open folder, through which the files in it are opened.
-    let opened: OpenedFolder
+    package let opened: OpenedFolder
     private let root: Directory
     /// A file that no walk finds: the manifest itself.
     private let excluded: FilePath?
@@ -31,6 +31,11 @@ final class ManifestFolder {
     private var knownFiles: [FilePath: FoundFile] = [:]
     /// Each suggestion compares a name with all names of a directory, which a person needs only a few times.
     private var suggestionsLeft = 20
+    /// Nil in an app, which suggests nothing.
+    private let copy: CopyFinder?
+
+    /// Finds the name among others that is a copy of the first, or of which the first is one.
+    typealias CopyFinder = (_ name: String, _ names: [String]) -> String?
 
     /// Opens a folder.
     ///
@@ -38,11 +43,13 @@ final class ManifestFolder {
     ///   - folder: A file URL.
     ///   - excluded: A file that is no part of any folder in it.
     ///   - maximumNames: The number of names that all walks together may look at.
+    ///   - copy: Finds the name that was meant by a missing one. Without it none is suggested.
     /// - Throws: ``FileProblem`` when the folder cannot be opened or listed.
     init(
         _ folder: URL,
         except excluded: FilePath? = nil,
-        maximumNames: Int = ManifestFolder.maximumNames
+        maximumNames: Int = ManifestFolder.maximumNames,
+        copy: CopyFinder? = nil
     ) throws(FileProblem) {
         opened = try OpenedFolder(folder.path)
         let listing = try DirectoryListing(of: opened.realPath, in: opened)
@@ -50,12 +57,13 @@ final class ManifestFolder {
         listings = [opened.realPath: listing]
         self.excluded = excluded
         namesLeft = maximumNames
+        self.copy = copy
     }
 
     // MARK: - One file
 
     /// The regular file at `path`, `/`-separated and below the folder.
-    func file(_ path: String) throws(FileProblem) -> FoundFile {
+    package func file(_ path: String) throws(FileProblem) -> FoundFile {
         do {
             return try fileThere(path)
         } catch {
@@ -127,10 +135,10 @@ final class ManifestFolder {
     private func name(_ written: String, in directory: Directory) throws(FileProblem) -> String {
         if let name = directory.name(written) { return name }
         if let name = directory.nameIgnoringCase(written) { throw .wrongCase(directory.path + name) }
-        guard suggestionsLeft > 0 else { throw .missing(suggestion: nil) }
+        guard let copy, suggestionsLeft > 0 else { throw .missing(suggestion: nil) }
         suggestionsLeft -= 1
         let names = directory.visibleNames
-        let meant = CopyName.match(for: written, among: names) ?? suggestion(for: written, among: names)
+        let meant = copy(written, names) ?? suggestion(for: written, among: names)
         throw .missing(suggestion: meant.map { directory.path + $0 })
     }
 
@@ -138,7 +146,7 @@ final class ManifestFolder {
 
     /// The file or folder somewhere else that has the name that `path` ends in, or a copy of it.
     private func namesake(of path: String) -> String? {
-        guard suggestionsLeft > 0 else { return nil }
+        guard let copy, suggestionsLeft > 0 else { return nil }
         suggestionsLeft -= 1
         let isFolder = path.hasSuffix("/")
         guard let name = path.split(separator: "/").last.map(String.init) else { return nil }
@@ -147,7 +155,7 @@ final class ManifestFolder {
             others.filter { $0.split(separator: "/").last.map { isMeant(String($0)) } ?? false }
         }
         var paths = named { $0.lowercased() == name.lowercased() }
-        if paths.isEmpty, !isFolder { paths = named { CopyName.match(for: name, among: [$0]) != nil } }
+        if paths.isEmpty, !isFolder { paths = named { copy(name, [$0]) != nil } }
         // The one that shares the longest end with what was written: the folders before it are what is wrong.
         return paths.max { first, second in
             let shared = [first, second].map { zip($0.reversed(), path.reversed()).prefix { $0 == $1 }.count }
@@ -207,7 +215,7 @@ final class ManifestFolder {
     ///
     /// Names that start with "." and the excluded file are left out. Cost: the first call for a folder walks through
     /// it, and others get what that call got.
-    func files(below path: String) throws(FileProblem) -> FolderContents {
+    package func files(below path: String) throws(FileProblem) -> FolderContents {
         let directory: Directory
         do {
             directory = try self.directory(path == "./" ? "" : path)
@@ -287,11 +295,11 @@ final class ManifestFolder {
 }
 
 /// Everything below a folder that is not left out.
-struct FolderContents {
+package struct FolderContents {
     /// By their path relative to the folder, in order.
-    var files: [(name: String, file: FoundFile)] = []
+    package var files: [(name: String, file: FoundFile)] = []
     /// By their path relative to the manifest's folder.
-    var problems: [(path: String, problem: FileProblem)] = []
+    package var problems: [(path: String, problem: FileProblem)] = []
 }
 
 /// One directory, by one of the paths that lead to it.

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Opened so that nothing else can hold the caller up (`O_NONBLOCK`: a FIFO without a writer), leak (`O_CLOEXEC`) or be
 /// confused with it: kind, size and date are read from the open descriptor, not from the name.
-struct OpenedFile: ~Copyable {
+package struct OpenedFile: ~Copyable {
     let descriptor: Int32
     let identity: FileIdentity
 
@@ -86,7 +86,7 @@ struct OpenedFile: ~Copyable {
     }
 
     /// How a text is encoded.
-    enum Encoding {
+    package enum Encoding {
         case ascii
         /// UTF-8 with characters beyond ASCII.
         case utf8
@@ -96,7 +96,7 @@ struct OpenedFile: ~Copyable {
     }
 
     /// How the content is encoded, read piece by piece.
-    func encoding() throws(FileProblem) -> Encoding {
+    package func encoding() throws(FileProblem) -> Encoding {
         var isASCII = true
         var isFirst = true
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)

@@ -6,7 +6,7 @@ import Foundation
 /// A path alone proves nothing: between two looks at it, somebody may exchange one of its directories for a link. What
 /// is opened here lies below the folder, whatever is exchanged meanwhile.
 // Not Sendable: each load of a manifest opens its own.
-final class OpenedFolder {
+package final class OpenedFolder {
     /// Absolute, without symbolic links.
     let realPath: FilePath
     private let root: Int32
@@ -68,7 +68,7 @@ final class OpenedFolder {
     }
 
     /// Opens a file that was found before.
-    func file(_ file: FoundFile) throws(FileProblem) -> OpenedFile {
+    package func file(_ file: FoundFile) throws(FileProblem) -> OpenedFile {
         let (directory, name) = file.place
         do {
             return try OpenedFile(name, in: descriptor(of: directory))

@@ -1,9 +1,13 @@
 /// An issue whose place is still an offset.
-struct Finding: Hashable, Sendable {
-    let offset: Int
-    let severity: ManifestIssue.Severity
-    let code: ManifestIssue.Code
-    var message: String
+package struct Finding: Hashable, Sendable {
+    package let offset: Int
+    package let severity: ManifestIssue.Severity
+    package let code: ManifestIssue.Code
+    package var message: String
+
+    package init(offset: Int, severity: ManifestIssue.Severity, code: ManifestIssue.Code, message: String) {
+        (self.offset, self.severity, self.code, self.message) = (offset, severity, code, message)
+    }
 }
 
 extension Finding {
@@ -11,7 +15,7 @@ extension Finding {
     init(_ error: JSONSyntaxError) {
         let code: ManifestIssue.Code =
             switch error.kind {
-            case .syntax, .end: .syntax
+            case .syntax, .word, .end: .syntax
             case .encoding: .encoding
             case .nesting: .nesting
             }
@@ -37,7 +41,7 @@ extension Finding {
 
 extension SourceText {
     /// The findings as issues, each once, in the order of the text.
-    func issues(_ findings: [Finding]) -> [ManifestIssue] {
+    package func issues(_ findings: [Finding]) -> [ManifestIssue] {
         var seen: Set<Finding> = []
         let unique = findings.filter { seen.insert($0).inserted }
         let sorted = unique.enumerated().sorted { ($0.element.offset, $0.offset) < ($1.element.offset, $1.offset) }

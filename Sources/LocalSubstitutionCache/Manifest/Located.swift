@@ -1,5 +1,5 @@
 /// Something of a manifest with the offset of its first byte.
-struct Located<Value: Sendable>: Sendable {
-    let value: Value
-    let offset: Int
+package struct Located<Value: Sendable>: Sendable {
+    package let value: Value
+    package let offset: Int
 }

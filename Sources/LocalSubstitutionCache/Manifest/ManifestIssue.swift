@@ -2,7 +2,7 @@
 ///
 /// ``description`` has the form compilers use, so editors and build logs link it to its line:
 ///
-///     manifest.json:7:40: error: "img/logo.png" does not exist; did you mean "img/Logo.png"?
+///     manifest.json:7:40: error: "img/heder.png" does not exist; did you mean "img/header.png"?
 public struct ManifestIssue: Hashable, Sendable, CustomStringConvertible {
     /// Whether the issue keeps the manifest from being used.
     public enum Severity: String, Sendable {

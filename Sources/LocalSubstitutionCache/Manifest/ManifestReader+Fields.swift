@@ -2,21 +2,15 @@ import Foundation
 
 /// The fields of an entry, each read by a function of its own.
 extension ManifestReader {
+    /// The names of an entry's fields.
+    package static let fieldNames = ["file", "type", "headers", "ignoreQuery", "when", "until"]
+
     mutating func readFields(_ fields: [JSONMember], at offset: Int, into entry: inout ManifestEntry) {
-        let known = ["file", "type", "headers", "ignoreQuery", "when", "until"]
-        // What people call them elsewhere.
-        let synonyms = [
-            "path": "file", "src": "file", "source": "file", "url": "file", "href": "file", "name": "file",
-            "filename": "file", "mime": "type", "mimetype": "type", "contenttype": "type", "content-type": "type",
-            "mediatype": "type", "query": "ignoreQuery", "ignoreparameters": "ignoreQuery", "expires": "until",
-            "end": "until", "date": "until", "if": "when", "condition": "when", "status": "when",
-        ]
         reportDuplicates(fields) { $0 }
         // A field whose name is lost may have been any.
         var hasFile = fields.contains(where: \.isLost)
         var typeOffset = offset
-        let isAnswer = Self.isAnswer(fields) { synonyms[$0.lowercased()] ?? suggestion(for: $0, among: known) }
-        if isAnswer {
+        if advice?.isAnswer(fields) == true {
             error(
                 .missingField,
                 offset,
@@ -49,51 +43,21 @@ extension ManifestReader {
             case "$comment":
                 break
             default:
-                if let problem = CommentName.problem(of: field.name, field.value) {
-                    error(.unknownField, field.nameOffset, problem)
-                    continue
-                }
-                if Self.isKey(field.name) {
-                    error(
-                        .unknownField,
-                        field.nameOffset,
-                        "the entry before \(quoted(field.name)) is not closed; write \"}\" before the comma in front of it"
-                    )
+                let diagnosis = advice?.diagnosis(of: field, among: fields, of: entry.key.value)
+                let names = Self.fieldNames.map { "\"\($0)\"" }.joined(separator: ", ")
+                error(
+                    .unknownField,
+                    field.nameOffset,
+                    diagnosis?.message ?? "\(quoted(field.name)) is not a field of an entry; the fields are \(names)"
+                )
+                switch diagnosis?.kind {
+                case .other, nil: break
+                case .file: hasFile = true
+                case .nextEntry:
                     hasNestedKey = true
                     // What follows belongs to other entries, too.
                     return
                 }
-                if case .string(let url) = field.value.kind, Self.isKey(url),
-                    fields.contains(where: { $0.name == "file" })
-                {
-                    error(
-                        .unknownField,
-                        field.nameOffset,
-                        "the URL is the name of the entry; remove \(quoted(field.name))"
-                            + (url == entry.key.value ? "" : ", or write \(quoted(url, limit: 1000)) before the \"{\"")
-                    )
-                    continue
-                }
-                if field.name.hasPrefix("/"), Self.isKey(entry.key.value) {
-                    hasFile = true
-                    let server = entry.key.value.reversed().drop { $0 == "/" }.reversed()
-                    error(
-                        .unknownField,
-                        field.nameOffset,
-                        "each URL is written whole, as an entry of its own; write "
-                            + "\(quoted(String(server) + field.name, limit: 1000)) outside of these { }"
-                    )
-                    continue
-                }
-                let meant = synonyms[field.name.lowercased()] ?? suggestion(for: field.name, among: known)
-                if meant == "file" { hasFile = true }
-                error(
-                    .unknownField,
-                    field.nameOffset,
-                    "\(quoted(field.name)) is not a field of an entry; "
-                        + (meant.map { "did you mean \"\($0)\"?" }
-                            ?? "the fields are " + known.map { "\"\($0)\"" }.joined(separator: ", "))
-                )
             }
         }
         if !hasFile {
@@ -112,50 +76,31 @@ extension ManifestReader {
         }
     }
 
-    /// True for an object that is the content of a file.
-    ///
-    /// Its names resemble no field's name, and its values name no file.
-    private static func isAnswer(_ fields: [JSONMember], _ field: (String) -> String?) -> Bool {
-        fields.count > 1
-            && fields.allSatisfy { member in
-                if case .string(let text) = member.value.kind, text.contains(where: { "./".contains($0) }) {
-                    return false
-                }
-                return !member.isLost && !member.name.contains("/") && !member.name.hasPrefix("$")
-                    && CommentName.problem(of: member.name, member.value) == nil && field(member.name) == nil
-            }
-    }
-
     private mutating func readType(_ text: String, _ offset: Int) -> MediaType? {
         if let type = MediaType(text), type.isConcrete { return type }
-        let word = text.split(separator: ".").last.map(String.init) ?? ""
-        // A charset behind something else than a semicolon.
-        let mended = text.replacing(/[, ]+charset/, with: "; charset")
-        let meant =
-            MediaType(fileName: "x.\(word)").map { "write \(quoted($0.essence))" }
-            ?? (MediaType(mended)?.isConcrete == true ? "write \(quoted(mended))" : nil)
         error(
             .badType,
             offset,
-            "\(quoted(text)) is not a media type; \(meant ?? "one looks like \"image/png\"; without \"type\", the file's extension decides")"
+            "\(quoted(text)) is not a media type",
+            .type(text),
+            otherwise: "one looks like \"image/png\"; without \"type\", the file's extension decides"
         )
         return nil
     }
 
     private mutating func readDay(_ text: String, _ offset: Int) -> Located<CalendarDay>? {
         if let day = CalendarDay(text) { return Located(value: day, offset: offset) }
-        // A day with a time behind it, as programs write both.
-        let day = text.dropFirst(10).first.map { "T ".contains($0) } ?? false ? String(text.prefix(10)) : text
-        let meant = (CalendarDay(day).map { [$0] } ?? CalendarDay.days(meantBy: day)).map { "\"\($0)\"" }
-        let isWritten = text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil
-        error(
-            .badDate,
-            offset,
-            isWritten
-                ? "there is no such day as \(quoted(text)) (YYYY-MM-DD)"
-                : "\(quoted(text)) is not a day as a manifest writes it; write "
-                    + (meant.isEmpty ? "YYYY-MM-DD, such as \"2027-03-31\"" : meant.joined(separator: " or "))
-        )
+        if text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil {
+            error(.badDate, offset, "there is no such day as \(quoted(text)) (YYYY-MM-DD)")
+        } else {
+            error(
+                .badDate,
+                offset,
+                "\(quoted(text)) is not a day as a manifest writes it",
+                .day(text),
+                otherwise: "write YYYY-MM-DD, such as \"2027-03-31\""
+            )
+        }
         return nil
     }
 
@@ -171,7 +116,9 @@ extension ManifestReader {
             error(
                 .wrongKind,
                 field.value.offset,
-                "\"headers\" is not \(field.value.article); write \(header(in: field.value) ?? "{ \"Name\": \"value\" }")"
+                "\"headers\" is not \(field.value.article)",
+                .headers(field.value),
+                otherwise: "write { \"Name\": \"value\" }"
             )
             return [:]
         }
@@ -182,7 +129,8 @@ extension ManifestReader {
                 error(
                     .badHeader,
                     member.nameOffset,
-                    "\(quoted(member.name)) is not a header name, which is letters, digits and hyphens\(plainName(member.name))"
+                    "\(quoted(member.name)) is not a header name, which is letters, digits and hyphens",
+                    .headerName(member.name)
                 )
                 continue
             }
@@ -228,19 +176,6 @@ extension ManifestReader {
         return headers
     }
 
-    /// What somebody means who writes a header as in HTTP: `Name: value`.
-    private func header(in value: JSONValue) -> String? {
-        guard case .string(let text) = value.kind, !UserInformation.isIn(text) else { return nil }
-        let parts = text.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
-        return parts.count == 2 ? "{ \(quoted(String(parts[0]))): \(quoted(String(parts[1]))) }" : nil
-    }
-
-    /// The advice to write a header's name without what does not belong to it.
-    private func plainName(_ name: String) -> String {
-        let plain = name.prefix { $0.utf8.allSatisfy(\.isTokenCharacter) }
-        return plain.isEmpty || plain.count + 2 < name.count ? "" : "; write \(quoted(String(plain)))"
-    }
-
     /// `field-value` of RFC 9110 §5.5.
     private static func isFieldValue(_ value: String) -> Bool {
         let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
@@ -269,14 +204,12 @@ extension ManifestReader {
                     !written.utf8.contains(where: { "&=#".utf8.contains($0) }),
                     let name = try? ParameterNames.Name(written)
                 else {
-                    let name = UserInformation.hidden(in: written)
-                    let plain = name.drop { "?&".contains($0) }.prefix { !"&=#".contains($0) }
-                    let meant =
-                        plain.isEmpty ? "write it as in the URL, without \"=\"" : "write \(quoted(String(plain)))"
                     error(
                         .badQueryRule,
                         element.offset,
-                        "\(quoted(written)) cannot be the name of a parameter; \(meant)"
+                        "\(quoted(written)) cannot be the name of a parameter",
+                        .parameterName(written),
+                        otherwise: "write it as in the URL, without \"=\""
                     )
                     continue
                 }
@@ -286,18 +219,11 @@ extension ManifestReader {
         case .unreadable:
             return .exact
         default:
-            var remedy = ""
-            // A URL is no list, and cut in pieces it would show what quoting hides.
-            if case .string(let word) = field.value.kind, !word.contains("/") {
-                remedy =
-                    ["true", "false"].contains(word)
-                    ? "; write \(word) without quotation marks"
-                    : "; write [\(word.split { ",&; ".contains($0) }.map { quoted(String($0)) }.joined(separator: ", "))]"
-            }
             error(
                 .wrongKind,
                 field.value.offset,
-                "\"ignoreQuery\" is true, false or a list of parameter names, not \(field.value.article)\(remedy)"
+                "\"ignoreQuery\" is true, false or a list of parameter names, not \(field.value.article)",
+                .queryRule(field.value)
             )
             return .exact
         }
@@ -333,18 +259,12 @@ extension ManifestReader {
                 if let condition = Substitution.Condition.words[word] {
                     return Located(value: condition, offset: value.offset)
                 }
-                let meant =
-                    Int(word).map { "; write \($0) without quotation marks" }
-                    ?? (["always", "never", "online", "true"].contains(word.lowercased())
-                        ? "; for a file that always answers, leave \"when\" out" : nil)
-                    ?? suggestion(for: word, among: Substitution.Condition.words.keys).map {
-                        "; did you mean \"\($0)\"?"
-                    }
                 error(
                     .badCondition,
                     value.offset,
-                    "\(quoted(word)) is not a condition"
-                        + (meant ?? "; write \"offline\", a status as a number, \"4xx\" or \"5xx\"")
+                    "\(quoted(word)) is not a condition",
+                    .condition(word),
+                    otherwise: "write \"offline\", a status as a number, \"4xx\" or \"5xx\""
                 )
             case .unreadable:
                 break

@@ -1,13 +1,19 @@
 import Foundation
 
 /// The first stage: from JSON values to entries, with everything that is wrong with names and values.
-struct ManifestReader {
+package struct ManifestReader {
+    /// Guesses at what was meant; an app has none.
+    let advice: (any ManifestAdvice)?
     private(set) var entries: [ManifestEntry] = []
     private(set) var findings: [Finding] = []
     /// Whether an entry was found inside another, which lacks its closing bracket.
     var hasNestedKey = false
     /// True once the manifest turned out to be a single entry without its URL before it.
     private var isOneEntry = false
+
+    init(advice: (any ManifestAdvice)?) {
+        self.advice = advice
+    }
 
     mutating func read(_ document: JSONDocument, source: SourceText) {
         if document.hasByteOrderMark {
@@ -18,11 +24,11 @@ struct ManifestReader {
         case .object(let members): read(members, source)
         case .unreadable: break
         default:
-            let meant = ForeignEntry.entries(meantBy: document.value).map { "; write { \($0) }" }
             error(
                 .wrongKind,
                 document.value.offset,
-                "a manifest is an object, { \"https://…\": \"file\" }, not \(document.value.article)\(meant ?? "")"
+                "a manifest is an object, { \"https://…\": \"file\" }, not \(document.value.article)",
+                .manifest(document.value)
             )
         }
         // The bracket that is open at the end is the one that is missing there.
@@ -85,10 +91,8 @@ struct ManifestReader {
             error(
                 .unknownField,
                 member.nameOffset,
-                CommentName.problem(of: member.name, member.value)
-                    ?? suggestion(for: member.name, among: ["$schema", "$comment"]).map {
-                        "\(quoted(member.name)) is not known; did you mean \"\($0)\"?"
-                    } ?? "remove \(quoted(member.name)): only \"$schema\" and \"$comment\" begin with \"$\""
+                advice?.remedy(for: .annotation(member))
+                    ?? "remove \(quoted(member.name)): only \"$schema\" and \"$comment\" begin with \"$\""
             )
         }
         return nil
@@ -100,13 +104,18 @@ struct ManifestReader {
         do {
             entry.pattern = try URLPattern(member.name)
         } catch {
-            if let misplaced = MisplacedMember(member, among: members) {
-                self.error(.badURL, member.nameOffset, misplaced.message)
-                isOneEntry = misplaced.kind == .fieldOfOnlyEntry
-                return misplaced.kind == .entry ? entry : nil
+            let diagnosis = advice?.diagnosis(of: member, among: members)
+            let message =
+                diagnosis?.message ?? error.message(for: member.name, meant: advice?.url(meantBy: member.name))
+            self.error(.badURL, member.nameOffset, message)
+            switch diagnosis?.kind {
+            case .entry, nil: break
+            case .foreignEntry: return entry
+            case .comment: return nil
+            case .fieldOfOnlyEntry:
+                isOneEntry = true
+                return nil
             }
-            let pattern = Wildcard.problem(ofPattern: member.name, member.value)
-            self.error(.badURL, member.nameOffset, pattern ?? error.message(for: member.name))
         }
         switch member.value.kind {
         case .string(let path):
@@ -119,30 +128,17 @@ struct ManifestReader {
             error(
                 .wrongKind,
                 member.value.offset,
-                "\(member.value.article) cannot answer; write \(answer(meantBy: member.value) ?? "the file's name in quotation marks")"
+                "\(member.value.article) cannot answer",
+                .entry(member.value),
+                otherwise: "write the file's name in quotation marks"
             )
         }
         checkFolder(entry)
         return entry
     }
 
-    /// The value that was meant by a list of one file, or by nothing.
-    private func answer(meantBy value: JSONValue) -> String? {
-        switch value.kind {
-        case .null: return "the file's name in quotation marks, or remove the entry"
-        case .array(let elements):
-            guard elements.count == 1 else { return "one file's name in quotation marks, since one answers" }
-            switch elements[0].kind {
-            case .string(let file): return "\(quoted(file)) without [ ]"
-            case .object: return "the { } without the [ ] around it"
-            default: return nil
-            }
-        default: return nil
-        }
-    }
-
     /// True for a name that can only be the URL of an entry.
-    static func isKey(_ name: String) -> Bool {
+    package static func isKey(_ name: String) -> Bool {
         ["http://", "https://", "//"].contains { name.lowercased().hasPrefix($0) }
     }
 
@@ -191,5 +187,17 @@ struct ManifestReader {
 
     mutating func error(_ code: ManifestIssue.Code, _ offset: Int, _ message: String) {
         findings.append(Finding(offset: offset, severity: .error, code: code, message: message))
+    }
+
+    /// Adds the remedy that the advice knows, or the one that is right for all such mistakes.
+    mutating func error(
+        _ code: ManifestIssue.Code,
+        _ offset: Int,
+        _ cause: String,
+        _ mistake: ManifestMistake,
+        otherwise: String? = nil
+    ) {
+        let remedy = advice?.remedy(for: mistake) ?? otherwise
+        error(code, offset, cause + (remedy.map { "; \($0)" } ?? ""))
     }
 }

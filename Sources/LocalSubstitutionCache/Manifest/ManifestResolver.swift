@@ -1,17 +1,17 @@
-import Foundation
+package import Foundation
 
 /// The second stage: from entries to substitutions, with everything that is wrong with the files they name.
-struct ManifestResolver {
+package struct ManifestResolver {
     /// The number of URLs that a manifest may stand for, each file of a folder counted; `//` makes two of one.
     ///
     /// An app holds each of them in memory, and a few folders with a few URLs each would make millions.
-    static let maximumRows = 200_000
+    package static let maximumRows = 200_000
 
-    let manifest: SubstitutionManifest
+    package let manifest: SubstitutionManifest
     let folder: URL
-    private(set) var substitutions: [Substitution] = []
-    private(set) var findings: [Finding] = []
-    private(set) var files: ManifestFolder?
+    package private(set) var substitutions: [Substitution] = []
+    package private(set) var findings: [Finding] = []
+    package private(set) var files: ManifestFolder?
     /// The manifest itself, which no folder entry ships.
     let manifestPath: FilePath?
     private let maximumRows: Int
@@ -19,7 +19,7 @@ struct ManifestResolver {
     /// The folders whose problems were reported, by their path.
     private var reported: Set<FilePath> = []
 
-    init(_ manifest: SubstitutionManifest, folder: URL, maximumRows: Int = ManifestResolver.maximumRows) {
+    package init(_ manifest: SubstitutionManifest, folder: URL, maximumRows: Int = ManifestResolver.maximumRows) {
         self.manifest = manifest
         self.folder = folder
         self.maximumRows = maximumRows
@@ -28,7 +28,7 @@ struct ManifestResolver {
         manifestPath = try? FilePath(resolving: url.path)
     }
 
-    mutating func resolve() {
+    package mutating func resolve() {
         guard folder.isFileURL else {
             add(
                 .error,
@@ -41,7 +41,8 @@ struct ManifestResolver {
         }
         let files: ManifestFolder
         do {
-            files = try ManifestFolder(folder, except: manifestPath)
+            let copy = manifest.advice.map { advice in { advice.copy(of: $0, among: $1) } }
+            files = try ManifestFolder(folder, except: manifestPath, copy: copy)
         } catch {
             let message = error == .missing(suggestion: nil) ? "does not exist" : "cannot be read"
             add(
@@ -67,16 +68,10 @@ struct ManifestResolver {
                 }
             } catch {
                 var finding = Finding(error, with: file.value, at: file.offset)
-                if finding.code == .missingFile, let problem = Wildcard.problem(with: file.value, of: entry) {
-                    finding.message = problem
-                }
                 if finding.code == .missingFile,
-                    let problem = CloudPlaceholder.problem(ofMissing: file.value, in: folder)
+                    let other = manifest.advice?.finding(aboutMissing: file, of: entry, in: folder)
                 {
-                    finding.message = problem
-                }
-                if finding.code == .missingFile, let problem = CommentName.problem(ofMissing: file, of: entry) {
-                    finding = Finding(offset: entry.key.offset, severity: .error, code: .badURL, message: problem)
+                    finding = other
                 }
                 findings.append(finding)
             }
@@ -150,7 +145,7 @@ struct ManifestResolver {
         substitutions.append(Substitution(entry, pattern, file, folderLength: folderLength, at: place))
     }
 
-    mutating func add(
+    package mutating func add(
         _ severity: ManifestIssue.Severity,
         _ code: ManifestIssue.Code,
         _ offset: Int,

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The text of a manifest and its name, which turn an offset into a place a person can go to.
-struct SourceText: Sendable {
+package struct SourceText: Sendable {
     let name: String
     private let lineStarts: [Int]
 

@@ -31,7 +31,7 @@ extension Substitution {
         }
 
         /// Whether it holds after a status that asks a person to sign in: 401, 403 or 407 (RFC 9110 §15.5).
-        var hidesSignIn: Bool {
+        package var hidesSignIn: Bool {
             switch self {
             case .status(let status): [401, 403, 407].contains(status)
             case .clientError: true
@@ -39,6 +39,6 @@ extension Substitution {
             }
         }
 
-        static let words: [String: Condition] = ["offline": .offline, "4xx": .clientError, "5xx": .serverError]
+        package static let words: [String: Condition] = ["offline": .offline, "4xx": .clientError, "5xx": .serverError]
     }
 }

@@ -5,10 +5,10 @@ package import Foundation
 /// An entry of the manifest, or one file of an entry for a folder; the file was found on disk.
 public struct Substitution: Sendable, CustomStringConvertible {
     /// The entry that it comes from.
-    let entry: ManifestEntry
+    package let entry: ManifestEntry
     /// The entry's URL, or that of one file of its folder.
-    let pattern: URLPattern
-    let reference: FoundFile
+    package let pattern: URLPattern
+    package let reference: FoundFile
     /// The length of the path in the URL of the folder's entry, in bytes; nil for an entry of its own.
     package let folderLength: Int?
 
@@ -45,7 +45,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     public var conditions: [Condition] { entry.conditions.map(\.value) }
 
     /// Offset of the entry's `file` in the manifest.
-    var fileOffset: Int { (entry.file ?? entry.key).offset }
+    package var fileOffset: Int { (entry.file ?? entry.key).offset }
 
     /// The size of the file when the manifest was read, in bytes.
     package var size: Int { reference.size }

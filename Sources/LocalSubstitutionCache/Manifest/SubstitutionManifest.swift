@@ -2,19 +2,23 @@ public import Foundation
 
 /// A manifest as it is written: entries with their places, before any file has been looked at.
 ///
-/// Reading goes on after a mistake. Everything that is wrong with the text is kept as ``ManifestIssue``s and reported
-/// by ``substitutions(in:on:)``, together with what is wrong with the files, so that one run tells all.
+/// Reading goes on after a mistake, but for one in the JSON itself. Everything that is wrong with the text is kept as
+/// ``ManifestIssue``s and reported by ``substitutions(in:on:)``, together with what is wrong with the files. Warnings
+/// and guesses at what was meant are for those who edit it: the designers' tool prints them, and the product
+/// `LocalSubstitutionDevelopment` has them as values.
 ///
 /// ```swift
 /// let manifest = try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json"))
-/// for issue in manifest.issues(in: folder) { print(issue) }
+/// for substitution in try manifest.substitutions(in: folder) { print(substitution) }
 /// ```
 public struct SubstitutionManifest: Sendable {
-    let source: SourceText
-    let entries: [ManifestEntry]
-    let findings: [Finding]
+    package let source: SourceText
+    package let entries: [ManifestEntry]
+    package let findings: [Finding]
     /// The manifest's own file, when it came from one: a folder entry does not ship it.
-    let url: URL?
+    package let url: URL?
+    package let text: Data
+    let advice: (any ManifestAdvice)?
 
     /// Reads a manifest file.
     ///
@@ -55,10 +59,11 @@ public struct SubstitutionManifest: Sendable {
     }
 
     /// Reads a manifest from memory that came from the file at `url`, if from any.
-    package init(_ data: Data, name: String, url: URL?) {
+    package init(_ data: Data, name: String, url: URL?, advice: (any ManifestAdvice)? = nil) {
         let source = SourceText(name: name, bytes: data)
-        var reader = ManifestReader()
-        reader.read(JSONParser.parse(data), source: source)
+        var reader = ManifestReader(advice: advice)
+        reader.read(advice?.parse(data) ?? JSONParser.parse(data), source: source)
+        (text, self.advice) = (data, advice)
         (entries, findings) = (reader.entries, reader.findings)
         self.source = source
         self.url = url
@@ -76,6 +81,11 @@ public struct SubstitutionManifest: Sendable {
     /// - Throws: ``ManifestError`` with every error of the manifest and its files; also when `folder` is no file URL.
     public func substitutions(in folder: URL, on date: Date = Date()) throws(ManifestError) -> [Substitution] {
         try resolved(in: folder, on: date).substitutions
+    }
+
+    /// The same manifest, read by a reader that has advice.
+    package func read(with advice: any ManifestAdvice) -> SubstitutionManifest {
+        SubstitutionManifest(text, name: source.name, url: url, advice: advice)
     }
 
     /// The manifest together with the files that it names, or every error.

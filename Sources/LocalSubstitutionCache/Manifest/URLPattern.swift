@@ -14,7 +14,7 @@ package struct URLPattern: Sendable {
     /// The key as written, with what cannot stand in a URL percent-encoded.
     package let spelling: String
     /// One or two.
-    let targets: [Target]
+    package let targets: [Target]
 
     package init(_ key: String) throws(URLProblem) {
         try Self.checkText(key)
@@ -66,7 +66,7 @@ package struct URLPattern: Sendable {
     package var query: String? { targets.first?.identity.query }
 
     /// Whether the URL ends in "/" as it is written: what lies in the folder is written behind it.
-    var isFolder: Bool { spelling.utf8.last == UInt8(ascii: "/") }
+    package var isFolder: Bool { spelling.utf8.last == UInt8(ascii: "/") }
 
     /// The key for a URL that a client asked for.
     ///

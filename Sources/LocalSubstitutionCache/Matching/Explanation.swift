@@ -159,7 +159,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
 extension Explanation {
     /// Explains what happens to `request`.
-    init(_ request: URLRequest, _ table: SubstitutionTable) {
+    init(_ request: URLRequest, _ table: SubstitutionTable, _ advice: (any ManifestAdvice)? = nil) {
         var unnamed = Unnamed()
         let (answer, match): (Answer, SubstitutionTable.Match?) =
             switch table.verdict(on: request) {
@@ -168,7 +168,7 @@ extension Explanation {
             case .afterNetwork(let match): (.networkUnless(match.row.substitution.conditions), match)
             case .leftAlone(let match, because: .method): (.network(because: .method(request.httpMethod ?? "")), match)
             case .leftAlone(let match, because: .optOut): (.network(because: .optOut), match)
-            case .unnamed: (.network(because: unnamed.reason(for: request, table)), nil)
+            case .unnamed: (.network(because: unnamed.reason(for: request, table, advice)), nil)
             }
         self.init(
             url: request.url?.absoluteString ?? "",
@@ -188,7 +188,11 @@ extension Explanation {
         var folder: (file: Substitution, missing: String)?
         var problem: String?
 
-        mutating func reason(for request: URLRequest, _ table: SubstitutionTable) -> Reason {
+        mutating func reason(
+            for request: URLRequest,
+            _ table: SubstitutionTable,
+            _ advice: (any ManifestAdvice)?
+        ) -> Reason {
             let url = request.url?.absoluteString ?? ""
             do {
                 let identity = try URLIdentity(url)
@@ -204,7 +208,7 @@ extension Explanation {
                 case .scheme(let scheme): return .scheme(scheme)
                 case .userInfo: return .userInfo
                 default:
-                    if !url.isEmpty { problem = error.message(for: url) }
+                    if !url.isEmpty { problem = error.message(for: url, meant: advice?.url(meantBy: url)) }
                     return .noURL
                 }
             }

@@ -18,8 +18,9 @@ package struct ManifestSource: Sendable {
     }
 
     /// Reads the manifest and its files as they are now.
-    func load() throws(ManifestError) -> SubstitutionTable {
-        let manifest = try file.map(SubstitutionManifest.init(contentsOf:)) ?? SubstitutionManifest(text, name: name)
+    func load(with advice: (any ManifestAdvice)? = nil) throws(ManifestError) -> SubstitutionTable {
+        let text = try file.map { url throws(ManifestError) in try SubstitutionManifest.text(of: url, name: name) }
+        let manifest = SubstitutionManifest(text ?? self.text, name: name, url: file, advice: advice)
         return try SubstitutionTable(manifest, folder: folder, reading: reading)
     }
 

@@ -163,7 +163,7 @@ package struct MatchOrder: Sendable {
     ///
     /// - Parameter counts: Whether a substitution, by its index, may take the place of others.
     /// - Returns: Index → index.
-    func shadowed(by counts: (Int) -> Bool) -> [Int: Int] {
+    package func shadowed(by counts: (Int) -> Bool) -> [Int: Int] {
         var shadowed: [Int: Int] = [:]
         var used: Set<Int> = []
         for (index, candidate) in candidates.enumerated() {

@@ -26,8 +26,8 @@ extension SubstitutionTable {
     }
 
     /// See ``LocalSubstitutionCache/explain(_:)``.
-    package func explain(_ request: URLRequest) -> Explanation {
-        Explanation(request, self)
+    package func explain(_ request: URLRequest, _ advice: (any ManifestAdvice)? = nil) -> Explanation {
+        Explanation(request, self, advice)
     }
 
     /// The response to a request that a file answers without asking the network; nil for every other request.

@@ -49,13 +49,13 @@ extension UInt8 {
     }
 
     /// What the names of most hosts are made of: lower case, digits, "-" and ".".
-    var isPlainHostCharacter: Bool {
+    package var isPlainHostCharacter: Bool {
         UInt8(ascii: "a")...UInt8(ascii: "z") ~= self || isASCIIDigit || self == UInt8(ascii: "-")
             || self == UInt8(ascii: ".")
     }
 
     /// `tchar` of RFC 9110 §5.6.2.
-    var isTokenCharacter: Bool {
+    package var isTokenCharacter: Bool {
         if isASCIILetter || isASCIIDigit { return true }
         return switch self {
         case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),

@@ -1,440 +1,166 @@
-/// A strict parser of RFC 8259 that keeps the place of every value, and goes on after a mistake.
+/// A strict parser of RFC 8259 that keeps the place of every value, and ends at the first mistake.
 ///
 /// Strict means: comments, trailing commas, lone surrogates, invalid UTF-8 and whatever follows the value are errors.
-/// The one liberty is the one that §8.1 gives: a UTF-8 byte-order mark at the start is skipped. After an error the
-/// parser takes the text for what was probably meant, so that one run finds every mistake; where it cannot tell, the
-/// value is ``JSONValue/Kind/unreadable``. One pass, linear in the length of the text; nesting is limited, so the stack
-/// is too, and so is the number of errors.
+/// The one liberty is the one that §8.1 gives: a UTF-8 byte-order mark at the start is skipped. One pass, linear in the
+/// length of the text; nesting is limited, so the stack is too.
 package struct JSONParser {
     /// How many objects and arrays may stand inside each other.
     ///
     /// A manifest needs three.
-    static let maximumDepth = 64
-    /// After so many errors nobody reads on.
-    static let maximumErrors = 100
+    package static let maximumDepth = 64
 
-    let bytes: UnsafeBufferPointer<UInt8>
-    var position = 0
-    /// The brackets that close what is open, from the outermost.
-    private var closings: [UInt8] = []
-    private(set) var errors: [JSONSyntaxError] = []
-    private lazy var secrets = UserInformation.Secrets(in: bytes)
-
-    /// Thrown when reading on makes no sense; the errors tell why.
-    struct Stop: Error {}
+    private var scanner: JSONScanner
 
     /// Parses one JSON text.
+    ///
+    /// - Returns: Its value; one that is unreadable, and the error, where the text is not JSON.
     package static func parse(_ bytes: some Collection<UInt8>) -> JSONDocument {
         bytes.withContiguousStorageIfAvailable(parse(buffer:)) ?? Array(bytes).withUnsafeBufferPointer(parse(buffer:))
     }
 
     private static func parse(buffer: UnsafeBufferPointer<UInt8>) -> JSONDocument {
-        var parser = JSONParser(bytes: buffer)
+        var parser = JSONParser(scanner: JSONScanner(buffer))
         let hasByteOrderMark = buffer.starts(with: [0xEF, 0xBB, 0xBF])
-        if hasByteOrderMark { parser.position = 3 }
-        let value = parser.wholeText()
-        return JSONDocument(value: value, errors: parser.errors, hasByteOrderMark: hasByteOrderMark)
-    }
-
-    private init(bytes: UnsafeBufferPointer<UInt8>) {
-        self.bytes = bytes
-    }
-
-    private mutating func wholeText() -> JSONValue {
-        let start = position
-        do throws(Stop) {
-            if let foreign = foreignFormat() { throw stop(foreign) }
-            try skipSpace()
-            guard current != nil else { throw stop(error("the file is empty; write at least {}")) }
-            let isInFence = isFence ? try skipProse() : false
-            var value = try value(depth: 0)
-            try skipSpace()
-            if case .string = value.kind, current == UInt8(ascii: ":") {
-                // The entries of an object without its bracket; they can be read all the same.
-                position = value.offset
-                try report(error("the \"{\" before the first entry is missing"))
-                value = JSONValue(kind: .object(try members(opening: nil, depth: 1)), offset: value.offset)
-                try skipSpace()
-            }
-            if current != nil, !(isFence && isInFence) { errors.append(trailingContent()) }
-            return value
+        if hasByteOrderMark { parser.scanner.position = 3 }
+        do {
+            return JSONDocument(value: try parser.wholeText(), errors: [], hasByteOrderMark: hasByteOrderMark)
         } catch {
-            return JSONValue(kind: .unreadable, offset: start)
+            let value = JSONValue(kind: .unreadable, offset: 0)
+            return JSONDocument(value: value, errors: [error], hasByteOrderMark: hasByteOrderMark)
         }
     }
 
-    // MARK: - Values
+    private mutating func wholeText() throws(JSONSyntaxError) -> JSONValue {
+        if let error = scanner.wideEncodingError { throw error }
+        scanner.skipSpace()
+        guard scanner.current != nil else { throw scanner.error("the file is empty; write at least {}") }
+        let value = try value(depth: 0)
+        scanner.skipSpace()
+        guard scanner.current == nil else {
+            throw scanner.error("everything is closed before this; remove it, or the bracket that closes too early")
+        }
+        return value
+    }
 
-    mutating func value(depth: Int) throws(Stop) -> JSONValue {
-        let start = position
-        guard let byte = current else { throw stop(unexpected(expecting: "a value")) }
-        switch byte {
-        case UInt8(ascii: "\""):
-            return JSONValue(kind: try string().map(JSONValue.Kind.string) ?? .unreadable, offset: start)
-        case UInt8(ascii: "{"):
-            position += 1
-            return JSONValue(kind: .object(try members(opening: start, depth: depth + 1)), offset: start)
-        case UInt8(ascii: "(") where !closings.isEmpty:
-            try report(error("\"(\" is not used in JSON; write { } instead of ( )"))
-            position += 1
-            let members = try members(opening: start, closing: UInt8(ascii: ")"), depth: depth + 1)
-            return JSONValue(kind: .object(members), offset: start)
-        case UInt8(ascii: "["):
-            position += 1
-            return JSONValue(kind: .array(try elements(opening: start, depth: depth + 1)), offset: start)
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-            return JSONValue(kind: try number(), offset: start)
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "/"):
-            return JSONValue(kind: try word(), offset: start)
-        default:
-            if let string = try foreignString() {
-                return JSONValue(kind: string.text.map(JSONValue.Kind.string) ?? .unreadable, offset: start)
+    private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
+        let start = scanner.position
+        let kind: JSONValue.Kind =
+            switch scanner.current {
+            case UInt8(ascii: "\""): .string(try string())
+            case UInt8(ascii: "{"): .object(try members(depth: depth + 1))
+            case UInt8(ascii: "["): .array(try elements(depth: depth + 1))
+            case UInt8(ascii: "-"), .some(UInt8(ascii: "0")...UInt8(ascii: "9")): .number(try scanner.number())
+            default: try word()
             }
-            try report(unexpected(expecting: "a value"))
-            // Nothing is known of the rest of a text that does not even begin like one.
-            if closings.isEmpty { throw Stop() }
-            skipStray()
-            return JSONValue(kind: .unreadable, offset: start)
-        }
+        return JSONValue(kind: kind, offset: start)
     }
 
-    private mutating func members(
-        opening: Int?,
-        closing: UInt8 = UInt8(ascii: "}"),
-        depth: Int
-    ) throws(Stop) -> [JSONMember] {
+    private mutating func word() throws(JSONSyntaxError) -> JSONValue.Kind {
+        let words: [(StaticString, JSONValue.Kind)] = [("true", .bool(true)), ("false", .bool(false)), ("null", .null)]
+        let rest = scanner.bytes[scanner.position...]
+        for (word, kind) in words where word.withUTF8Buffer(rest.starts(with:)) {
+            scanner.position += word.utf8CodeUnitCount
+            return kind
+        }
+        throw scanner.unexpected(expecting: "a value")
+    }
+
+    // MARK: - Objects and arrays
+
+    private mutating func members(depth: Int) throws(JSONSyntaxError) -> [JSONMember] {
         var members: [JSONMember] = []
-        try list(closing: closing, opening: opening, depth: depth) { parser throws(Stop) in
-            let start = parser.position
-            let member = try parser.member(depth: depth)
-            // Whoever reads the members must know that one is missing.
-            let unreadable = JSONValue(kind: .unreadable, offset: start)
-            members.append(member ?? JSONMember(name: "", nameOffset: start, value: unreadable))
-            return member != nil
+        try list(closing: UInt8(ascii: "}"), depth: depth) { parser throws(JSONSyntaxError) in
+            let start = parser.scanner.position
+            guard parser.scanner.current == UInt8(ascii: "\"") else {
+                throw parser.scanner.unexpected(expecting: "a name in quotation marks")
+            }
+            let name = try parser.string()
+            let end = parser.scanner.position
+            parser.scanner.skipSpace()
+            guard parser.scanner.skip(UInt8(ascii: ":")) else {
+                throw parser.scanner.error("a colon is missing after \(quoted(name))", at: end)
+            }
+            parser.scanner.skipSpace()
+            members.append(JSONMember(name: name, nameOffset: start, value: try parser.value(depth: depth)))
         }
         return members
     }
 
-    private mutating func elements(opening: Int, depth: Int) throws(Stop) -> [JSONValue] {
+    private mutating func elements(depth: Int) throws(JSONSyntaxError) -> [JSONValue] {
         var elements: [JSONValue] = []
-        try list(closing: UInt8(ascii: "]"), opening: opening, depth: depth) { parser throws(Stop) in
+        try list(closing: UInt8(ascii: "]"), depth: depth) { parser throws(JSONSyntaxError) in
             elements.append(try parser.value(depth: depth))
-            return true
         }
         return elements
     }
 
     /// Reads what stands between two brackets, the commas between the elements, and the closing bracket.
-    ///
-    /// `element` returns whether it read one whole.
     private mutating func list(
         closing: UInt8,
-        opening: Int?,
         depth: Int,
-        element: (inout JSONParser) throws(Stop) -> Bool
-    ) throws(Stop) {
-        guard depth <= Self.maximumDepth else {
-            throw stop(
-                error(
-                    "objects and lists are nested more than \(Self.maximumDepth) deep; a manifest needs three levels",
-                    at: opening,
-                    kind: .nesting
-                )
-            )
-        }
-        closings.append(closing)
-        defer { closings.removeLast() }
-        var before = Before.nothing
-        while true {
-            try skipSpace()
-            guard let byte = current else { return try reportEnd(opening) }
-            switch byte {
-            case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ")"):
-                if byte != closing {
-                    // An outer bracket closes here, so this one's is missing; or else the wrong one was written.
-                    let isMissing = closings.dropLast().contains(byte)
-                    try report(wrongClosing(byte, expected: closing, isMissing: isMissing))
-                    if isMissing { return }
-                }
-                if case .comma(let offset) = before { try report(trailingComma(offset, before: byte)) }
-                if depth == 1, try closesTooEarly() {
-                    before = .stray
-                    continue
-                }
-                position += 1
-                return
-            case UInt8(ascii: ","), UInt8(ascii: ";"):
-                switch before {
-                case .nothing: try report(unexpected(expecting: "the first entry"))
-                case _ where byte == UInt8(ascii: ";"):
-                    try report(error("write a comma between two entries, not \";\""))
-                case .comma: try report(error("two commas in a row; remove one"))
-                case .element, .stray: break
-                }
-                if case .nothing = before { before = .stray } else { before = .comma(position) }
-                position += 1
-            case 0:
-                throw stop(unexpected(expecting: "a comma"))
-            default:
-                if case .element(let end) = before {
-                    guard startsElement else {
-                        try report(unexpected(expecting: "a comma"))
-                        skipStray()
-                        before = .stray
-                        continue
-                    }
-                    try report(error("a comma is missing here, before the next entry", at: end))
-                }
-                let isWhole = try element(&self)
-                before = isWhole ? .element(end: position) : .stray
+        element: (inout JSONParser) throws(JSONSyntaxError) -> Void
+    ) throws(JSONSyntaxError) {
+        let opening = scanner.position
+        guard depth <= Self.maximumDepth else { throw scanner.nestingError(at: opening) }
+        scanner.position += 1
+        scanner.skipSpace()
+        if scanner.skip(closing) { return }
+        while scanner.current != nil {
+            try element(&self)
+            let end = scanner.position
+            scanner.skipSpace()
+            if scanner.skip(closing) { return }
+            let comma = scanner.position
+            guard scanner.skip(UInt8(ascii: ",")) else {
+                guard scanner.current != nil else { break }
+                throw scanner.current == UInt8(ascii: "\"")
+                    ? scanner.error("a comma is missing here, before the next entry", at: end)
+                    : scanner.unexpected(expecting: "a comma")
             }
+            scanner.skipSpace()
+            if scanner.current == closing { throw scanner.trailingComma(comma, before: closing) }
         }
-    }
-
-    /// What was met last between two brackets.
-    private enum Before {
-        case nothing
-        case element(end: Int)
-        case comma(Int)
-        /// Something unreadable; what follows it is not judged by it.
-        case stray
-    }
-
-    /// Whether what stands here may be a name or a value, whatever its quotation marks are.
-    private var startsElement: Bool {
-        guard let (character, _) = character(at: position) else { return false }
-        return character.isLetter || character.isNumber || "\"{[-'/$_".contains(character)
-            || Self.isTypographicQuote(character)
-    }
-
-    /// Reports what is still open at the end of the text, once.
-    private mutating func reportEnd(_ opening: Int?) throws(Stop) {
-        if errors.last?.kind == .end { return }
-        try report(unclosed(opening, closings: closings))
-    }
-
-    /// Steps over the bracket that closes the whole text, when more entries follow it.
-    private mutating func closesTooEarly() throws(Stop) -> Bool {
-        let rest = bytes[(position + 1)...].drop { $0.isJSONSpace || $0 == UInt8(ascii: ",") }
-        if rest.first == UInt8(ascii: "{"), bytes[position] == UInt8(ascii: "}") {
-            let isJoined = bytes[position..<rest.startIndex].contains(UInt8(ascii: ","))
-            try report(
-                error(
-                    "a second \"{\" follows, and a file holds one; "
-                        + (isJoined
-                            ? "remove this \"}\" and that \"{\"" : "write a comma instead of this \"}\" and that \"{\"")
-                )
-            )
-            position = rest.startIndex + 1
-            return true
-        }
-        guard rest.first == UInt8(ascii: "\"") else { return false }
-        let bracket = Character(Unicode.Scalar(bytes[position]))
-        try report(error("this \"\(bracket)\" closes the whole file, but more entries follow; remove it"))
-        position += 1
-        return true
-    }
-
-    private mutating func member(depth: Int) throws(Stop) -> JSONMember? {
-        let offset = position
-        guard let name = try name(depth: depth) else { return nil }
-        let end = position
-        var hasColon = true
-        try skipSpace()
-        switch current {
-        case UInt8(ascii: ":"):
-            position += 1
-        case UInt8(ascii: ";"):
-            try report(error("write a colon here instead of \";\""))
-            position += 1
-        case UInt8(ascii: "="):
-            let isArrow = position + 1 < bytes.count && bytes[position + 1] == UInt8(ascii: ">")
-            try report(error("write a colon here instead of \"\(isArrow ? "=>" : "=")\""))
-            position += isArrow ? 2 : 1
-        case nil:
-            return nil
-        case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"):
-            // Of a name that could not be read enough has been told.
-            if let text = name.text {
-                try report(error("\(quoted(text)) is alone; an entry is two texts with a colon between them", at: end))
-            }
-            return nil
-        default:
-            guard let text = name.text else { return nil }
-            try report(error("a colon is missing after \(quoted(text))", at: end))
-            hasColon = false
-        }
-        let colon = position - 1
-        try skipSpace()
-        switch current {
-        case nil:
-            return nil
-        case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"):
-            if hasColon { try report(error("nothing follows this colon; write what belongs there", at: colon)) }
-            return nil
-        default:
-            let known = errors.count
-            let value = try value(depth: depth)
-            if hasColon, errors.count == known, case .string = value.kind, isFollowedByColon {
-                // The next name was read as this one's value.
-                try report(error("nothing follows this colon; write what belongs there", at: colon))
-                position = value.offset
-                return nil
-            }
-            return name.text.map { JSONMember(name: $0, nameOffset: offset, value: value) }
-        }
-    }
-
-    // MARK: - Words and numbers
-
-    /// `true`, `false`, `null`, or a string without its quotation marks.
-    private mutating func word() throws(Stop) -> JSONValue.Kind {
-        let start = position
-        let bare = bareText { byte, _ in byte == UInt8(ascii: ",") || byte.isClosingBracket }
-        switch text(bare) {
-        case "true": return .bool(true)
-        case "false": return .bool(false)
-        case "null": return .null
-        default: break
-        }
-        let text = faultyText(bare)
-        if closings.isEmpty {
-            guard let brace = bytes[bare].firstIndex(of: UInt8(ascii: "{")) else {
-                position = start
-                if try skipProse() { return try value(depth: 0).kind }
-                throw stop(
-                    error("this is not JSON, which is written like this: { \"one text\": \"another\" }", at: start)
-                )
-            }
-            // A statement of JavaScript.
-            let rest = bytes[start..<brace].lastIndex { !$0.isJSONSpace }.map { start..<$0 + 1 } ?? start..<start
-            try report(error("remove \(quoted(faultyText(rest))) before the \"{\"", at: start))
-            position = brace
-            return try value(depth: 0).kind
-        }
-        switch text.lowercased() {
-        case "true", "false", "null":
-            try report(error("JSON writes \(text.lowercased()), not \(text)", at: start))
-            return text.lowercased() == "null" ? .null : .bool(text.lowercased() == "true")
-        case "yes", "on", "no", "off":
-            let value = ["yes", "on"].contains(text.lowercased())
-            try report(error("JSON writes \(value), not \(text)", at: start))
-            return .bool(value)
-        case "nan", "infinity", "undefined":
-            try report(error("JSON has no \(text); write a number, or null", at: start))
-            return .unreadable
-        default:
-            try reportMissingQuotes(around: bare)
-            return .string(text)
-        }
-    }
-
-    private mutating func number() throws(Stop) -> JSONValue.Kind {
-        let start = position
-        guard let problem = problemOfNumber() else { return .number(text(start..<position)) }
-        position = start
-        let bare = bareText { byte, _ in byte == UInt8(ascii: ",") || byte.isClosingBracket }
-        if position == start { position += 1 }
-        let isWord = problem == "this is not a number"
-        let text = faultyText(bare)
-        try report(
-            error(isWord ? "\(quoted(text)) is not a number, so it needs quotation marks" : problem, at: start)
+        let line = scanner.bytes[..<opening].count { $0 == UInt8(ascii: "\n") } + 1
+        let bracket = Character(Unicode.Scalar(scanner.bytes[opening]))
+        throw scanner.error(
+            "the file ends too early, since the \"\(bracket)\" of line \(line) is never closed",
+            at: scanner.bytes.count,
+            kind: .end
         )
-        return .unreadable
     }
 
-    /// Steps over a number; tells what is wrong with it (RFC 8259 §6).
-    private mutating func problemOfNumber() -> String? {
-        skip(UInt8(ascii: "-"))
-        let digits = position
-        skipDigits()
-        if position == digits { return "a digit is missing after \"-\"" }
-        if bytes[digits] == UInt8(ascii: "0"), position > digits + 1 {
-            return "a number does not begin with 0; write it without, or in quotation marks"
-        }
-        if skip(UInt8(ascii: ".")) {
-            let fraction = position
-            skipDigits()
-            if position == fraction { return "a digit is missing after the decimal point" }
-        }
-        if skip(UInt8(ascii: "e")) || skip(UInt8(ascii: "E")) {
-            if !skip(UInt8(ascii: "+")) { skip(UInt8(ascii: "-")) }
-            let exponent = position
-            skipDigits()
-            if position == exponent { return "a digit is missing in the exponent" }
-        }
-        guard let byte = current, byte.isASCIILetter || "._-/:".utf8.contains(byte) else { return nil }
-        return "this is not a number"
-    }
+    // MARK: - Strings
 
-    // MARK: - Errors
-
-    /// Writes an error down; the first about the encoding stands for all, since the whole file is saved anew.
-    mutating func report(_ error: JSONSyntaxError) throws(Stop) {
-        if error.kind == .encoding, errors.contains(where: { $0.kind == .encoding }) { return }
-        errors.append(error)
-        guard errors.count == Self.maximumErrors else { return }
-        errors.append(self.error("more than \(Self.maximumErrors) mistakes; mend these first", at: error.offset))
-        throw Stop()
-    }
-
-    mutating func stop(_ error: JSONSyntaxError) -> Stop {
-        errors.append(error)
-        return Stop()
-    }
-
-    // MARK: - Scanning
-
-    var current: UInt8? {
-        position < bytes.count ? bytes[position] : nil
-    }
-
-    @discardableResult
-    mutating func skip(_ byte: UInt8) -> Bool {
-        guard current == byte else { return false }
-        position += 1
-        return true
-    }
-
-    private mutating func skipDigits() {
-        while let byte = current, byte.isASCIIDigit { position += 1 }
-    }
-
-    /// Steps over white space, and over what people write there all the same.
-    mutating func skipSpace() throws(Stop) {
-        while let byte = current {
-            if byte.isJSONSpace {
-                position += 1
-            } else if byte < 0x80, !"/#<=>|".utf8.contains(byte) {
-                return
-            } else if try !skipComments(), try !skipInvisible() {
-                return
+    private mutating func string() throws(JSONSyntaxError) -> String {
+        let start = scanner.position + 1
+        scanner.position = start
+        // The content up to `rest`; nil as long as it stands in the text as it is.
+        var decoded: [UInt8]?
+        var rest = start
+        var isASCII = true
+        while let byte = scanner.current {
+            switch byte {
+            case UInt8(ascii: "\""):
+                // What was decoded from escapes is valid, so this judges the bytes that stand there raw.
+                if !isASCII, let error = scanner.encodingError(in: start..<scanner.position) { throw error }
+                let range = rest..<scanner.position
+                scanner.position += 1
+                guard let decoded else { return scanner.text(range) }
+                return String(decoding: decoded + scanner.bytes[range], as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                if decoded == nil { decoded = [] }
+                decoded?.append(contentsOf: scanner.bytes[rest..<scanner.position])
+                decoded?.append(contentsOf: Array(String(try scanner.escape()).utf8))
+                rest = scanner.position
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+                throw scanner.error("a quotation mark is missing at the end of this line")
+            case 0..<0x20:
+                throw scanner.controlCharacter(byte)
+            default:
+                if byte >= 0x80 { isASCII = false }
+                scanner.position += 1
             }
         }
+        throw scanner.error("a quotation mark is missing at the end of the file")
     }
-
-    /// Steps over something that cannot be read, up to where a reader would go on.
-    mutating func skipStray() {
-        repeat {
-            position += 1
-        } while current.map { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: ",") && !$0.isClosingBracket }
-            ?? false
-    }
-
-    /// Only for ranges that are known to be valid UTF-8.
-    func text(_ range: Range<Int>) -> String {
-        String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
-    }
-
-    /// A part of the text that is wrong: without what only the whole text shows to be user information.
-    mutating func faultyText(_ range: Range<Int>) -> String {
-        String(decoding: secrets.hidden(in: range, of: bytes), as: UTF8.self)
-    }
-}
-
-extension UInt8 {
-    /// `ws` of RFC 8259 §2.
-    var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
-
-    var isClosingBracket: Bool { self == UInt8(ascii: "}") || self == UInt8(ascii: "]") }
 }

@@ -20,6 +20,10 @@ package struct JSONValue: Sendable {
     /// Offset of the value's first byte.
     package let offset: Int
 
+    package init(kind: Kind, offset: Int) {
+        (self.kind, self.offset) = (kind, offset)
+    }
+
     /// The digits of a number; nil for anything else.
     var digits: String? {
         if case .number(let digits) = kind { return digits }
@@ -47,8 +51,12 @@ package struct JSONMember: Sendable {
     package let nameOffset: Int
     package let value: JSONValue
 
+    package init(name: String, nameOffset: Int, value: JSONValue) {
+        (self.name, self.nameOffset, self.value) = (name, nameOffset, value)
+    }
+
     /// Whether even the name could not be read.
-    var isLost: Bool {
+    package var isLost: Bool {
         guard name.isEmpty, case .unreadable = value.kind else { return false }
         return true
     }
@@ -59,25 +67,35 @@ package struct JSONDocument: Sendable {
     /// What is unreadable in it is marked so; without errors nothing is.
     package let value: JSONValue
     /// In the order in which they were met.
-    let errors: [JSONSyntaxError]
+    package let errors: [JSONSyntaxError]
     /// Whether the text begins with U+FEFF, which RFC 8259 §8.1 allows to skip and forbids to write.
     let hasByteOrderMark: Bool
+
+    package init(value: JSONValue, errors: [JSONSyntaxError], hasByteOrderMark: Bool) {
+        (self.value, self.errors, self.hasByteOrderMark) = (value, errors, hasByteOrderMark)
+    }
 
     /// Whether the text is JSON (RFC 8259).
     package var isValid: Bool { errors.isEmpty }
 }
 
 /// What is wrong with the text of a JSON file, and where.
-struct JSONSyntaxError: Error, Equatable {
-    enum Kind {
+package struct JSONSyntaxError: Error, Equatable {
+    package enum Kind {
         case syntax
+        /// A number goes on as a word.
+        case word
         case encoding
         case nesting
         /// Brackets are open at the end.
         case end
     }
 
-    let offset: Int
-    let kind: Kind
-    let message: String
+    package let offset: Int
+    package let kind: Kind
+    package let message: String
+
+    package init(offset: Int, kind: Kind, message: String) {
+        (self.offset, self.kind, self.message) = (offset, kind, message)
+    }
 }

@@ -1,6 +1,6 @@
 extension MediaType {
     /// Bytes of which nothing is known.
-    static let octetStream = MediaType(essence: "application/octet-stream")
+    package static let octetStream = MediaType(essence: "application/octet-stream")
 
     /// True for types that browsers show as a page.
     package var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
@@ -30,7 +30,7 @@ extension MediaType {
     }
 
     /// Returns whether the table has a type under this name.
-    static func isKnown(_ essence: String) -> Bool { fileExtensions[essence] != nil }
+    package static func isKnown(_ essence: String) -> Bool { fileExtensions[essence] != nil }
 
     /// Every type that an extension is known of, in the order of the alphabet.
     package static var knownEssences: [String] { Set(essences.values).sorted() }

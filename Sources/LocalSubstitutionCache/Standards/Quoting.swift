@@ -38,7 +38,7 @@ package func printable(_ text: some StringProtocol) -> String {
 extension Unicode.Scalar {
     /// Whether nobody sees it on a screen, or whether it changes how others are shown: controls, formats, spaces other
     /// than the plain one, and what Unicode says is to be ignored by default (UAX 44, Default_Ignorable_Code_Point).
-    var isInvisible: Bool {
+    package var isInvisible: Bool {
         if value < 0x7F { return value < 0x20 }
         switch properties.generalCategory {
         case .control, .format, .spaceSeparator, .lineSeparator, .paragraphSeparator: return true
@@ -50,7 +50,7 @@ extension Unicode.Scalar {
 }
 
 /// The scalars of `text` as `\u{…}`.
-func codePoint(_ text: String) -> String {
+package func codePoint(_ text: String) -> String {
     text.unicodeScalars.map { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }.joined()
 }
 

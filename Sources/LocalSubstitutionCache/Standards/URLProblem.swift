@@ -18,27 +18,31 @@ package enum URLProblem: Error, Equatable {
 
     /// The problem of `url`, as a sentence for the person who wrote it.
     ///
-    /// User information in it is hidden, and is what to mend first. The remedy is the whole URL, with every other slip
-    /// in it mended, too.
-    package func message(for url: String) -> String {
+    /// User information in it is hidden, and is what to mend first.
+    ///
+    /// - Parameters:
+    ///   - url: The text that is no URL.
+    ///   - meant: The whole URL, with every slip in it mended; nil when nobody knows it.
+    /// - Returns: The sentence, whose remedy is `meant`.
+    package func message(for url: String, meant: String? = nil) -> String {
         let bytes = Array(url.utf8)
         let secret = UserInformation.places(in: bytes).first?.secret
         // Behind a path it belongs to another URL.
         guard let secret, bytes[..<secret.lowerBound].split(whereSeparator: { "/\\?#".utf8.contains($0) }).count < 2
         else {
-            return sentence(for: url)
+            return sentence(for: url, meant)
         }
         // A password with a "/" in it looks like a port and a path.
         return bytes[secret].contains { "/?#\\ ".utf8.contains($0) }
             ? "\(quoted(url)) has a \":\" that no port follows; if a user name and a password stand there, remove them and "
                 + "the \"@\""
-            : Self.userInfo.sentence(for: url)
+            : Self.userInfo.sentence(for: url, meant)
     }
 
-    private func sentence(for url: String) -> String {
+    private func sentence(for url: String, _ meant: String?) -> String {
         let subject = quoted(url)
         // What hides something is nothing to copy.
-        let meant = URLRepair.repaired(url).flatMap { UserInformation.isIn($0) ? nil : quoted($0, limit: 1000) }
+        let meant = meant.flatMap { UserInformation.isIn($0) ? nil : quoted($0, limit: 1000) }
         /// The URL to write, or else what to do instead.
         func write(_ otherwise: String = "write the URL that is loaded") -> String {
             meant.map { "write \($0)" } ?? otherwise

@@ -3,7 +3,7 @@ extension RandomAccessCollection<UInt8> where Index == Int {
     ///
     /// Decodes with the standard library. `String(validating:)` tells only whether one exists, and is not on every
     /// system.
-    func firstInvalidUTF8() -> Int? {
+    package func firstInvalidUTF8() -> Int? {
         var parser = Unicode.UTF8.ForwardParser()
         // Most text begins with plain ASCII.
         var offset = firstIndex { $0 >= 0x80 } ?? endIndex

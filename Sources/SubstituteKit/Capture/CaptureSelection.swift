@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 
 /// The exchanges of a recording that become entries, and the reasons why others do not.
 struct CaptureSelection {
@@ -72,7 +73,7 @@ struct CaptureSelection {
         } catch .userInfo {
             throw ToolError("its address holds a user name or password")
         } catch {
-            throw ToolError(error.message(for: url))
+            throw ToolError(error.message(for: url, meant: Advice().url(meantBy: url)))
         }
         try checkStatus(exchange, tool)
         let path = key.address.path

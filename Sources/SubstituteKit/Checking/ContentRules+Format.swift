@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 
 /// The rule that the first bytes of a file do not speak against its type.
 extension ContentRules {

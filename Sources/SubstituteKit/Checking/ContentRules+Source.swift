@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 
 /// The rules that a file is the one that browsers read: not its source, and not what only leads to it.
 extension ContentRules {

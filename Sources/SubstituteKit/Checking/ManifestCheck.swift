@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 
 /// What there is to tell about a manifest, whether it is right or wrong.
 struct ManifestCheck {
@@ -7,6 +8,8 @@ struct ManifestCheck {
     let name: String
     /// The text, as far as it could be read.
     let text: Data
+    /// What was understood of it; empty where it could not be read.
+    let manifest: SubstitutionManifest
     /// Everything that is wrong, warnings included, in the order of the file.
     let issues: [ManifestIssue]
     /// The places of the entries' keys, in the order of the file.
@@ -45,12 +48,13 @@ struct ManifestCheck {
             manifest.hint.map { issue.with(message: "\(issue.message); \($0)") } ?? issue
         }
         (text, entries, substitutions, contentProblems, hasDayToCome) = (Data(), [], [], [:], false)
+        self.manifest = SubstitutionManifest(Data(), name: manifest.name)
     }
 
     /// Checks the text of a manifest whose files lie in `folder`.
     init(_ text: Data, name: String, url: URL? = nil, folder: URL, on date: Date, listsUnused: Bool = false) {
         (self.name, self.text, self.date) = (name, text, date)
-        let manifest = SubstitutionManifest(text, name: name, url: url)
+        manifest = SubstitutionManifest(text, name: name, url: url, advice: Advice())
         let (issues, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsUnused)
         var contents = ContentCheck(manifest, name: name)
         for substitution in substitutions where !substitution.isExpired(on: date) { contents.look(into: substitution) }

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 import SubstitutionRules
 
 /// Loads URLs into the manifest's folder, and adds their entries.
@@ -80,7 +81,7 @@ enum AddCommand {
         do {
             return try URLPattern(String(whole.prefix { $0 != "#" }))
         } catch {
-            throw UsageError(error.message(for: whole))
+            throw UsageError(error.message(for: whole, meant: Advice().url(meantBy: whole)))
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstitutionChecking
 
 // On Apple's systems URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
@@ -69,7 +70,7 @@ struct ExplainCommand {
         let table: SubstitutionTable
         do {
             let text = try SubstitutionManifest.text(of: file.url, name: file.name)
-            let manifest = SubstitutionManifest(text, name: file.name, url: file.url)
+            let manifest = SubstitutionManifest(text, name: file.name, url: file.url, advice: Advice())
             table = try SubstitutionTable(manifest, folder: file.folder)
         } catch {
             console.complain("\(error)")
@@ -152,7 +153,7 @@ struct ExplainCommand {
         var request = URLRequest(url: url)
         request.httpMethod = question.method ?? method
         for header in headers { request.setValue(header.value, forHTTPHeaderField: header.name) }
-        let explanation = table.explain(request)
+        let explanation = table.explain(request, Advice())
         switch explanation.answer {
         case .cacheAndProtocol, .protocolOnly: return (explanation, table.response(to: request))
         case .networkUnless, .network: return (explanation, nil)

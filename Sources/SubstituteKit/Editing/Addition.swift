@@ -57,10 +57,7 @@ struct Addition {
             )
         }
         do {
-            table = try SubstitutionTable(
-                SubstitutionManifest(check.text, name: name, url: manifest.url),
-                folder: folder
-            )
+            table = try SubstitutionTable(check.manifest, folder: folder)
         } catch {
             throw ToolError("\(error)")
         }
@@ -194,8 +191,7 @@ struct Addition {
 
     /// Makes all the changes, or none.
     mutating func commit(in staging: StagingFolder) throws {
-        text.append(added)
-        change.text = Data(text.bytes)
+        change.text = text.appending(added)
         if let data = try record.changed() { change.put(try staging.write(data), at: RemoteRecord.name) }
         try change.commit(in: staging)
     }

@@ -7,7 +7,7 @@ import LocalSubstitutionCache
 /// Foundation's JSON writers know no order and no layout.
 struct ManifestText {
     /// The text, in UTF-8.
-    private(set) var bytes: [UInt8]
+    private var bytes: [UInt8]
     private var members: [JSONMember] = []
     /// Index in `members`, by what makes two keys the same URL.
     private var known: [String: Int] = [:]
@@ -23,17 +23,18 @@ struct ManifestText {
     /// Reads a manifest in which a check has found no error.
     init(_ text: Data) throws(ToolError) {
         bytes = Array(text)
-        guard case .object = JSONParser.parse(bytes).value.kind else { throw ToolError("this is no manifest") }
-        read()
+        guard read() else { throw ToolError("this is no manifest") }
     }
 
-    private mutating func read() {
-        guard case .object(let members) = JSONParser.parse(bytes).value.kind else { return }
+    @discardableResult
+    private mutating func read() -> Bool {
+        guard case .object(let members) = JSONParser.parse(bytes).value.kind else { return false }
         self.members = members
         known = [:]
         for (index, member) in members.enumerated() where !member.name.hasPrefix("$") {
             if let key = try? URLPattern(member.name) { known[key.identityKey] = index }
         }
+        return true
     }
 
     /// The line of the entry with this key; nil when there is none.
@@ -45,9 +46,10 @@ struct ManifestText {
 
     // MARK: - Changes
 
-    /// Writes entries behind all others.
-    mutating func append(_ entries: [Entry]) {
-        guard !entries.isEmpty, let close = bytes.lastIndex(of: UInt8(ascii: "}")) else { return }
+    /// The text with entries behind all others.
+    func appending(_ entries: [Entry]) -> Data {
+        var bytes = bytes
+        guard !entries.isEmpty, let close = bytes.lastIndex(of: UInt8(ascii: "}")) else { return Data(bytes) }
         let layout = Layout(of: members, in: bytes) ?? Layout.manifest(in: bytes)
         let fields = fieldLayout(beside: layout)
         let texts = entries.map { text(of: $0, layout, fields) }
@@ -59,7 +61,7 @@ struct ManifestText {
             let end = (bytes[..<close].lastIndex { !Self.isSpace($0) } ?? close) + 1
             bytes.insert(contentsOf: Array((layout.separator + joined).utf8), at: end)
         }
-        read()
+        return Data(bytes)
     }
 
     /// Writes another file to the entry with this key; its other fields stay.

@@ -95,7 +95,7 @@ extension InstalledTests {
                 }
             }
             let article = try String(
-                contentsOf: DocumentationTests.root.appendingPathComponent(
+                contentsOf: Repository.folder.appendingPathComponent(
                     "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/WhenTheCacheIsAsked.md"
                 ),
                 encoding: .utf8

@@ -10,28 +10,23 @@ enum Fixtures {
 
     /// Where the tests' resources lie: on macOS not always at the top of their bundle.
     static let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
-
-    /// A few well-formed files that manifests of tests may name.
-    static let files = folder.appendingPathComponent("Files")
-
-    /// The names, without extension, of the `.json` files in a folder of fixtures.
-    static func names(in subfolder: String) -> [String] {
-        let files =
-            (try? FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(subfolder).path))
-        return (files ?? []).filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }.sorted()
-    }
 }
 
 extension TemporaryFolder {
-    /// Everything that is wrong with the manifest in `text`.
+    /// The errors for which an app refuses the manifest in `text`.
     func issues(_ text: String, on date: Date = Date()) -> [ManifestIssue] {
         issuesOf(Data(text.utf8), named: "manifest.json", in: url, on: date)
     }
 }
 
-/// Everything that is wrong with a manifest, also when it is not JSON.
+/// The errors for which an app refuses a manifest.
 func issuesOf(_ data: Data, named name: String, in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
-    SubstitutionManifest(data, name: name).issues(in: folder, on: date)
+    do throws(ManifestError) {
+        _ = try SubstitutionManifest(data, name: name).substitutions(in: folder, on: date)
+        return []
+    } catch {
+        return error.issues
+    }
 }
 
 /// Compares `text` with a checked-in file, or writes it anew when `UPDATE_GOLDEN_FILES` is set in the environment.

@@ -1,19 +1,7 @@
-public import Foundation
+package import Foundation
+package import LocalSubstitutionCache
 
 extension SubstitutionManifest {
-    /// Everything that is wrong with the manifest and its files, warnings included, in the order of the file.
-    ///
-    /// Unused files and entries that never answer are looked for only when there is no error: the file that a wrong
-    /// entry means would seem unused. Cost: reads every text file whole.
-    ///
-    /// - Parameters:
-    ///   - folder: The folder that the files lie in.
-    ///   - date: The moment that `until` is compared with.
-    /// - Returns: The issues; empty when the manifest is as it should be.
-    public func issues(in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
-        check(in: folder, on: date).issues
-    }
-
     /// Everything that is wrong, and what is mapped as far as it could be found out.
     ///
     /// Unused files are told by folder, or, with `listsUnused`, one by one.

@@ -1,3 +1,5 @@
+import LocalSubstitutionCache
+
 /// A file that a program made for itself, that only points to another, or that others are made of.
 struct Leftover {
     /// The predicate of a sentence about the file.

@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// Finds fields that are allowed, and that no browser understands as they are probably meant.
 extension ManifestResolver {

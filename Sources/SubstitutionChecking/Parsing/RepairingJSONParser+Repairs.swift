@@ -1,7 +1,9 @@
+import LocalSubstitutionCache
+
 /// What people write instead of JSON, taken for what they probably mean.
 ///
 /// Each step reports an error and goes on behind what it has read, so that what follows is judged by itself.
-extension JSONParser {
+extension RepairingJSONParser {
     // MARK: - Missing quotation marks
 
     /// The text before a place where the closing quotation mark is missing; nil when it cannot be read.
@@ -167,7 +169,7 @@ extension JSONParser {
     /// A string in single or typographic quotation marks, with an error; nil when there is none.
     mutating func foreignString() throws(Stop) -> Name? {
         let start = position
-        guard let (opening, width) = character(at: start),
+        guard let (opening, width) = scanner.character(at: start),
             opening == "'" || opening == "`" || Self.isTypographicQuote(opening)
         else {
             return nil
@@ -176,7 +178,7 @@ extension JSONParser {
         let content = position
         var end: (mark: Character?, offset: Int)?
         while let byte = current, byte != UInt8(ascii: "\n"), byte != UInt8(ascii: "\r") {
-            guard let (character, width) = character(at: position) else {
+            guard let (character, width) = scanner.character(at: position) else {
                 position += 1
                 continue
             }
@@ -322,13 +324,16 @@ extension JSONParser {
     /// Steps over characters that look like spaces, with one error for all that follow each other; false when there are
     /// none.
     mutating func skipInvisible() throws(Stop) -> Bool {
-        guard let (first, width) = character(at: position), first.unicodeScalars.allSatisfy(\.isInvisible) else {
+        guard let (first, width) = scanner.character(at: position), first.unicodeScalars.allSatisfy(\.isInvisible)
+        else {
             return false
         }
         let name = first.unicodeScalars.first?.properties.name?.lowercased() ?? codePoint(String(first))
         try report(error("an invisible character (\(name)) is here; type a plain space instead"))
         position += width
-        while let (next, width) = character(at: position), next.unicodeScalars.allSatisfy(\.isInvisible), next != " " {
+        while let (next, width) = scanner.character(at: position), next.unicodeScalars.allSatisfy(\.isInvisible),
+            next != " "
+        {
             if next.isASCII { break }
             position += width
         }

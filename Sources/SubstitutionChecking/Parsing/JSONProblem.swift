@@ -1,4 +1,5 @@
 package import Foundation
+import LocalSubstitutionCache
 
 /// The first thing that is wrong with a JSON text, as a sentence with its place.
 package struct JSONProblem {
@@ -12,7 +13,9 @@ package struct JSONProblem {
     ///
     /// Deeper nesting than a manifest has is nothing wrong.
     package init?(in text: Data) {
-        guard let error = JSONParser.parse(text).errors.first(where: { $0.kind != .nesting }) else { return nil }
+        guard let error = RepairingJSONParser.parse(text).errors.first(where: { $0.kind != .nesting }) else {
+            return nil
+        }
         let before = text.prefix(error.offset)
         line = before.count { $0 == UInt8(ascii: "\n") } + 1
         column = error.offset - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 - text.startIndex } ?? 0) + 1

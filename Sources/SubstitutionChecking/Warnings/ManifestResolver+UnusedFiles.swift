@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// Finds files that no entry uses.
 extension ManifestResolver {

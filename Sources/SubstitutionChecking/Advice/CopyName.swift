@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// Names of files that came from one name: what the Finder, Windows and browsers call a copy, and what people write
 /// behind a version.

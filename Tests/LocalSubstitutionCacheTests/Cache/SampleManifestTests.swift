@@ -11,13 +11,6 @@ import FoundationNetworking
 /// `Resources/Substitutions`, which the Demo shows and these tests ship as an app would.
 @Suite("The sample manifest")
 struct SampleManifestTests {
-    @Test("It has no error and no warning")
-    func clean() throws {
-        let folder = Fixtures.resources.appendingPathComponent("Substitutions")
-        let manifest = try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json"))
-        #expect(manifest.issues(in: folder) == [])
-    }
-
     @Test("A target of a Swift package finds it with bundle: .module")
     func bundle() throws {
         let cache = try LocalSubstitutionCache(bundle: .module)

@@ -1,14 +1,15 @@
 import Foundation
 import TestSupport
+import LocalSubstitutionCache
+import TestSupport
 import Testing
 
-@testable import LocalSubstitutionCache
+@testable import SubstitutionChecking
 
 /// What the README and the guide show is what works.
 @Suite("Documentation")
 struct DocumentationTests {
-    static let root = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let root = Repository.folder
 
     private static let catalog = "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc"
 
@@ -55,7 +56,10 @@ struct DocumentationTests {
                 || ["Cache.md", "Asked.md", "Platforms.md", "Answers.md", "App.md"].contains(where: page.hasSuffix)
         )
         for manifest in manifests {
-            #expect(folder.issues(manifest).filter { $0.code != .missingFile } == [])
+            #expect(
+                issuesOf(Data(manifest.utf8), named: "manifest.json", in: folder.url).filter { $0.code != .missingFile }
+                    == []
+            )
         }
     }
 

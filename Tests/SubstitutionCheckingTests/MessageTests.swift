@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LocalSubstitutionCache
@@ -8,16 +9,40 @@ import Testing
 /// A folder `name` beside it holds the files; without one they are those of `Fixtures/Files`. Run the tests with
 /// `UPDATE_GOLDEN_FILES=1` to write the `.txt` files anew, and read the difference before you keep it.
 @Suite("Messages about manifests")
-struct GoldenTests {
+struct MessageTests {
     @Test("Every invalid manifest gets its messages", arguments: Fixtures.names(in: "Invalid"))
     func messages(name: String) throws {
+        let (data, folder) = try Self.invalid(name)
+        let text = issuesOf(data, named: "\(name).json", in: folder).map { "\($0)\n" }.joined()
+        try Repository.compare(text, withFixture: "SubstitutionCheckingTests/Fixtures/Invalid/\(name).txt")
+        #expect(!text.isEmpty)
+    }
+
+    /// An invalid manifest, and the folder of its files.
+    private static func invalid(_ name: String) throws -> (Data, folder: URL) {
         let invalid = Fixtures.folder.appendingPathComponent("Invalid")
         let own = invalid.appendingPathComponent(name)
         let folder = FileManager.default.fileExists(atPath: own.path) ? own : Fixtures.files
-        let data = try Data(contentsOf: invalid.appendingPathComponent("\(name).json"))
-        let text = issuesOf(data, named: "\(name).json", in: folder).map { "\($0)\n" }.joined()
-        try compare(text, withFixture: "Invalid/\(name).txt")
-        #expect(!text.isEmpty)
+        return (try Data(contentsOf: invalid.appendingPathComponent("\(name).json")), folder)
+    }
+
+    /// Without advice: the first mistake in the JSON, no warnings, and no guesses.
+    @Test("An app refuses each manifest that has errors, with places and causes")
+    func app() throws {
+        var text = ""
+        for name in Fixtures.names(in: "Invalid") {
+            let (data, folder) = try Self.invalid(name)
+            let advised = issuesOf(data, named: "\(name).json", in: folder).filter { $0.severity == .error }
+            do throws(ManifestError) {
+                let manifest = SubstitutionManifest(data, name: "\(name).json")
+                _ = try manifest.substitutions(in: folder, on: Date())
+                #expect(advised == [], "\(name).json is refused only with advice")
+            } catch {
+                #expect(!advised.isEmpty, "\(name).json is refused only without advice")
+                text += error.issues.map { "\($0)\n" }.joined()
+            }
+        }
+        try Repository.compare(text, withFixture: "SubstitutionCheckingTests/Fixtures/AppMessages.txt")
     }
 
     @Test("Every valid manifest is accepted", arguments: Fixtures.names(in: "Valid"))
@@ -30,9 +55,7 @@ struct GoldenTests {
     @Test("Every kind of error and warning has a fixture")
     func complete() throws {
         let texts = try Fixtures.names(in: "Invalid").map { name in
-            let data = try Data(contentsOf: Fixtures.folder.appendingPathComponent("Invalid/\(name).json"))
-            let own = Fixtures.folder.appendingPathComponent("Invalid/\(name)")
-            let folder = FileManager.default.fileExists(atPath: own.path) ? own : Fixtures.files
+            let (data, folder) = try Self.invalid(name)
             return Set(issuesOf(data, named: name, in: folder).map(\.code))
         }
         let seen = texts.reduce(into: Set()) { $0.formUnion($1) }

@@ -1,5 +1,7 @@
+import LocalSubstitutionCache
+
 /// The sentences for what people write instead of JSON.
-extension JSONParser {
+extension RepairingJSONParser {
     func error(_ message: String, at offset: Int? = nil, kind: JSONSyntaxError.Kind = .syntax) -> JSONSyntaxError {
         JSONSyntaxError(offset: offset ?? position, kind: kind, message: message)
     }
@@ -25,36 +27,6 @@ extension JSONParser {
             : error("\"\(found)\" closes nothing here; write \"\(expected)\"")
     }
 
-    func trailingComma(_ comma: Int, before closing: UInt8) -> JSONSyntaxError {
-        error(
-            "there is a comma before the closing \"\(Character(Unicode.Scalar(closing)))\"; remove the comma",
-            at: comma
-        )
-    }
-
-    func unexpected(expecting expected: String) -> JSONSyntaxError {
-        guard let byte = current else { return error("the file ends where \(expected) is expected") }
-        switch byte {
-        case UInt8(ascii: ","):
-            return error("there is a comma where \(expected) is expected; remove it")
-        case UInt8(ascii: "+"), UInt8(ascii: "."):
-            return error("a number begins with a digit or \"-\"")
-        case 0:
-            return error(
-                "the file is not plain text (it has a NUL byte here); save it as plain text, in UTF-8",
-                kind: .encoding
-            )
-        case 0x80...:
-            if let (character, _) = character(at: position) {
-                return error("there is \(quoted(String(character))) where \(expected) is expected")
-            }
-            return encodingError(in: position..<min(position + 4, bytes.count))
-                ?? error("\(expected) is expected here")
-        default:
-            return error("there is \(quoted(String(Unicode.Scalar(byte)))) where \(expected) is expected")
-        }
-    }
-
     func trailingContent() -> JSONSyntaxError {
         let byte = current ?? 0
         let isStray = byte.isClosingBracket || byte == UInt8(ascii: ",") || byte == UInt8(ascii: ";")
@@ -66,26 +38,10 @@ extension JSONParser {
             : error("everything is closed before this; remove it, or the bracket that closes too early")
     }
 
-    func controlCharacter(_ byte: UInt8) -> JSONSyntaxError {
-        byte == UInt8(ascii: "\t")
-            ? error("there is a tab between these quotation marks; remove it")
-            : error(
-                "there is a control character (\(codePoint(String(Unicode.Scalar(byte))))) between these quotation marks; remove it"
-            )
-    }
-
     /// What a file holds that is no JSON at all, with the way out.
     func foreignFormat() -> JSONSyntaxError? {
         let start = bytes.prefix(16)
-        // What begins with an ASCII character has zeros in the same places twice.
-        let zeros = start.prefix(4).map { $0 == 0 }
-        let isWide = [
-            [true, false, true, false], [false, true, false, true], [false, true, true, true],
-            [true, true, true, false],
-        ].contains(zeros)
-        if isWide || start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE]) {
-            return error("the file is UTF-16 or UTF-32; save it as UTF-8", at: 0, kind: .encoding)
-        }
+        if let error = scanner.wideEncodingError { return error }
         let formats: [(start: String, sentence: String)] = [
             ("{\\rtf", "RTF, which is text with fonts; in TextEdit choose Format > Make Plain Text, and save it again"),
             ("book\0\0\0\0mark", "an alias made by the Finder; put a copy of the file itself in its place"),

@@ -1,5 +1,7 @@
+import LocalSubstitutionCache
+
 /// Names and strings.
-extension JSONParser {
+extension RepairingJSONParser {
     /// A member's name; its text is nil when it cannot be read.
     struct Name {
         let text: String?
@@ -23,7 +25,7 @@ extension JSONParser {
         let isBare =
             byte.isASCIILetter || byte.isASCIIDigit || "_$/.-".utf8.contains(byte)
         guard isBare else {
-            try report(unexpected(expecting: "a name in quotation marks"))
+            try report(scanner.unexpected(expecting: "a name in quotation marks"))
             if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
                 // Read, so that its brackets do not close others.
                 _ = try value(depth: depth)
@@ -86,7 +88,7 @@ extension JSONParser {
                 position += 1
                 if !isASCII, try !isUTF8(range) { return nil }
                 if !isName, let text = try withoutNextName(range) { return text }
-                return text(range)
+                return scanner.text(range)
             }
             if byte == UInt8(ascii: "\\") || byte < 0x20 && byte != UInt8(ascii: "\n") && byte != UInt8(ascii: "\r") {
                 return try stringWithEscapes(opening: opening, isName: isName)
@@ -117,7 +119,7 @@ extension JSONParser {
             case UInt8(ascii: "\\"):
                 let start = position
                 do throws(JSONSyntaxError) {
-                    content.append(contentsOf: Array(String(try escape()).utf8))
+                    content.append(contentsOf: Array(String(try scanner.escape()).utf8))
                 } catch {
                     try report(error)
                     isSound = false
@@ -129,7 +131,7 @@ extension JSONParser {
                 _ = try unclosedString(opening + 1..<position, isName: isName)
                 return nil
             case 0..<0x20:
-                if isSound { try report(controlCharacter(byte)) }
+                if isSound { try report(scanner.controlCharacter(byte)) }
                 isSound = false
                 position += 1
             default:
@@ -141,75 +143,12 @@ extension JSONParser {
         return nil
     }
 
-    private mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
-        let start = position
-        position += 1
-        guard let byte = current else { throw error("the file ends inside a string", at: start) }
-        position += 1
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
-        case UInt8(ascii: "b"): return "\u{8}"
-        case UInt8(ascii: "f"): return "\u{C}"
-        case UInt8(ascii: "n"): return "\n"
-        case UInt8(ascii: "r"): return "\r"
-        case UInt8(ascii: "t"): return "\t"
-        case UInt8(ascii: "u"): break
-        default:
-            throw error("a backslash means something else in JSON; write / between folders", at: start)
-        }
-        let first = try codeUnit(start: start)
-        if let scalar = Unicode.Scalar(first) { return scalar }
-        // RFC 8259 §7: a character beyond the Basic Multilingual Plane is written as a surrogate pair.
-        if first < 0xDC00, skip(UInt8(ascii: "\\")), skip(UInt8(ascii: "u")) {
-            let second = try codeUnit(start: position - 2)
-            if (0xDC00...0xDFFF).contains(second),
-                let scalar = Unicode.Scalar(0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00))
-            {
-                return scalar
-            }
-        }
-        throw error("this is one half of a surrogate pair; write both halves, or the character itself", at: start)
-    }
-
-    private mutating func codeUnit(start: Int) throws(JSONSyntaxError) -> UInt16 {
-        let end = min(position + 4, bytes.count)
-        let digits = bytes[position..<end]
-        guard digits.count == 4, digits.allSatisfy({ $0.isHexDigit }),
-            let unit = UInt16(text(position..<end), radix: 16)
-        else {
-            throw error("\\u needs four hexadecimal digits", at: start)
-        }
-        position = end
-        return unit
-    }
-
     // MARK: - Encoding
 
     /// Whether the bytes are UTF-8; reports it when they are not.
     mutating func isUTF8(_ range: Range<Int>) throws(Stop) -> Bool {
-        guard let error = encodingError(in: range) else { return true }
+        guard let error = scanner.encodingError(in: range) else { return true }
         try report(error)
         return false
-    }
-
-    func encodingError(in range: Range<Int>) -> JSONSyntaxError? {
-        guard let offset = bytes[range].firstInvalidUTF8() else { return nil }
-        let hex = String(bytes[offset], radix: 16, uppercase: true)
-        return error(
-            "the file is not saved as UTF-8 (byte 0x\(hex) is not); save it again, with UTF-8 as the encoding",
-            at: offset,
-            kind: .encoding
-        )
-    }
-
-    /// The scalar at `offset` as a character, and its length in bytes; nil at the end and for what is not UTF-8.
-    func character(at offset: Int) -> (Character, width: Int)? {
-        guard offset < bytes.count else { return nil }
-        var end = offset + 1
-        while end < bytes.count, end < offset + 4, bytes[end] & 0xC0 == 0x80 { end += 1 }
-        guard bytes[offset..<end].firstInvalidUTF8() == nil, let scalar = text(offset..<end).unicodeScalars.first else {
-            return nil
-        }
-        return (Character(scalar), end - offset)
     }
 }

@@ -1,4 +1,5 @@
 package import Foundation
+import LocalSubstitutionCache
 
 /// The encoding of a text, where its bytes show it; most encodings look alike.
 package enum EncodingGuess: Equatable {

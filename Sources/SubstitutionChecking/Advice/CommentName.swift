@@ -1,3 +1,5 @@
+import LocalSubstitutionCache
+
 /// The names under which people write comments, which a manifest calls `$comment`.
 enum CommentName {
     /// The sentence that tells how to write the comment; nil for a name of something else.

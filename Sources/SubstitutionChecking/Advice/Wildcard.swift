@@ -1,3 +1,5 @@
+import LocalSubstitutionCache
+
 /// Stars and braces, which people write for several URLs or files, though there are no wildcards.
 enum Wildcard {
     /// What is probably meant by an entry with a wildcard in its URL; nil without one.

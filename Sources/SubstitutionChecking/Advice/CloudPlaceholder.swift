@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// The files that macOS leaves in place of those that are only in iCloud: `.logo.png.icloud` for `logo.png`.
 enum CloudPlaceholder {

@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// Finds what a designer has probably not meant. An app's launch does not ask for it.
 extension ManifestResolver {

@@ -1,4 +1,5 @@
 import Foundation
+import LocalSubstitutionCache
 
 /// The URL that a text was probably meant to be.
 ///

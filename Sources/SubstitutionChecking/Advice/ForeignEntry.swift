@@ -1,3 +1,5 @@
+import LocalSubstitutionCache
+
 /// Entries in the forms of other tools, such as `{ "url": …, "file": … }` in a list.
 enum ForeignEntry {
     /// The entries that a value was probably meant to be, as they are written; nil when it holds none.

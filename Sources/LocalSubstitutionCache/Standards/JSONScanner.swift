@@ -1,0 +1,201 @@
+/// The tokens of a JSON text (RFC 8259), for parsers that differ in what they do about a mistake.
+package struct JSONScanner {
+    package let bytes: UnsafeBufferPointer<UInt8>
+    package var position = 0
+
+    package init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+    }
+
+    package var current: UInt8? {
+        position < bytes.count ? bytes[position] : nil
+    }
+
+    @discardableResult
+    package mutating func skip(_ byte: UInt8) -> Bool {
+        guard current == byte else { return false }
+        position += 1
+        return true
+    }
+
+    package mutating func skipSpace() {
+        while let byte = current, byte.isJSONSpace { position += 1 }
+    }
+
+    private mutating func skipDigits() {
+        while let byte = current, byte.isASCIIDigit { position += 1 }
+    }
+
+    /// Only for ranges that are known to be valid UTF-8.
+    package func text(_ range: Range<Int>) -> String {
+        String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+    }
+
+    /// The scalar at `offset` as a character, and its length in bytes; nil at the end and for what is not UTF-8.
+    package func character(at offset: Int) -> (Character, width: Int)? {
+        guard offset < bytes.count else { return nil }
+        var end = offset + 1
+        while end < bytes.count, end < offset + 4, bytes[end] & 0xC0 == 0x80 { end += 1 }
+        guard bytes[offset..<end].firstInvalidUTF8() == nil, let scalar = text(offset..<end).unicodeScalars.first else {
+            return nil
+        }
+        return (Character(scalar), end - offset)
+    }
+
+    // MARK: - Tokens
+
+    /// Steps over a number (§6).
+    ///
+    /// - Returns: Its digits, as they are written.
+    package mutating func number() throws(JSONSyntaxError) -> String {
+        let start = position
+        skip(UInt8(ascii: "-"))
+        let digits = position
+        skipDigits()
+        if position == digits { throw error("a digit is missing after \"-\"", at: start) }
+        if bytes[digits] == UInt8(ascii: "0"), position > digits + 1 {
+            throw error("a number does not begin with 0; write it without, or in quotation marks", at: start)
+        }
+        if skip(UInt8(ascii: ".")) {
+            let fraction = position
+            skipDigits()
+            if position == fraction { throw error("a digit is missing after the decimal point", at: start) }
+        }
+        if skip(UInt8(ascii: "e")) || skip(UInt8(ascii: "E")) {
+            if !skip(UInt8(ascii: "+")) { skip(UInt8(ascii: "-")) }
+            let exponent = position
+            skipDigits()
+            if position == exponent { throw error("a digit is missing in the exponent", at: start) }
+        }
+        guard let byte = current, byte.isASCIILetter || "._-/:".utf8.contains(byte) else {
+            return text(start..<position)
+        }
+        throw error("this is not a number, so it needs quotation marks", at: start, kind: .word)
+    }
+
+    /// Steps over a backslash and what belongs to it (§7).
+    package mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
+        let start = position
+        position += 1
+        guard let byte = current else { throw error("the file ends inside a string", at: start) }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): break
+        default:
+            throw error("a backslash means something else in JSON; write / between folders", at: start)
+        }
+        let first = try codeUnit(start: start)
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        // A character beyond the Basic Multilingual Plane is written as a surrogate pair.
+        if first < 0xDC00, skip(UInt8(ascii: "\\")), skip(UInt8(ascii: "u")) {
+            let second = try codeUnit(start: position - 2)
+            if (0xDC00...0xDFFF).contains(second),
+                let scalar = Unicode.Scalar(0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00))
+            {
+                return scalar
+            }
+        }
+        throw error("this is one half of a surrogate pair; write both halves, or the character itself", at: start)
+    }
+
+    private mutating func codeUnit(start: Int) throws(JSONSyntaxError) -> UInt16 {
+        let end = min(position + 4, bytes.count)
+        let digits = bytes[position..<end]
+        guard digits.count == 4, digits.allSatisfy({ $0.isHexDigit }),
+            let unit = UInt16(text(position..<end), radix: 16)
+        else {
+            throw error("\\u needs four hexadecimal digits", at: start)
+        }
+        position = end
+        return unit
+    }
+
+    // MARK: - Mistakes
+
+    package func error(
+        _ message: String,
+        at offset: Int? = nil,
+        kind: JSONSyntaxError.Kind = .syntax
+    ) -> JSONSyntaxError {
+        JSONSyntaxError(offset: offset ?? position, kind: kind, message: message)
+    }
+
+    package func encodingError(in range: Range<Int>) -> JSONSyntaxError? {
+        guard let offset = bytes[range].firstInvalidUTF8() else { return nil }
+        let hex = String(bytes[offset], radix: 16, uppercase: true)
+        return error(
+            "the file is not saved as UTF-8 (byte 0x\(hex) is not); save it again, with UTF-8 as the encoding",
+            at: offset,
+            kind: .encoding
+        )
+    }
+
+    /// The mistake of a whole file that is in another encoding of Unicode, as the zeros of its first characters show.
+    package var wideEncodingError: JSONSyntaxError? {
+        let start = bytes.prefix(4)
+        // What begins with an ASCII character has zeros in the same places twice.
+        let isWide = [
+            [true, false, true, false], [false, true, false, true], [false, true, true, true],
+            [true, true, true, false],
+        ].contains(start.map { $0 == 0 })
+        guard isWide || start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE]) else { return nil }
+        return error("the file is UTF-16 or UTF-32; save it as UTF-8", at: 0, kind: .encoding)
+    }
+
+    package func nestingError(at opening: Int?) -> JSONSyntaxError {
+        error(
+            "objects and lists are nested more than \(JSONParser.maximumDepth) deep; a manifest needs three levels",
+            at: opening,
+            kind: .nesting
+        )
+    }
+
+    package func trailingComma(_ comma: Int, before closing: UInt8) -> JSONSyntaxError {
+        error(
+            "there is a comma before the closing \"\(Character(Unicode.Scalar(closing)))\"; remove the comma",
+            at: comma
+        )
+    }
+
+    package func controlCharacter(_ byte: UInt8) -> JSONSyntaxError {
+        byte == UInt8(ascii: "\t")
+            ? error("there is a tab between these quotation marks; remove it")
+            : error(
+                "there is a control character (\(codePoint(String(Unicode.Scalar(byte))))) between these quotation marks; remove it"
+            )
+    }
+
+    package func unexpected(expecting expected: String) -> JSONSyntaxError {
+        guard let byte = current else { return error("the file ends where \(expected) is expected") }
+        switch byte {
+        case UInt8(ascii: ","):
+            return error("there is a comma where \(expected) is expected; remove it")
+        case UInt8(ascii: "+"), UInt8(ascii: "."):
+            return error("a number begins with a digit or \"-\"")
+        case 0:
+            return error(
+                "the file is not plain text (it has a NUL byte here); save it as plain text, in UTF-8",
+                kind: .encoding
+            )
+        case 0x80...:
+            if let (character, _) = character(at: position) {
+                return error("there is \(quoted(String(character))) where \(expected) is expected")
+            }
+            return encodingError(in: position..<min(position + 4, bytes.count))
+                ?? error("\(expected) is expected here")
+        default:
+            return error("there is \(quoted(String(Unicode.Scalar(byte)))) where \(expected) is expected")
+        }
+    }
+}
+
+extension UInt8 {
+    /// `ws` of RFC 8259 §2.
+    package var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+}

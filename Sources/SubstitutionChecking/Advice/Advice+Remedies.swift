@@ -1,0 +1,91 @@
+import Foundation
+package import LocalSubstitutionCache
+
+/// The ends of sentences about mistakes.
+extension Advice {
+    package func remedy(for mistake: ManifestMistake) -> String? {
+        switch mistake {
+        case .manifest(let value): ForeignEntry.entries(meantBy: value).map { "write { \($0) }" }
+        case .entry(let value): Self.entry(meantBy: value).map { "write \($0)" }
+        case .annotation(let member): Self.annotation(member)
+        case .type(let text): Self.type(meantBy: text).map { "write \(quoted($0))" }
+        case .day(let text): Self.days(meantBy: text).map { "write \($0)" }
+        case .headers(let value): Self.header(meantBy: value).map { "write \($0)" }
+        case .headerName(let name): Self.headerName(meantBy: name).map { "write \(quoted($0))" }
+        case .parameterName(let name): Self.parameterName(meantBy: name).map { "write \(quoted($0))" }
+        case .queryRule(let value): Self.queryRule(meantBy: value).map { "write \($0)" }
+        case .condition(let word): Self.remedy(forCondition: word)
+        }
+    }
+
+    /// The value that was meant by a list of one file, or by nothing.
+    private static func entry(meantBy value: JSONValue) -> String? {
+        switch value.kind {
+        case .null: return "the file's name in quotation marks, or remove the entry"
+        case .array(let elements):
+            guard elements.count == 1 else { return "one file's name in quotation marks, since one answers" }
+            switch elements[0].kind {
+            case .string(let file): return "\(quoted(file)) without [ ]"
+            case .object: return "the { } without the [ ] around it"
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+
+    private static func annotation(_ member: JSONMember) -> String? {
+        CommentName.problem(of: member.name, member.value)
+            ?? suggestion(for: member.name, among: ["$schema", "$comment"]).map {
+                "\(quoted(member.name)) is not known; did you mean \"\($0)\"?"
+            }
+    }
+
+    private static func type(meantBy text: String) -> String? {
+        let word = text.split(separator: ".").last.map(String.init) ?? ""
+        // A charset behind something else than a semicolon.
+        let mended = text.replacing(/[, ]+charset/, with: "; charset")
+        return MediaType(fileName: "x.\(word)")?.essence ?? (MediaType(mended)?.isConcrete == true ? mended : nil)
+    }
+
+    private static func days(meantBy text: String) -> String? {
+        // A day with a time behind it, as programs write both.
+        let day = text.dropFirst(10).first.map { "T ".contains($0) } ?? false ? String(text.prefix(10)) : text
+        let meant = CalendarDay(day).map { [$0] } ?? CalendarDay.days(meantBy: day)
+        return meant.isEmpty ? nil : meant.map { "\"\($0)\"" }.joined(separator: " or ")
+    }
+
+    /// The object that is meant by a header as in HTTP, `Name: value`.
+    private static func header(meantBy value: JSONValue) -> String? {
+        guard case .string(let text) = value.kind, !UserInformation.isIn(text) else { return nil }
+        let parts = text.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
+        return parts.count == 2 ? "{ \(quoted(String(parts[0]))): \(quoted(String(parts[1]))) }" : nil
+    }
+
+    /// A header's name without what does not belong to it.
+    private static func headerName(meantBy name: String) -> String? {
+        let plain = name.prefix { $0.utf8.allSatisfy(\.isTokenCharacter) }
+        return plain.isEmpty || plain.count + 2 < name.count ? nil : String(plain)
+    }
+
+    private static func parameterName(meantBy written: String) -> String? {
+        let name = UserInformation.hidden(in: written)
+        let plain = name.drop { "?&".contains($0) }.prefix { !"&=#".contains($0) }
+        return plain.isEmpty ? nil : String(plain)
+    }
+
+    private static func queryRule(meantBy value: JSONValue) -> String? {
+        // A URL is no list, and cut in pieces it would show what quoting hides.
+        guard case .string(let word) = value.kind, !word.contains("/") else { return nil }
+        return ["true", "false"].contains(word)
+            ? "\(word) without quotation marks"
+            : "[\(word.split { ",&; ".contains($0) }.map { quoted(String($0)) }.joined(separator: ", "))]"
+    }
+
+    private static func remedy(forCondition word: String) -> String? {
+        if let status = Int(word) { return "write \(status) without quotation marks" }
+        if ["always", "never", "online", "true"].contains(word.lowercased()) {
+            return "for a file that always answers, leave \"when\" out"
+        }
+        return suggestion(for: word, among: Substitution.Condition.words.keys).map { "did you mean \"\($0)\"?" }
+    }
+}

@@ -1,0 +1,44 @@
+package import Foundation
+package import LocalSubstitutionCache
+
+/// The advice for somebody at a desk: repairs after a mistake, and what was probably meant by it.
+package struct Advice: ManifestAdvice {
+    package init() {}
+
+    package func parse(_ text: Data) -> JSONDocument { RepairingJSONParser.parse(text) }
+
+    package func url(meantBy text: String) -> String? { URLRepair.repaired(text) }
+
+    package func copy(of name: String, among names: [String]) -> String? { CopyName.match(for: name, among: names) }
+
+    package func diagnosis(of member: JSONMember, among members: [JSONMember]) -> MemberDiagnosis? {
+        MisplacedMember.diagnosis(of: member, among: members)
+            ?? Wildcard.problem(ofPattern: member.name, member.value).map { MemberDiagnosis(.entry, $0) }
+    }
+
+    package func diagnosis(of field: JSONMember, among fields: [JSONMember], of key: String) -> FieldDiagnosis? {
+        MisplacedField.diagnosis(of: field, among: fields, of: key)
+    }
+
+    /// True when no name resembles a field's, and no value names a file.
+    package func isAnswer(_ fields: [JSONMember]) -> Bool {
+        fields.count > 1
+            && fields.allSatisfy { member in
+                if case .string(let text) = member.value.kind, text.contains(where: { "./".contains($0) }) {
+                    return false
+                }
+                return !member.isLost && !member.name.contains("/") && !member.name.hasPrefix("$")
+                    && CommentName.problem(of: member.name, member.value) == nil
+                    && FieldName.meant(by: member.name) == nil
+            }
+    }
+
+    package func finding(aboutMissing file: Located<String>, of entry: ManifestEntry, in folder: URL) -> Finding? {
+        if let problem = CommentName.problem(ofMissing: file, of: entry) {
+            return Finding(offset: entry.key.offset, severity: .error, code: .badURL, message: problem)
+        }
+        let problem =
+            CloudPlaceholder.problem(ofMissing: file.value, in: folder) ?? Wildcard.problem(with: file.value, of: entry)
+        return problem.map { Finding(offset: file.offset, severity: .error, code: .missingFile, message: $0) }
+    }
+}

@@ -1,0 +1,19 @@
+import LocalSubstitutionCache
+
+extension CalendarDay {
+    /// The days that somebody may mean who writes one in another order or with other marks: `2027/3/31`, `31.3.2027`,
+    /// `3/31/2027`, `20270331`.
+    static func days(meantBy text: String) -> [CalendarDay] {
+        if text.utf8.count == 8, text.utf8.allSatisfy(\.isASCIIDigit) {
+            let month = text.index(text.startIndex, offsetBy: 4)
+            let day = text.index(month, offsetBy: 2)
+            return [CalendarDay("\(text[..<month])-\(text[month..<day])-\(text[day...])")].compactMap(\.self)
+        }
+        let numbers = text.split { !$0.isASCII || !$0.isNumber }.map { $0.count == 1 ? "0\($0)" : String($0) }
+        guard numbers.count == 3 else { return [] }
+        let orders =
+            numbers[0].count == 4 ? [[0, 1, 2]] : text.contains(".") ? [[2, 1, 0]] : [[2, 0, 1], [2, 1, 0]]
+        let days = orders.compactMap { order in CalendarDay(order.map { numbers[$0] }.joined(separator: "-")) }
+        return days.count == 2 && days[0] == days[1] ? [days[0]] : days
+    }
+}

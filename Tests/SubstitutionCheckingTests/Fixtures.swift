@@ -1,0 +1,24 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstitutionChecking
+import TestSupport
+
+/// The manifests that tests read, and the files that they name.
+enum Fixtures {
+    static let folder = Repository.folder.appendingPathComponent("Tests/SubstitutionCheckingTests/Fixtures")
+
+    /// A few well-formed files that manifests of tests may name.
+    static let files = folder.appendingPathComponent("Files")
+
+    /// The names, without extension, of the `.json` files in a folder of fixtures.
+    static func names(in subfolder: String) -> [String] {
+        let files =
+            (try? FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(subfolder).path))
+        return (files ?? []).filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }.sorted()
+    }
+}
+
+/// Everything that is wrong with a manifest, also when it is not JSON.
+func issuesOf(_ data: Data, named name: String, in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
+    SubstitutionManifest(data, name: name, url: nil, advice: Advice()).check(in: folder, on: date).issues
+}

@@ -1,0 +1,152 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LocalSubstitutionCache
+@testable import SubstitutionChecking
+
+@Suite("The JSON parser that goes on after a mistake")
+struct RepairingJSONParserTests {
+    /// The value in a form that can be compared with what Foundation reads.
+    private func plain(_ value: JSONValue) -> NSObject {
+        switch value.kind {
+        case .null: NSNull()
+        case .bool(let value): NSNumber(value: value)
+        case .number(let digits): NSNumber(value: Double(digits) ?? .nan)
+        case .string(let text): text as NSString
+        case .array(let elements): elements.map(plain) as NSArray
+        case .object(let members):
+            Dictionary(members.map { ($0.name, plain($0.value)) }, uniquingKeysWith: { $1 }) as NSDictionary
+        case .unreadable: "unreadable" as NSString
+        }
+    }
+
+    /// Texts with and without mistakes.
+    private static var texts: [Data] {
+        get throws {
+            try ["Invalid", "Valid"].flatMap { kind in
+                try Fixtures.names(in: kind).map {
+                    try Data(contentsOf: Fixtures.folder.appendingPathComponent("\(kind)/\($0).json"))
+                }
+            }
+        }
+    }
+
+    @Test("It refuses what the strict parser refuses, and reads the same of what that allows")
+    func sameLanguage() throws {
+        var valid = 0
+        for text in try Self.texts {
+            // Each beginning, too, of texts that are short enough.
+            for count in text.count > 2000 ? [text.count] : Array(0...text.count) {
+                let (strict, own) = (
+                    JSONParser.parse(text.prefix(count)), RepairingJSONParser.parse(text.prefix(count))
+                )
+                #expect(strict.isValid == own.isValid, "\(String(decoding: text.prefix(count), as: UTF8.self))")
+                #expect(strict.errors.count == (strict.isValid ? 0 : 1))
+                guard strict.isValid else { continue }
+                valid += 1
+                #expect(plain(strict.value) == plain(own.value))
+            }
+        }
+        #expect(valid > 50)
+    }
+
+    @Test("Every beginning of a manifest is refused in its place, and none crashes")
+    func truncated() throws {
+        let url = Fixtures.folder.appendingPathComponent("Valid/every-field.json")
+        let bytes = [UInt8](try Data(contentsOf: url))
+        let end = try #require(bytes.lastIndex(of: UInt8(ascii: "}")))
+        for count in 0...end {
+            let errors = RepairingJSONParser.parse(bytes.prefix(count)).errors
+            #expect(!errors.isEmpty)
+            #expect(errors.allSatisfy { (0...count).contains($0.offset) })
+        }
+    }
+
+    // MARK: - After a mistake
+
+    /// What is read of a text with mistakes, and how many errors it has.
+    ///
+    /// Every repair is a guess; these are the ones that a manifest's messages rely on.
+    @Test(
+        "After a mistake the text is taken for what was probably meant",
+        arguments: [
+            (#"{"a": "b",}"#, #"{"a":"b"}"#, 1), (#"{"a": "b" "c": 1}"#, #"{"a":"b","c":1}"#, 1),
+            (#"{"a": 1,, "b": 2}"#, #"{"a":1,"b":2}"#, 1), (#"{, "a": 1}"#, #"{"a":1}"#, 1),
+            (#"{"a": 1; "b": 2}"#, #"{"a":1,"b":2}"#, 1), (#"{"a" 1, "b" = 2, "c" => 3}"#, #"{"a":1,"b":2,"c":3}"#, 3),
+            (#"{a: b, "c": 'd', “e”: “f”}"#, #"{"a":"b","c":"d","e":"f"}"#, 5),
+            ("{\"a: \"b\",\n\"c\": \"d,\n\"e\": f\"}", #"{"a":"b","c":"d","e":"f"}"#, 3),
+            (#"{"a": ["v, "w"], "b": ["x", "y}"#, #"{"a":["v","w"],"b":["x","y"]}"#, 3),
+            (#"{"a": {"x": [1, 2}, "b": {"c": 3]}"#, #"{"a":{"x":[1,2]},"b":{"c":3}}"#, 2),
+            ("{ // one\n \"a\": 1, /* two */ # three\n \"b\": 2 <!-- four --> }", #"{"a":1,"b":2}"#, 3),
+            (#"{"a": {"b": 1}}, "c": 2}"#, #"{"a":{"b":1},"c":2}"#, 1), (#""a": 1, "b": 2}"#, #"{"a":1,"b":2}"#, 1),
+            (#"{"a": True, "b": yes, "c": OFF, "d": Null}"#, #"{"a":true,"b":true,"c":false,"d":null}"#, 4),
+            ("const x = {\"a\": 1};", #"{"a":1}"#, 2), (#"{"a": ("b": 1)}"#, #"{"a":{"b":1}}"#, 1),
+            (#"{""a": "b", "c"": "d", "e": "f"", "g": ""h"}"#, #"{"a":"b","c":"d","e":"f","g":"h"}"#, 4),
+            ("{\n<<<<<<< HEAD\n\"a\": 1,\n=======\n\"b\": 2,\n>>>>>>> x\n\"c\": 3}", #"{"a":1,"b":2,"c":3}"#, 3),
+            (#"{"a": 1}, {"b": 2}"#, #"{"a":1,"b":2}"#, 1), (#"{"a": 1} {"b": 2}"#, #"{"a":1,"b":2}"#, 1),
+            (#"{"a"; "b", "c": "d"}"#, #"{"a":"b","c":"d"}"#, 1),
+            (#"{"": "", "a": ["", ""]}"#, #"{"":"","a":["",""]}"#, 0),
+            ("{\u{A0}\"a\":\u{200B}\u{200B}1}", #"{"a":1}"#, 2), ("{//h.de/p\": \"a\"}", #"{"//h.de/p":"a"}"#, 1),
+        ]
+    )
+    func repaired(text: String, meant: String, errors: Int) throws {
+        let document = RepairingJSONParser.parse(Array(text.utf8))
+        #expect(document.errors.count == errors, "\(document.errors.map(\.message))")
+        let expected = try JSONSerialization.jsonObject(with: Data(meant.utf8)) as? NSObject
+        #expect(plain(document.value) == expected)
+    }
+
+    @Test(
+        "What cannot be guessed is marked, and tells one error",
+        arguments: [
+            #"{"a": <x>, "b": 1}"#, #"{"a": "\x", "b": 1}"#, #"{"a": 0404, "b": 1}"#, #"{"a": "\ud800", "b": 1}"#,
+            "{\"a\": \"x\ty\", \"b\": 1}", #"{"a":, "b": 1}"#, #"{"a", "b": 1}"#, "{\"a\":\n \"b\": 1}",
+            "{\"a\nc\": 2, \"b\": 1}",
+        ]
+    )
+    func unreadable(text: String) {
+        let document = RepairingJSONParser.parse(Array(text.utf8))
+        #expect(document.errors.count == 1, "\(document.errors.map(\.message))")
+        guard case .object(let members) = document.value.kind, let last = members.last, last.name == "b",
+            case .number("1") = last.value.kind
+        else {
+            Issue.record("what follows is lost")
+            return
+        }
+        #expect(members.dropLast().allSatisfy { if case .unreadable = $0.value.kind { true } else { false } })
+    }
+
+    @Test("A hundred mistakes are enough, and the encoding is told once")
+    func bounded() {
+        let errors = RepairingJSONParser.parse(Array(("{" + String(repeating: "'a': 'b',", count: 200) + "}").utf8))
+            .errors
+        #expect(errors.count == RepairingJSONParser.maximumErrors + 1)
+        #expect(errors.last?.message == "more than 100 mistakes; mend these first")
+        let latin = Array("{\"a\": \"".utf8) + [0xE9] + Array("\", \"b\": \"".utf8) + [0xE8] + Array("\"}".utf8)
+        #expect(RepairingJSONParser.parse(latin).errors.map(\.kind) == [.encoding])
+    }
+
+    @Test(
+        "No text with mistakes crashes",
+        arguments: [
+            "{\n \u{201C}a:\"\n}\n \"h/\0#}", "{\"", "{\":", "{\"a: {", "{\"\n:", "[\",", "{\"a\\", "{\"a\":1:\"",
+            "{\"\"-:\"", "{\"a\": \"b\", \"c\" -:\"\n", "/*", "{'", "{//", "{/*",
+            "<!--",
+        ]
+    )
+    func crashes(text: String) {
+        let bytes = Array(text.utf8)
+        // Each beginning, and each end.
+        for count in 0...bytes.count {
+            _ = RepairingJSONParser.parse(bytes.prefix(count))
+            _ = RepairingJSONParser.parse(bytes.suffix(count))
+        }
+        // As the fuzzer found it: what is no UTF-8 in the middle.
+        for offset in bytes.indices {
+            var broken = bytes
+            broken[offset] = 0xAF
+            #expect(!RepairingJSONParser.parse(broken).errors.isEmpty)
+        }
+    }
+}

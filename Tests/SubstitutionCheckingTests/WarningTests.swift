@@ -1,0 +1,24 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LocalSubstitutionCache
+@testable import SubstitutionChecking
+
+@Suite("Warnings")
+struct WarningTests {
+    @Test("Folders that were not expanded, because of the limit, are neither empty nor unused")
+    func beyondTheLimit() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a", to: "a.txt")
+        for name in ["1", "2", "3"] { try folder.write(name, to: "d/\(name).txt") }
+        let text = #"{ "https://h/1": "a.txt", "https://h/2/": "d/", "https://h/5/": "d/" }"#
+        let manifest = SubstitutionManifest(Data(text.utf8), name: "m.json")
+        var resolver = ManifestResolver(manifest, folder: folder.url, maximumRows: 2)
+        resolver.resolve()
+        let errors = resolver.findings
+        #expect(errors.map(\.code) == [.tooManyURLs])
+        resolver.warn(on: CalendarDay(Date()), listsUnused: false)
+        #expect(resolver.findings == errors)
+    }
+}
