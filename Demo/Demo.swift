@@ -100,7 +100,7 @@ struct Demo {
     /// Makes the cache of the sample manifest.
     private static func makeCache(for site: Site, reading: ReadingMode = .mapped) throws -> LocalSubstitutionCache {
         try LocalSubstitutionCache(
-            manifest: Data(site.manifest().utf8),
+            manifestData: Data(site.manifest().utf8),
             folder: site.substitutions,
             reading: reading
         )

@@ -15,4 +15,4 @@ let delegate: (any URLSessionDataDelegate)? = nil
 let configuration = URLSessionConfiguration.default
 configuration.useSubstitutions()
 let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-session.useSubstitutions()
+session.registerForSubstitutions()

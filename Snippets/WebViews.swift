@@ -22,7 +22,7 @@ enum WebViews {
     // snippet.mirror
     static func showMirror(of page: URL, _ cache: LocalSubstitutionCache) -> WKWebView {
         let configuration = WKWebViewConfiguration()
-        configuration.useSubstitutions(cache, forwardingTo: ["www.example.com"])
+        configuration.serveMirrors(from: cache, forwardingTo: ["www.example.com"])
         let webView = WKWebView(frame: .zero, configuration: configuration)
         webView.load(URLRequest(url: cache.mirror(of: page)))
         return webView

@@ -9,7 +9,7 @@ struct WebPicturePage: UIViewRepresentable {
 
     func makeUIView(context: Context) -> WKWebView {
         let configuration = WKWebViewConfiguration()
-        configuration.useSubstitutions(cache)
+        configuration.serveMirrors(from: cache)
         let view = WKWebView(frame: .zero, configuration: configuration)
         if let page = URL(string: "https://pictures.invalid/") {
             view.load(URLRequest(url: cache.mirror(of: page)))

@@ -76,7 +76,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///   - reading: How the files are brought into memory.
     /// - Throws: ``ManifestError`` with everything that is wrong with the manifest or its files.
     public convenience init(
-        manifest data: Data,
+        manifestData data: Data,
         folder: URL,
         reading: ReadingMode = .mapped
     ) throws(ManifestError) {

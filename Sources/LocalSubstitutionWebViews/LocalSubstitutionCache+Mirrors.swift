@@ -7,7 +7,7 @@ extension LocalSubstitutionCache {
     ///
     /// The page's own files, relative references and absolute ones that the manifest names come from the bundle; its
     /// origin is that of the mirror and not the site's, so it has no cookies and a storage of its own. For a web view
-    /// whose configuration `useSubstitutions(_:)` was called on:
+    /// whose configuration `serveMirrors(from:)` was called on:
     ///
     /// ```swift
     /// webView.load(URLRequest(url: cache.mirror(of: page)))

@@ -18,7 +18,7 @@ public import WebKit
 @available(iOS 18.4, macOS 15.4, visionOS 2.4, *)
 @MainActor
 public final class WebViewSubstitutions {
-    /// For `WebPage.Configuration`, whose `useSubstitutions(_:)` is needed, too.
+    /// For `WebPage.Configuration`, whose `serveMirrors(from:)` is needed, too.
     public let controller = WKWebExtensionController(configuration: .nonPersistent())
     /// True when pages that were loaded for a test got their script from the app; if false, everything stays on the
     /// network.
@@ -84,9 +84,9 @@ public final class WebViewSubstitutions {
     /// Lets the pages of a configuration's views have the files.
     ///
     /// Before a view is made of it, which copies it. Where mirrors are to be forwarded, too, call
-    /// `useSubstitutions(_:forwardingTo:)` on it first.
+    /// `serveMirrors(from:forwardingTo:)` on it first.
     public func attach(to configuration: WKWebViewConfiguration) {
-        configuration.useSubstitutions(cache)
+        configuration.serveMirrors(from: cache)
         if isActive { configuration.webExtensionController = controller }
     }
 }
@@ -100,7 +100,7 @@ extension WKWebViewConfiguration {
     /// - Parameters:
     ///   - cache: What is mapped.
     ///   - hosts: `host` or `host:port` of each site of which mirror pages get from the network what is not mapped.
-    public func useSubstitutions(_ cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
+    public func serveMirrors(from cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
         register(SchemeHandler(SchemeServer(cache, forwardingTo: hosts)))
     }
 
@@ -116,7 +116,7 @@ extension WKWebViewConfiguration {
 @available(macCatalyst, unavailable)
 extension WebPage.Configuration {
     /// The same for pages of SwiftUI; after `websiteDataStore` was set, whose cookies go along.
-    public mutating func useSubstitutions(_ cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
+    public mutating func serveMirrors(from cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
         let server = SchemeServer(cache, forwardingTo: hosts)
         let handler = PageSchemeHandler(server: server, store: CookieStore(websiteDataStore))
         for scheme in MirrorURL.schemes.compactMap({ URLScheme($0) }) where urlSchemeHandlers[scheme] == nil {

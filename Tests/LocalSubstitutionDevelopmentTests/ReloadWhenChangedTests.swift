@@ -241,7 +241,7 @@ struct ReloadWhenChangedTests {
         #expect(error.issues.map(\.code) == [.notWatched])
         #expect(error.description.hasSuffix("make the cache with reading: .copied"))
         let inMemory = try LocalSubstitutionCache(
-            manifest: Data("{}".utf8),
+            manifestData: Data("{}".utf8),
             folder: folder.url,
             reading: .copied
         )
@@ -253,7 +253,7 @@ struct ReloadWhenChangedTests {
     @Test("A manifest in memory is kept, and its files are read again")
     func inMemory() async throws {
         let cache = try LocalSubstitutionCache(
-            manifest: Data(#"{ "https://example.com/site.css": "css/site.css" }"#.utf8),
+            manifestData: Data(#"{ "https://example.com/site.css": "css/site.css" }"#.utf8),
             folder: folder.url,
             reading: .copied
         )

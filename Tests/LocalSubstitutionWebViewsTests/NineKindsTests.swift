@@ -52,7 +52,7 @@ struct NineKindsTests {
         ] {
             let configuration = WKWebViewConfiguration()
             let authority = kinds.server.url.absoluteString.replacingOccurrences(of: "http://", with: "")
-            configuration.useSubstitutions(cache, forwardingTo: [authority])
+            configuration.serveMirrors(from: cache, forwardingTo: [authority])
             text += "\(title)\n" + (try await show(kinds, cache.mirror(of: page), in: configuration))
         }
         try Repository.compare(text, withFixture: "LocalSubstitutionWebViewsTests/Fixtures/Nine-\(Platform.name).txt")

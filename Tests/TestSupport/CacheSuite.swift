@@ -53,6 +53,6 @@ extension TemporaryFolder {
         _ text: String,
         reading: ReadingMode = .mapped
     ) throws -> LocalSubstitutionCache {
-        try LocalSubstitutionCache(manifest: Data(text.utf8), folder: url, reading: reading)
+        try LocalSubstitutionCache(manifestData: Data(text.utf8), folder: url, reading: reading)
     }
 }

@@ -31,7 +31,7 @@ enum Child: String {
         let manifest = URL(fileURLWithPath: arguments[2])
         switch child {
         case .memory:
-            _ = try? LocalSubstitutionCache(manifest: Data("{}".utf8), folder: manifest.deletingLastPathComponent())
+            _ = try? LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: manifest.deletingLastPathComponent())
             let before = residentBytes()
             let cache = try LocalSubstitutionCache(manifest: manifest)
             print(residentBytes() - before)

@@ -35,7 +35,7 @@ public import FoundationNetworking
 ///   not recognised; fields that a session adds by `httpAdditionalHeaders`, and on Apple's platforms cookies of another
 ///   storage, cannot be seen. Leave out hosts for which those identify a person, or look at the request in `including`;
 /// - `Set-Cookie` fields;
-/// - bodies that go to a delegate of a session that is not named with `useSubstitutions()`, or
+/// - bodies that go to a delegate of a session that is not registered with `registerForSubstitutions()`, or
 ///   of the task's own, and downloads (on Linux).
 ///
 /// ``refusals`` says how many answers were not kept, and why.
@@ -43,8 +43,8 @@ public import FoundationNetworking
 /// A copy stays until another 200 replaces it. A page that is gone leaves its copy; a redirect to a login page that
 /// answers with 200 replaces it.
 ///
-/// On Apple's platforms (where it has not been run) only `URLSession.shared` and named sessions are asked for it, and
-/// redirects are kept for their last URL.
+/// On Apple's platforms (where it has not been run) only `URLSession.shared` and registered sessions are asked for it,
+/// and redirects are kept for their last URL.
 ///
 /// - Important: Call ``removeAll()`` when a person signs out. Copies are not encrypted, and one that was kept with
 ///   credentials is replayed to every request with the same URL.
@@ -82,8 +82,8 @@ public final class OfflineArchive: @unchecked Sendable {
         /// The body is not as long as announced, is longer than the archive, came while other bodies filled the memory
         /// that the archive may hold, or may lack a part because its task was suspended.
         case length
-        /// The body went to a delegate, past this library: name the session with `useSubstitutions()`. Or it went to a
-        /// file, as a download.
+        /// The body went to a delegate, past this library: call `registerForSubstitutions()` of the session. Or it went
+        /// to a file, as a download.
         case unseen
     }
 

@@ -50,7 +50,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
             let stock = (previous as? LocalSubstitutionCache)?.predecessor ?? previous
             configuration.urlCache = FrontCache(stock, isShared: true)
         }
-        URLSession.shared.useSubstitutions()
+        URLSession.shared.registerForSubstitutions()
     }
 
     /// Puts one before the cache of a configuration, if that is Foundation's own and not the shared one: nobody casts

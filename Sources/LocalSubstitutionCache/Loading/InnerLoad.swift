@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One load in the ``InnerSession`` of a session that the app has named; nothing of it reaches the app before this
+/// One load in the ``InnerSession`` of a session that the app has registered; nothing of it reaches the app before this
 /// object has seen it.
 ///
 /// Everything happens where URL loading calls protocols. What the inner session reports is told there at once, or,

@@ -26,7 +26,7 @@ package enum OwnSession {
             delegate: delegate,
             delegateQueue: InnerSession.delegateQueue()
         )
-        if asksProtocol { session.useSubstitutions() }
+        if asksProtocol { session.registerForSubstitutions() }
         return session
     }
 }

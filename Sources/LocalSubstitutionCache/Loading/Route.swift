@@ -36,11 +36,11 @@ enum Route: Hashable, Sendable {
 
     /// Who gets a body that comes in parts.
     enum Receiver: CaseIterable {
-        /// Nobody that the library knows: the session is not named, its delegate receives no data, or the task has a
-        /// delegate of its own.
+        /// Nobody that the library knows: the session is not registered, its delegate receives no data, or the task has
+        /// a delegate of its own.
         case unknown
-        /// The delegate of a named session, or a completion handler there.
-        case named
+        /// The delegate of a registered session, or a completion handler there.
+        case registered
     }
 
     // Only Foundation on Linux lets a protocol load in the app's own task, and ends the process when a protocol of the
@@ -60,7 +60,7 @@ enum Route: Hashable, Sendable {
             self = .none
         } else if kind == .download || service == .none {
             self = .network
-        } else if service == .afterAnswer, kind == .data, next == .system, receiver() == .named {
+        } else if service == .afterAnswer, kind == .data, next == .system, receiver() == .registered {
             self = .innerSession
         } else {
             self = .ownTask
@@ -69,7 +69,7 @@ enum Route: Hashable, Sendable {
     #else
     /// Decides on one load.
     init(_ service: Service, _ kind: Kind, next: @autoclosure () -> Next, receiver: @autoclosure () -> Receiver) {
-        self = service == .file ? .file : receiver() == .named ? .innerSession : .none
+        self = service == .file ? .file : receiver() == .registered ? .innerSession : .none
     }
     #endif
 }

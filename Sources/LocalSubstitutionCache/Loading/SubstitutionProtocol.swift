@@ -24,7 +24,7 @@ public import Foundation
 /// an entry names, that entry's file answers. `"offline"` is after these `URLError`s: `notConnectedToInternet`,
 /// `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`, `networkConnectionLost`, `timedOut`,
 /// `internationalRoamingOff`, `callIsActive` and `dataNotAllowed`. One answer has one source: where a delegate may have
-/// got bytes of the network, the network's answer stands. `URLSession.useSubstitutions()` makes a session
+/// got bytes of the network, the network's answer stands. `URLSession.registerForSubstitutions()` makes a session
 /// with a delegate known, and <doc:WhenTheCacheIsAsked> has a table of which tasks are answered how.
 ///
 /// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData` is left alone, and so is every method other than
@@ -136,7 +136,7 @@ public class SubstitutionProtocol: URLProtocol {
         // A task's own delegate may belong to another session, which was made from the configuration of this one.
         guard let delegate = Self.link?.session?.delegate as? any URLSessionDataDelegate, task?.delegate === delegate
         else { return .unknown }
-        return .named
+        return .registered
     }
 
     private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
@@ -145,7 +145,7 @@ public class SubstitutionProtocol: URLProtocol {
     #else
     private var next: Route.Next { .none }
 
-    private var receiver: Route.Receiver { Self.link?.session == nil ? .unknown : .named }
+    private var receiver: Route.Receiver { Self.link?.session == nil ? .unknown : .registered }
 
     private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? { innerLoad(fallback) }
     #endif

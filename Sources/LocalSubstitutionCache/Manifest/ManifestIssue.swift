@@ -64,90 +64,90 @@ extension ManifestIssue.Code {
     // The text of the file.
 
     /// The file is not valid JSON (RFC 8259).
-    public static let syntax = Self(.syntax)
+    package static let syntax = Self(.syntax)
     /// The file is not UTF-8.
-    public static let encoding = Self(.encoding)
+    package static let encoding = Self(.encoding)
     /// Objects and lists stand inside each other too deep.
-    public static let nesting = Self(.nesting)
+    package static let nesting = Self(.nesting)
     /// The manifest itself cannot be found or read.
-    public static let unreadableManifest = Self(.unreadableManifest)
+    package static let unreadableManifest = Self(.unreadableManifest)
 
     // Names and kinds of values.
 
     /// A value is of the wrong kind, for example a number where a string is needed.
-    public static let wrongKind = Self(.wrongKind)
+    package static let wrongKind = Self(.wrongKind)
     /// A name stands twice in one object, or two keys are the same URL.
-    public static let duplicateKey = Self(.duplicateKey)
+    package static let duplicateKey = Self(.duplicateKey)
     /// A field that entries do not have.
-    public static let unknownField = Self(.unknownField)
+    package static let unknownField = Self(.unknownField)
     /// An entry without `file`.
-    public static let missingField = Self(.missingField)
+    package static let missingField = Self(.missingField)
 
     // Fields.
 
     /// A key that is not a URL this library can stand in for.
-    public static let badURL = Self(.badURL)
+    package static let badURL = Self(.badURL)
     /// A path that is not a plain path below the manifest's folder.
-    public static let badPath = Self(.badPath)
+    package static let badPath = Self(.badPath)
     /// A media type that RFC 9110 §8.3.1 does not allow, or one for a folder.
-    public static let badType = Self(.badType)
+    package static let badType = Self(.badType)
     /// A header name or value that RFC 9110 §5 does not allow.
-    public static let badHeader = Self(.badHeader)
+    package static let badHeader = Self(.badHeader)
     /// A header that is not the manifest's to set.
-    public static let reservedHeader = Self(.reservedHeader)
+    package static let reservedHeader = Self(.reservedHeader)
     /// A parameter name in `ignoreQuery` that cannot occur in a query.
-    public static let badQueryRule = Self(.badQueryRule)
+    package static let badQueryRule = Self(.badQueryRule)
     /// A condition in `when` that does not exist.
-    public static let badCondition = Self(.badCondition)
+    package static let badCondition = Self(.badCondition)
     /// A date in `until` that is not a day of the calendar written as YYYY-MM-DD.
-    public static let badDate = Self(.badDate)
+    package static let badDate = Self(.badDate)
 
     // Files.
 
     /// A file or folder that does not exist.
-    public static let missingFile = Self(.missingFile)
+    package static let missingFile = Self(.missingFile)
     /// A name that differs from the one on disk in the case of its letters.
-    public static let wrongCase = Self(.wrongCase)
+    package static let wrongCase = Self(.wrongCase)
     /// A folder where a file is meant, a file where a folder is meant, or something that is neither.
-    public static let wrongFileKind = Self(.wrongFileKind)
+    package static let wrongFileKind = Self(.wrongFileKind)
     /// A file that cannot be opened or read.
-    public static let unreadableFile = Self(.unreadableFile)
+    package static let unreadableFile = Self(.unreadableFile)
     /// A path that a symbolic link leads out of the manifest's folder.
-    public static let outsideFolder = Self(.outsideFolder)
+    package static let outsideFolder = Self(.outsideFolder)
     /// A folder that contains itself by a symbolic link, or more files than can be meant.
-    public static let endlessFolder = Self(.endlessFolder)
+    package static let endlessFolder = Self(.endlessFolder)
     /// More URLs, all files of folders counted, than a manifest may stand for.
-    public static let tooManyURLs = Self(.tooManyURLs)
+    package static let tooManyURLs = Self(.tooManyURLs)
     /// More URLs than an engine takes rules for; only of web views.
-    public static let tooManyRules = Self(.tooManyRules)
+    package static let tooManyRules = Self(.tooManyRules)
     /// Changes of the manifest and its files cannot be told; see ``LocalSubstitutionCache/reloadWhenChanged(_:)``.
-    public static let notWatched = Self(.notWatched)
+    package static let notWatched = Self(.notWatched)
 
     // Warnings.
 
     /// A file whose extension has no known media type.
-    public static let unknownExtension = Self(.unknownExtension)
+    package static let unknownExtension = Self(.unknownExtension)
     /// A text file that is not UTF-8 and whose entry names no charset.
-    public static let notUTF8 = Self(.notUTF8)
+    package static let notUTF8 = Self(.notUTF8)
     /// A file in the folder that no entry uses.
-    public static let unusedFile = Self(.unusedFile)
+    package static let unusedFile = Self(.unusedFile)
     /// An entry that never answers because others always answer before it.
-    public static let shadowed = Self(.shadowed)
+    package static let shadowed = Self(.shadowed)
     /// A condition that holds when the server asks somebody to sign in.
-    public static let hidesSignIn = Self(.hidesSignIn)
+    package static let hidesSignIn = Self(.hidesSignIn)
     /// A key with a wildcard, of which there are none.
-    public static let wildcard = Self(.wildcard)
+    package static let wildcard = Self(.wildcard)
     /// A URL that looks like a picture, a font, a sound or a film, and a file that is none; or a type that no browser
     /// knows.
-    public static let unlikelyType = Self(.unlikelyType)
+    package static let unlikelyType = Self(.unlikelyType)
     /// A URL that no server has, for example with two schemes.
-    public static let unlikelyURL = Self(.unlikelyURL)
+    package static let unlikelyURL = Self(.unlikelyURL)
     /// A header whose value browsers do not take as it is.
-    public static let unlikelyHeader = Self(.unlikelyHeader)
+    package static let unlikelyHeader = Self(.unlikelyHeader)
     /// An entry for a folder without files.
-    public static let emptyFolder = Self(.emptyFolder)
+    package static let emptyFolder = Self(.emptyFolder)
     /// An entry whose `until` has passed.
-    public static let expired = Self(.expired)
+    package static let expired = Self(.expired)
 
     /// The kinds that there are, so that a test finds those without an example.
     enum Known: String, CaseIterable {

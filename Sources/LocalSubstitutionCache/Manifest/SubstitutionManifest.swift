@@ -3,13 +3,12 @@ public import Foundation
 /// A manifest as it is written: entries with their places, before any file has been looked at.
 ///
 /// Reading goes on after a mistake, but for one in the JSON itself. Everything that is wrong with the text is kept as
-/// ``ManifestIssue``s and reported by ``substitutions(in:on:)``, together with what is wrong with the files. Warnings
-/// and guesses at what was meant are for those who edit it: the designers' tool prints them, and the product
-/// `LocalSubstitutionDevelopment` has them as values.
+/// ``ManifestIssue``s, which a cache that is made of it throws together with what is wrong with the files. Warnings and
+/// guesses at what was meant are for those who edit it: the designers' tool prints them, and the product
+/// `LocalSubstitutionDevelopment` has them as values:
 ///
 /// ```swift
-/// let manifest = try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json"))
-/// for substitution in try manifest.substitutions(in: folder) { print(substitution) }
+/// try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json")).issues(in: folder)
 /// ```
 public struct SubstitutionManifest: Sendable {
     package let source: SourceText
@@ -79,7 +78,7 @@ public struct SubstitutionManifest: Sendable {
     ///   - date: The moment that `until` is compared with.
     /// - Returns: The substitutions, explicit entries in the order of the manifest, files of a folder by name.
     /// - Throws: ``ManifestError`` with every error of the manifest and its files; also when `folder` is no file URL.
-    public func substitutions(in folder: URL, on date: Date = Date()) throws(ManifestError) -> [Substitution] {
+    package func substitutions(in folder: URL, on date: Date = Date()) throws(ManifestError) -> [Substitution] {
         try resolved(in: folder, on: date).substitutions
     }
 

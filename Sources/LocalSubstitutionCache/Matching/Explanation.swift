@@ -53,7 +53,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         /// What the entry substitutes.
         public let substitution: Substitution
         /// In what the request's URL differs.
-        public let differences: [URLDifference]
+        public let differences: [Difference]
     }
 
     /// The request's URL, as text; empty when it has none.

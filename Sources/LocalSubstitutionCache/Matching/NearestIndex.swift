@@ -43,7 +43,8 @@ struct NearestIndex: Sendable {
     }
 
     /// The candidate that differs in the fewest ways, and these.
-    func nearest(to identity: URLIdentity) -> (candidate: MatchOrder.Candidate, differences: [URLDifference])? {
+    func nearest(to identity: URLIdentity) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])?
+    {
         let parts = Parts(identity)
         return nearest(to: parts, among: candidates[parts.folded, default: []])
             ?? nearestFile(to: parts).flatMap { nearest(to: parts, among: [$0]) }
@@ -65,8 +66,8 @@ struct NearestIndex: Sendable {
     private func nearest(
         to parts: Parts,
         among known: [Known]
-    ) -> (candidate: MatchOrder.Candidate, differences: [URLDifference])? {
-        var best: (known: Known, differences: [URLDifference])?
+    ) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])? {
+        var best: (known: Known, differences: [Explanation.Difference])?
         for known in known {
             let differences = parts.differences(from: known.parts)
             guard differences.count < best?.differences.count ?? .max else { continue }
@@ -139,8 +140,8 @@ struct NearestIndex: Sendable {
         var foldedName: String { foldedPath.split(separator: "/").last.map(String.init) ?? "" }
 
         /// How the URLs differ, apart from their queries.
-        func differences(from other: Parts) -> [URLDifference] {
-            var differences: [URLDifference] = []
+        func differences(from other: Parts) -> [Explanation.Difference] {
+            var differences: [Explanation.Difference] = []
             if scheme != other.scheme { differences.append(.scheme) }
             if host != other.host {
                 differences.append(Self.withoutWWW(host) == Self.withoutWWW(other.host) ? .www : .host)

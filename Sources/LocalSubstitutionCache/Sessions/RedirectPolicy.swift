@@ -25,12 +25,7 @@ public import Foundation
 /// data delegate. On Linux `data(for:delegate:)` never asks its delegate; give the policy to the session, or to the
 /// task.
 public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
-    /// Decides about one redirect: what is to be loaded next, or nil when the 3xx is the answer.
-    ///
-    /// The request is the one that would be loaded, with its URL resolved and without what another origin must not see.
-    public typealias Decision = @Sendable (_ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?
-
-    private let decide: Decision
+    private let decide: @Sendable (_ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?
 
     /// Follows every redirect.
     public static let follow = RedirectPolicy { request, _ in request }
@@ -46,7 +41,9 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
     /// Makes a custom policy.
     ///
     /// - Parameter decide: Called for each redirect, on the queue of the session's delegate.
-    public init(_ decide: @escaping Decision) {
+    public init(
+        _ decide: @escaping @Sendable (_ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?
+    ) {
         self.decide = decide
     }
 

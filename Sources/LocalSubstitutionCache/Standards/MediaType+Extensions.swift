@@ -13,7 +13,7 @@ extension MediaType {
     /// The same on every platform; upper and lower case are the same. Cost: one look-up.
     ///
     /// - Parameter fileName: A name or a path, such as `img/logo.PNG`.
-    public init?(fileName: String) {
+    package init?(fileName: String) {
         let name = fileName[(fileName.lastIndex(of: "/") ?? fileName.startIndex)...]
         guard let dot = name.lastIndex(of: "."),
             let essence = Self.essences[name[name.index(after: dot)...].lowercased()]

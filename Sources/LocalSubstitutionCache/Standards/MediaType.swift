@@ -3,20 +3,20 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// `type/subtype` in lower case, without parameters.
     public let essence: String
     /// The parameters in their order: names in lower case, values without quotation marks.
-    public let parameters: [Parameter]
+    package let parameters: [Parameter]
 
     /// One `name=value` of a media type.
-    public struct Parameter: Hashable, Sendable {
+    package struct Parameter: Hashable, Sendable {
         /// The name, in lower case.
-        public let name: String
+        package let name: String
         /// The value, without quotation marks.
-        public let value: String
+        package let value: String
     }
 
     /// Reads a media type; nil when the text is not one.
     ///
     /// - Parameter text: For example `image/svg+xml` or `text/html;charset="utf-8"`.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var scanner = MediaTypeScanner(text)
         guard let type = scanner.token(), scanner.skip(UInt8(ascii: "/")), let subtype = scanner.token(),
             let parameters = scanner.parameters()
@@ -31,7 +31,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The `charset` parameter, in lower case.
-    public var charset: String? {
+    package var charset: String? {
         parameters.first { $0.name == "charset" }?.value.lowercased()
     }
 
@@ -44,7 +44,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// Whether content of this type is plain text whose encoding a `charset` names: `text/*` and JavaScript.
     ///
     /// JSON and XML say their encoding themselves (RFC 8259 §8.1, RFC 7303 §3).
-    public var takesCharset: Bool {
+    package var takesCharset: Bool {
         essence.hasPrefix("text/") || essence == "application/javascript" || essence == "application/ecmascript"
     }
 

@@ -74,7 +74,7 @@ final class CacheTests: CacheSuite {
     func cacheStatus(file: String, detail: String) throws {
         try folder.write("x", to: file)
         let manifest = try JSONEncoder().encode(["https://example.com/x": file])
-        let cache = try LocalSubstitutionCache(manifest: manifest, folder: folder.url)
+        let cache = try LocalSubstitutionCache(manifestData: manifest, folder: folder.url)
         let head = try head(cache.cachedResponse(for: request("https://example.com/x")))
         #expect(
             head.value(forHTTPHeaderField: "Cache-Status") == "LocalSubstitutionCache; hit; detail=\"\(detail)\""
@@ -109,7 +109,7 @@ final class CacheTests: CacheSuite {
     )
     func spelling(key: String) throws {
         let cache = try LocalSubstitutionCache(
-            manifest: JSONEncoder().encode([key: "site.css"]),
+            manifestData: JSONEncoder().encode([key: "site.css"]),
             folder: folder.url
         )
         let url = key.hasPrefix("//") ? "https:" + key : key

@@ -463,11 +463,11 @@ extension InstalledTests {
             let client = StrictClient()
             let session = client.session()
             let classes = session.configuration.protocolClasses ?? []
-            #expect(session.useSubstitutions())
+            #expect(session.registerForSubstitutions())
             #expect(classes.count == session.configuration.protocolClasses?.count)
             #expect(classes.first == session.configuration.protocolClasses?.first)
             let late = URLSession(configuration: .ephemeral, delegate: Collector(), delegateQueue: nil)
-            #expect(late.useSubstitutions())
+            #expect(late.registerForSubstitutions())
             let (_, data) = try await TaskKind.delegate.load(request("503", of: server), in: late)
             #expect(data == Data(Self.fileText.utf8))
         }

@@ -52,7 +52,7 @@ extension InstalledTests {
             configuration.useSubstitutions()
             for delegate in kind == .delegate ? [Collector()] : [Collector(), nil] {
                 let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-                if isNamed { session.useSubstitutions() }
+                if isNamed { session.registerForSubstitutions() }
                 for _ in 0..<20 {
                     for path in ["200", "503", "gone"] {
                         let url = try #require(URL(string: "http://stub.invalid/\(path)"))
@@ -136,7 +136,7 @@ extension InstalledTests {
                 if isListed { configuration.useSubstitutions() }
                 configuration.protocolClasses = [Stub.self] + (configuration.protocolClasses ?? [])
                 let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
-                session.useSubstitutions()
+                session.registerForSubstitutions()
                 for (url, text) in ["http://stub.invalid/200": "from the stub", "http://other.invalid/": Self.fileText]
                 {
                     let request = URLRequest(url: try #require(URL(string: url)))

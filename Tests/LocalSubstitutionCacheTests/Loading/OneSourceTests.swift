@@ -95,7 +95,7 @@ extension InstalledTests {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()
             let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-            if isNamed { session.useSubstitutions() }
+            if isNamed { session.registerForSubstitutions() }
             var whole = Data()
             switch receiver {
             case .async:

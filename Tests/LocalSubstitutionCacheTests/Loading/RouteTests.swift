@@ -30,7 +30,7 @@ struct RouteTests {
                 case (.file, .data, _, _), (.file, .upload, _, _): .file
                 case (_, _, .none, _): .none
                 case (.none, _, _, _), (_, .download, _, _): .network
-                case (.afterAnswer, .data, .system, .named): .innerSession
+                case (.afterAnswer, .data, .system, .registered): .innerSession
                 case (.whenOffline, .data, _, _), (.whenOffline, .upload, _, _): .ownTask
                 case (.afterAnswer, .data, _, _), (.afterAnswer, .upload, _, _): .ownTask
                 }

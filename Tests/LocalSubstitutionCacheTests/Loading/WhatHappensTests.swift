@@ -90,8 +90,8 @@ extension InstalledTests {
                 if columns[0] == columns[1] {
                     rows.append("| \(kind.rawValue) | any | \(columns[0].joined(separator: " | ")) |")
                 } else {
-                    rows.append("| \(kind.rawValue) | not named | \(columns[0].joined(separator: " | ")) |")
-                    rows.append("| | named | \(columns[1].joined(separator: " | ")) |")
+                    rows.append("| \(kind.rawValue) | not registered | \(columns[0].joined(separator: " | ")) |")
+                    rows.append("| | registered | \(columns[1].joined(separator: " | ")) |")
                 }
             }
             let article = try String(

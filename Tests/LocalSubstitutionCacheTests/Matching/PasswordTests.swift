@@ -48,7 +48,7 @@ struct PasswordTests {
         let folder = try TemporaryFolder()
         let manifest = Data("{ \"\(text)\": \"missing.css\", \"//h\": \"\(text)\" }".utf8)
         let error = try #require(throws: ManifestError.self) {
-            try LocalSubstitutionCache(manifest: manifest, folder: folder.url)
+            try LocalSubstitutionCache(manifestData: manifest, folder: folder.url)
         }
         #expect(!"\(error) \(error.localizedDescription)".contains("s3cr3t"))
         for issue in error.issues { #expect(!"\(issue) \(issue.message)".contains("s3cr3t")) }

@@ -92,7 +92,7 @@ struct UserInformationTests {
     @Test("The rest of a URL can be copied")
     func removed() {
         #expect(UserInformation.removed(from: "https://a@user:s3cr3t@h/x@2x.png") == "https://h/x@2x.png")
-        let message = URLProblem.userInfo.message(for: "https://user:s3cr3t@h/a.css")
+        let message = URLProblem.userInfo.message(for: "https://user:s3cr3t@h/a.css", meant: "https://h/a.css")
         #expect(message == "\"https://…@h/a.css\" holds a user name; write \"https://h/a.css\"")
     }
 

@@ -12,7 +12,7 @@ extension URLSession {
     /// A session that the library knows.
     static func named(_ configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?) -> URLSession {
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-        session.useSubstitutions()
+        session.registerForSubstitutions()
         return session
     }
 

@@ -65,7 +65,7 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
     ) -> URLSession {
         configuration.useSubstitutions()
         let session = URLSession(configuration: configuration, delegate: self, delegateQueue: queue)
-        if isNamed { #expect(session.useSubstitutions()) }
+        if isNamed { #expect(session.registerForSubstitutions()) }
         self.session = session
         return session
     }

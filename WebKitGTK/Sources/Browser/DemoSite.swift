@@ -42,7 +42,7 @@ final class DemoSite: Sendable {
         }
         let manifest = try String(contentsOf: substitutions.appendingPathComponent("manifest.json"), encoding: .utf8)
             .replacingOccurrences(of: "http://localhost:0", with: server.url.absoluteString)
-        cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: substitutions)
+        cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: substitutions)
     }
 
     deinit { server.stop() }

@@ -305,7 +305,7 @@ extension WebKitTests {
             let promised = html.replacingOccurrences(of: "INTEGRITY", with: "sha256-\(digest.output)")
             try Data(promised.utf8).write(to: page)
             let manifest = #"{ "https://site.test/": "site/", "https://cdn.test/": "cdn/" }"#
-            let cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: folder.url)
+            let cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder.url)
             let browser = try await Way.mirror.browser(cache, forwardingTo: [])
             try await browser.load("substitution-https://site.test/dir/")
             var title = "-"
@@ -334,7 +334,7 @@ extension WebKitTests {
                   "//[::1]:8080/a": { "file": "a.css", "ignoreQuery": true },
                   "https://x/b?c=d": { "file": "a.css", "ignoreQuery": ["v", "utm_*", "a.b|c"] } }
                 """
-            let cache = try LocalSubstitutionCache(manifest: Data(manifest.utf8), folder: folder.url)
+            let cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder.url)
             let pages = try PageExtension(cache.substitutions, name: "manifest.json")
             struct Rule: Decodable {
                 struct Condition: Decodable { let regexFilter: String }

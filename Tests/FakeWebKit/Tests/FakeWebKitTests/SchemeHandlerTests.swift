@@ -34,12 +34,12 @@ struct Views {
         folder = try TemporaryFolder()
         for (path, size) in Self.sizes { try folder.write(Data(repeating: 1, count: size), to: "f\(path)") }
         let manifest = Data(#"{ "https://h/": "f/"\#(more) }"#.utf8)
-        cache = try LocalSubstitutionCache(manifest: manifest, folder: folder.url)
+        cache = try LocalSubstitutionCache(manifestData: manifest, folder: folder.url)
     }
 
     func view(forwardingTo hosts: Set<String> = []) -> WKWebView {
         let configuration = WKWebViewConfiguration()
-        configuration.useSubstitutions(cache, forwardingTo: hosts)
+        configuration.serveMirrors(from: cache, forwardingTo: hosts)
         return WKWebView(frame: .zero, configuration: configuration)
     }
 
@@ -194,9 +194,9 @@ struct SchemeHandlerTests {
     func twice() throws {
         let views = try Views()
         let configuration = WKWebViewConfiguration()
-        configuration.useSubstitutions(views.cache)
+        configuration.serveMirrors(from: views.cache)
         let handler = configuration.urlSchemeHandler(forURLScheme: "substitution-https")
-        configuration.useSubstitutions(try Views().cache)
+        configuration.serveMirrors(from: try Views().cache)
         #expect(configuration.urlSchemeHandler(forURLScheme: "substitution-https") === handler)
         #expect(configuration.urlSchemeHandler(forURLScheme: "substitution-http") === handler)
     }

@@ -70,8 +70,8 @@ struct WebViewSubstitutionsTests {
     func pages() async throws {
         let views = try Views()
         var configuration = WebPage.Configuration()
-        configuration.useSubstitutions(views.cache)
-        configuration.useSubstitutions(try Views().cache)
+        configuration.serveMirrors(from: views.cache)
+        configuration.serveMirrors(from: try Views().cache)
         #expect(configuration.urlSchemeHandlers.count == 2)
         let scheme = try #require(URLScheme("substitution-https"))
         let handler = try #require(configuration.urlSchemeHandlers[scheme])
@@ -92,7 +92,7 @@ struct WebViewSubstitutionsTests {
         let store = configuration.websiteDataStore.httpCookieStore
         store.setCookie(try Views.cookie())
         let authority = String(server.url.absoluteString.dropFirst("http://".count))
-        configuration.useSubstitutions(try Views().cache, forwardingTo: [authority])
+        configuration.serveMirrors(from: try Views().cache, forwardingTo: [authority])
         let scheme = try #require(URLScheme("substitution-http"))
         let handler = try #require(configuration.urlSchemeHandlers[scheme])
         let mirror = "substitution-\(server.url.absoluteString)"
