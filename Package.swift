@@ -35,15 +35,17 @@ let package = Package(
             resources: [.copy("../Resources/Substitutions"), .copy("RemoteSite"), .copy("Showcase")],
             plugins: ["CheckManifest"]
         ),
+        .target(name: "SubstituteCheckKit", dependencies: ["LocalSubstitutionCache", "SubstitutionChecking"]),
+        .executableTarget(name: "substitute-check", dependencies: ["SubstituteCheckKit"]),
         .target(
             name: "SubstituteKit",
             dependencies: [
-                "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "SubstitutionChecking",
-                "SubstitutionRules",
+                "LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "SubstituteCheckKit",
+                "SubstitutionChecking", "SubstitutionRules",
             ]
         ),
-        .executableTarget(name: "substitute", dependencies: ["LoopbackServer", "SubstituteKit"]),
-        .plugin(name: "CheckManifest", capability: .buildTool(), dependencies: ["substitute"]),
+        .executableTarget(name: "substitute", dependencies: ["LoopbackServer", "SubstituteCheckKit", "SubstituteKit"]),
+        .plugin(name: "CheckManifest", capability: .buildTool(), dependencies: ["substitute-check"]),
         .plugin(
             name: "SubstituteCommand",
             capability: .command(
@@ -91,7 +93,8 @@ let package = Package(
         .testTarget(
             name: "SubstituteTests",
             dependencies: [
-                "SubstituteKit", "substitute", "LocalSubstitutionCache", "SubstitutionRules", "LoopbackServer",
+                "SubstituteKit", "SubstituteCheckKit", "substitute", "LocalSubstitutionCache", "SubstitutionRules",
+                "LoopbackServer",
                 "TestSupport",
             ],
             exclude: ["Fixtures"]

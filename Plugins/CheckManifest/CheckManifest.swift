@@ -4,14 +4,14 @@ import PackagePlugin
 /// Checks the manifest among a target's resources on each build in which it or one of its files has changed, and on
 /// each build as long as there is something to warn of.
 ///
-/// It only finds files; `substitute check` does the rest. Where it finds no manifest, it warns, and the target's build
+/// It only finds files; `substitute-check` does the rest, as `substitute check` would. Where it finds no manifest, it warns, and the target's build
 /// fails: a check that checks nothing would be believed.
 @main
 struct CheckManifest: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         guard let module = target.sourceModule else { return [] }
         let resources = module.sourceFiles.filter { $0.type == .resource }.map(\.url)
-        let tool = try context.tool(named: "substitute").url
+        let tool = try context.tool(named: "substitute-check").url
         // What a command writes becomes part of the target. An empty source ships nothing, where Swift is compiled.
         let stamp = module is SwiftSourceModuleTarget ? "swift" : "checked"
         let folder = context.pluginWorkDirectoryURL
@@ -29,7 +29,7 @@ struct CheckManifest: BuildToolPlugin {
         return .buildCommand(
             displayName: "Looking for a manifest",
             executable: tool,
-            arguments: ["check", "--problem", problem, "--stamp", stamp.path],
+            arguments: ["--problem", problem],
             inputFiles: [],
             outputFiles: [stamp]
         )
@@ -78,7 +78,7 @@ struct CheckManifest: BuildToolPlugin {
                 displayName:
                     "Checking \(manifest.lastPathComponent) of \(manifest.deletingLastPathComponent().lastPathComponent)",
                 executable: tool,
-                arguments: ["check", manifest.path, "--stamp", stamp.path, "--again", again.path],
+                arguments: [manifest.path, stamp.path, again.path],
                 inputFiles: contents(of: manifest.deletingLastPathComponent()) + [again],
                 outputFiles: [stamp]
             )
@@ -117,7 +117,7 @@ import XcodeProjectPlugin
 extension CheckManifest: XcodeBuildToolPlugin {
     func createBuildCommands(context: XcodePluginContext, target: XcodeTarget) throws -> [Command] {
         let resources = target.inputFiles.filter { $0.type == .resource || $0.type == .unknown }.map(\.url)
-        let tool = try context.tool(named: "substitute").url
+        let tool = try context.tool(named: "substitute-check").url
         let folder = context.pluginWorkDirectoryURL
         if Self.manifests(among: resources).isEmpty {
             let problem =

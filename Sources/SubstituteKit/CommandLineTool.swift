@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+package import SubstituteCheckKit
 
 /// The designers' tool.
 package enum CommandLineTool {

@@ -1,4 +1,5 @@
 import Foundation
+import SubstituteCheckKit
 import SubstituteKit
 
 @main

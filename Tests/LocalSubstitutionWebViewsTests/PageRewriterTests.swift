@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LocalSubstitutionCache
@@ -241,7 +242,7 @@ struct PageRewriterTests {
     }
 
     @Test(
-        "No page takes long",
+        "The cost of a page is linear",
         arguments: [
             "<", "<a ", "<a href=\"", "<!--", "<style>", "<style></style ", "<a b='c' ", "<img srcset=',,, ", "url(",
             "&", "<a href='&", "<script><!--", "<script", "</script", "--!", "<!-", "<!", "<?", "</ ", "</p ",
@@ -251,12 +252,16 @@ struct PageRewriterTests {
         ]
     )
     func hostile(part: String) throws {
-        let text = String(repeating: part, count: 20_000)
-        for type in ["text/html", "text/css"] { _ = try rewritten(text, type) }
+        for type in ["text/html", "text/css"] {
+            let growth = try Growth.whenEightfold(Program.isLongRun ? 20_000 : 1000) { count in
+                _ = try rewritten(String(repeating: part, count: count), type)
+            }
+            #expect(growth < 32)
+        }
     }
 
     @Test(
-        "No page is too deep",
+        "No page is too deep, and depth costs no more than length",
         arguments: [
             "<svg>", "<svg><![CDATA[", "<svg><style>a", "<svg></x>", "<svg><desc>", "<math><mi>", "<b>", "<b><p>",
             "<a><p>",
@@ -266,5 +271,8 @@ struct PageRewriterTests {
             "<script type=importmap>{}</script>", "<script type=importmap>{\"imports\":{\"a/\":\"https://h/m/\",",
         ]
     )
-    func deep(part: String) throws { _ = try rewritten(String(repeating: part, count: 5_000)) }
+    func deep(part: String) throws {
+        let growth = try Growth.whenEightfold(500) { _ = try rewritten(String(repeating: part, count: $0)) }
+        #expect(growth < 32)
+    }
 }

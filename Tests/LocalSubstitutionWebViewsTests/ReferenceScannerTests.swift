@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LocalSubstitutionCache
@@ -65,10 +66,16 @@ struct ReferenceScannerTests {
         #expect(Self.marked(text, ReferenceScanner.references(inScript: Data(text.utf8))) == marked)
     }
 
-    @Test("No text takes long", arguments: ["image-set(", "new URL('a'", "new URL('a',", "url(", "(", "import("])
+    @Test(
+        "The cost of a text is linear",
+        arguments: ["image-set(", "new URL('a'", "new URL('a',", "url(", "(", "import("]
+    )
     func hostile(part: String) {
-        let text = Data(String(repeating: part, count: 50_000).utf8)
-        _ = ReferenceScanner.references(inStylesheet: text)
-        _ = ReferenceScanner.references(inScript: text)
+        let growth = Growth.whenEightfold(Program.isLongRun ? 20_000 : 1000) { count in
+            let text = Data(String(repeating: part, count: count).utf8)
+            _ = ReferenceScanner.references(inStylesheet: text)
+            _ = ReferenceScanner.references(inScript: text)
+        }
+        #expect(growth < 32)
     }
 }

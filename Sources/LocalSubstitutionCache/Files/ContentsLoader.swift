@@ -8,9 +8,10 @@ struct ContentsLoader {
     private var known: [FilePath: FileContents] = [:]
     private var mappings = 0
 
-    init(in folder: OpenedFolder, reading: ReadingMode) {
-        self.folder = folder
-        self.reading = reading
+    private let maximumMappings: Int
+
+    init(in folder: OpenedFolder, reading: ReadingMode, maximumMappings: Int = ContentsLoader.maximumMappings) {
+        (self.folder, self.reading, self.maximumMappings) = (folder, reading, maximumMappings)
     }
 
     mutating func contents(of reference: FoundFile) throws(FileProblem) -> FileContents {
@@ -18,7 +19,7 @@ struct ContentsLoader {
         if let contents = known[path] { return contents }
         let contents = try FileContents(
             of: folder.file(reference),
-            reading: mappings < Self.maximumMappings ? reading : .copied,
+            reading: mappings < maximumMappings ? reading : .copied,
             path: path
         )
         if contents.isMapped { mappings += 1 }

@@ -23,9 +23,9 @@ extension URLSession {
     /// the app: a stub that the app put first stays first.
     ///
     /// Call it before the session's first task. The session is not kept. A session that is made from this one's
-    /// configuration has to be registered itself, before its first task: else it may load with the configuration of this
-    /// one. Each registered session costs about 1.3 KB that is not freed when it ends, and what was made for it is freed
-    /// when the next one is registered.
+    /// configuration has to be registered itself, before its first task: else it may load with the configuration of
+    /// this one. Each registered session costs about 1.3 KB that is not freed when it ends, and what was made for it is
+    /// freed when the next one is registered.
     ///
     /// - Returns: Whether the session asks ``SubstitutionProtocol``. Always on Linux, also without the line about the
     ///   configuration. On Apple's platforms only if its configuration had `useSubstitutions()` called on it, and no

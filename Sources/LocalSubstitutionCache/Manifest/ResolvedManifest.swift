@@ -21,8 +21,11 @@ struct ResolvedManifest {
     /// The bytes of each substitution, in their order; each file is read or mapped once.
     ///
     /// - Throws: Whatever became wrong with a file since it was found.
-    func contents(_ reading: ReadingMode) throws(ManifestError) -> [FileContents] {
-        var loader = ContentsLoader(in: folder, reading: reading)
+    func contents(
+        _ reading: ReadingMode,
+        maximumMappings: Int = ContentsLoader.maximumMappings
+    ) throws(ManifestError) -> [FileContents] {
+        var loader = ContentsLoader(in: folder, reading: reading, maximumMappings: maximumMappings)
         var contents: [FileContents] = []
         contents.reserveCapacity(substitutions.count)
         var findings: [Finding] = []

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 import SubstitutionChecking
 
 /// The exchanges of a recording that become entries, and the reasons why others do not.

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 import SubstitutionChecking
 
 /// A recording of a page by a browser or proxy: an HTTP Archive (HAR 1.2).

@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// One option of a command, in GNU's manner: `--name value`, `--name=value`, `-n value`, `-nvalue`.
 struct Option: Sendable {
@@ -15,28 +16,6 @@ struct Option: Sendable {
     }
 
     static let help = Option("help", short: "h", "Print this.")
-}
-
-/// Wrong use of the tool, as a sentence.
-///
-/// Ends it with status 2.
-struct UsageError: Error {
-    let message: String
-
-    init(_ message: String) {
-        self.message = message
-    }
-}
-
-/// Something that kept the tool from its work, as a sentence.
-///
-/// Ends it with status 1.
-package struct ToolError: Error {
-    let message: String
-
-    init(_ message: String) {
-        self.message = message
-    }
 }
 
 /// The words of a command line, sorted into options and the rest.

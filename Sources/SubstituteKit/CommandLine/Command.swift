@@ -1,3 +1,5 @@
+import SubstituteCheckKit
+
 /// One command of the tool.
 struct Command: Sendable {
     let name: String

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// Hosts as the patterns of extensions know them: one that they do not know makes a browser refuse the whole
 /// extension.

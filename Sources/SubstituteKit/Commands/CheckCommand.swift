@@ -1,6 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
+import SubstituteCheckKit
 
 /// Prints the issues of manifests.
 enum CheckCommand {
@@ -9,7 +10,7 @@ enum CheckCommand {
         summary: "Tells everything that is wrong with a manifest, and where.",
         operands: "[OPTIONS] [MANIFEST…]",
         operandKind: .manifest,
-        options: [strict, all, watch, budget, webViews, format, json, folder, stamp, again, problem],
+        options: [strict, all, watch, budget, webViews, format, json, folder],
         discussion: """
             \(Command.aboutManifest)
             With - it reads the manifest from standard input; its files lie in the current folder, or in the one that
@@ -54,24 +55,7 @@ enum CheckCommand {
         value: "folder",
         "Where the files lie, for a manifest from standard input."
     )
-    private static let stamp = Option("stamp", value: "file", "Write a file when there is no error, for build systems.")
-    private static let again = Option(
-        "again",
-        value: "file",
-        "Write a file when the next build has to check again: after a warning, or when an\nentry ends on a day to come."
-    )
-
-    private static let problem = Option(
-        "problem",
-        value: "sentence",
-        "Fail with this sentence, for a build system that found no manifest."
-    )
-
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
-        if let problem = arguments.values(problem).last {
-            console.complain("error: \(visible(problem))")
-            return 1
-        }
         let manifests: [ManifestFile?] =
             try arguments.operands.isEmpty
             ? [ManifestLocation(console).find(nil)]
@@ -153,12 +137,7 @@ enum CheckCommand {
         }
         try CheckReport(results, console).print(as: format)
         if format == .text { webChecks.compactMap(\.counts).forEach(console.print) }
-        let issues = results.flatMap(\.issues)
-        let isToBeToldAgain = !issues.isEmpty || checks.contains(where: \.hasDayToCome)
-        for file in arguments.values(again) where isToBeToldAgain { try console.write(UUID().uuidString, to: file) }
-        if issues.contains(where: { $0.severity == .error }) { return 1 }
-        for file in arguments.values(stamp) { try console.write("// The manifest has no errors.\n", to: file) }
-        return 0
+        return results.flatMap(\.issues).contains { $0.severity == .error } ? 1 : 0
     }
 }
 

@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// Prints what makes a shell complete this tool's commands and options.
 enum CompletionsCommand {

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// The words after `explain`: perhaps a manifest, then URLs, and files that hold URLs.
 struct ExplainOperands {

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// Takes files and entries from what a browser recorded.
 enum ImportCommand {

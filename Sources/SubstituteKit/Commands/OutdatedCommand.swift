@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// Lists the files that differ from what their servers have now.
 enum OutdatedCommand {

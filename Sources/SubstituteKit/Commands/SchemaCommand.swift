@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// Prints the schema of manifests.
 enum SchemaCommand {

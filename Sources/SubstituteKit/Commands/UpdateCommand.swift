@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// Loads again what differs from what servers have now.
 enum UpdateCommand {

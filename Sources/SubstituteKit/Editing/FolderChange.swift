@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// What is to be changed in a manifest's folder, all of it or nothing.
 ///

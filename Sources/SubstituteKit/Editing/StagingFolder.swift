@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// A folder in the manifest's, in which files are made before they get their places.
 ///

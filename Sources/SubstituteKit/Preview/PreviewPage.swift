@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// The page that shows what a manifest ships: one file, with its style and its script in it.
 struct PreviewPage {

@@ -2,6 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import LoopbackServer
+import SubstituteCheckKit
 
 /// Shows what ships in a browser on this machine, and shows it anew when something is saved.
 ///

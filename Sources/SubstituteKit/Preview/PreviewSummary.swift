@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// The sentences about what an app takes of a manifest: everything, or nothing while there is an error.
 struct PreviewSummary {

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// A resource that is to be loaded.
 struct Download: Sendable {

@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// The servers that something may come from.
 struct HostSelection {

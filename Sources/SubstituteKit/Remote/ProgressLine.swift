@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// How far a run is, on one line of a terminal that is written again and again; nothing in a pipe.
 // Mutable state is only accessed inside the lock.

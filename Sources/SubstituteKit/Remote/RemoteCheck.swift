@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// Compares the files of a manifest with what their servers have now.
 struct RemoteCheck {

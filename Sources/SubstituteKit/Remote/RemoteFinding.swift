@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 extension RemoteCheck.Finding {
     /// The state in a word.

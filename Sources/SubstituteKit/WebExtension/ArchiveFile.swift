@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// The ZIP file of an extension, beside its folder.
 struct ArchiveFile {

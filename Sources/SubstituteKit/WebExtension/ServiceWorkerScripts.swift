@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 import SubstitutionRules
 
 /// The scripts of service workers among what a manifest maps, and the scripts that these import.

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 import SubstitutionRules
 
 /// The page behind the button in a browser's toolbar: a switch, the substitutions, and the cases left to the network.

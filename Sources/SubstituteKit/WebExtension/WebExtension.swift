@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 import SubstitutionRules
 
 /// A web extension (Manifest V3) that shows a site with the files of a manifest, in Chromium, Firefox and Safari.

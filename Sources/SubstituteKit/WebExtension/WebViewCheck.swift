@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 import SubstitutionRules
 
 /// What of a manifest a web extension cannot show as an app does.

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import SubstituteCheckKit
 
 /// Files in one, as browsers load extensions: the ZIP format (PKWARE's APPNOTE 6.3.3) without compression.
 ///

@@ -89,10 +89,19 @@ struct ScaleTests {
         #endif
     }
 
-    @Test("More files than a process may map load, and answer")
+    @Test("Files beyond the limit of mappings are read")
+    func mappingLimit() throws {
+        for number in 0..<20 { try makeSparseFile("\(number).bin", size: FileContents.mappingThreshold) }
+        let manifest = SubstitutionManifest(Data(#"{ "https://h/": "./" }"#.utf8), name: "m.json")
+        let contents = try manifest.resolved(in: folder.url).contents(.mapped, maximumMappings: 8)
+        #expect(contents.map(\.isMapped) == Array(repeating: true, count: 8) + Array(repeating: false, count: 12))
+        #expect(contents.allSatisfy { $0.data == Data(count: FileContents.mappingThreshold) })
+    }
+
+    @Test("More files than a process may map load, and answer", .enabled(if: Program.isLongRun, "takes a minute"))
     func mappings() throws {
         // What is beyond our own limit is read; a process may hold four times as many.
-        let count = Program.isLongRun ? 70_000 : ContentsLoader.maximumMappings + 1000
+        let count = 70_000
         try FileManager.default.createDirectory(
             at: folder.url.appendingPathComponent("many"),
             withIntermediateDirectories: true

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import SubstituteCheckKit
 @testable import SubstituteKit
 
 @Suite("What is told of a package")

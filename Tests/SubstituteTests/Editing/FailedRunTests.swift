@@ -5,6 +5,7 @@ import LocalSubstitutionCache
 import TestSupport
 import Testing
 
+@testable import SubstituteCheckKit
 @testable import SubstituteKit
 
 @Suite("A run that fails leaves the manifest and its folder as they were")

@@ -5,6 +5,7 @@ import LocalSubstitutionCache
 import TestSupport
 import Testing
 
+@testable import SubstituteCheckKit
 @testable import SubstituteKit
 
 @Suite("The file of a URL is called as the URL is, as far as every file system takes it")

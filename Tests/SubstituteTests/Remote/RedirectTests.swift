@@ -10,6 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
+@testable import SubstituteCheckKit
 @testable import SubstituteKit
 
 @Suite("substitute add follows redirects")

@@ -5,6 +5,7 @@ import LocalSubstitutionCache
 import TestSupport
 import Testing
 
+@testable import SubstituteCheckKit
 @testable import SubstituteKit
 
 @Suite("substitute add takes references")

@@ -1,14 +1,14 @@
-import Foundation
+package import Foundation
 
 /// What Foundation says of files, in fewer words.
-enum FileSystem {
+package enum FileSystem {
     /// What lies at a path, a link as such; nil when nothing does.
-    static func kind(of path: String) -> FileAttributeType? {
+    package static func kind(of path: String) -> FileAttributeType? {
         (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
     }
 
     /// What the system says of an error.
-    static func reason(_ error: any Error) -> String {
+    package static func reason(_ error: any Error) -> String {
         let error = error as NSError
         let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
         return underlying.domain == NSPOSIXErrorDomain

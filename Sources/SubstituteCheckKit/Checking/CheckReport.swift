@@ -1,8 +1,8 @@
 import Foundation
-import LocalSubstitutionCache
+package import LocalSubstitutionCache
 
 /// How the issues of manifests are printed.
-enum ReportFormat: String, CaseIterable {
+package enum ReportFormat: String, CaseIterable {
     /// For people: each issue with its line, and what ships.
     case text
     /// One object for each issue.
@@ -14,12 +14,16 @@ enum ReportFormat: String, CaseIterable {
 }
 
 /// Prints the issues of manifests.
-struct CheckReport {
+package struct CheckReport {
     /// One manifest and what is told of it.
-    struct Result {
+    package struct Result {
         let check: ManifestCheck
         /// What is told: with warnings as errors where they are treated so.
-        let issues: [ManifestIssue]
+        package let issues: [ManifestIssue]
+
+        package init(check: ManifestCheck, issues: [ManifestIssue]) {
+            (self.check, self.issues) = (check, issues)
+        }
 
         /// Whether an app would refuse the manifest, however strict the check is.
         var isRefused: Bool { check.issues.contains { $0.severity == .error } }
@@ -28,11 +32,11 @@ struct CheckReport {
     private let results: [Result]
     private let console: Console
 
-    init(_ results: [Result], _ console: Console) {
+    package init(_ results: [Result], _ console: Console) {
         (self.results, self.console) = (results, console)
     }
 
-    func print(as format: ReportFormat) throws {
+    package func print(as format: ReportFormat) throws {
         switch format {
         case .text: printText()
         case .json: for issue in results.flatMap(\.issues) { console.print(try JSONLine.encode(JSONIssue(issue))) }
@@ -208,8 +212,8 @@ private struct SARIF: Encodable {
 }
 
 /// One JSON object on a line.
-enum JSONLine {
-    static func encode(_ value: some Encodable) throws -> String {
+package enum JSONLine {
+    package static func encode(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(value), as: UTF8.self)

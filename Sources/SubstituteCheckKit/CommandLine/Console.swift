@@ -27,15 +27,15 @@ package final class Console {
     private let terminals: Set<Stream>
 
     /// The folder that relative paths are relative to.
-    let folder: CurrentFolder
+    package let folder: CurrentFolder
     /// The variables of the environment.
-    let environment: [String: String]
+    package let environment: [String: String]
     /// The time.
-    let now: @Sendable () -> Date
+    package let now: @Sendable () -> Date
     /// How commands ask servers.
-    let network: Network
+    package let network: Network
     /// What becomes of a command that somebody interrupts.
-    let interruptions: Interruptions
+    package let interruptions: Interruptions
 
     /// A command's surroundings, from whoever calls it.
     ///
@@ -68,7 +68,7 @@ package final class Console {
     }
 
     /// Whether a person reads standard output as it is written.
-    var isInTerminal: Bool { terminals.contains(.output) }
+    package var isInTerminal: Bool { terminals.contains(.output) }
 
     /// Whether standard output is a terminal that may be given colours (https://no-color.org).
     var isColoured: Bool {
@@ -76,23 +76,23 @@ package final class Console {
     }
 
     /// The words by which a person calls the tool.
-    var tool: ToolName { ToolName(environment) }
+    package var tool: ToolName { ToolName(environment) }
 
     /// Writes a line to standard output.
-    func print(_ line: String) {
+    package func print(_ line: String) {
         buffer.append(contentsOf: line.utf8)
         buffer.append(UInt8(ascii: "\n"))
         if buffer.count > 64 * 1024 { flush() }
     }
 
     /// Writes a line to standard error.
-    func complain(_ line: String) {
+    package func complain(_ line: String) {
         flush()
         sink(.errors, Array((line + "\n").utf8))
     }
 
     /// Writes what was collected.
-    func flush() {
+    package func flush() {
         sink(.output, buffer)
         buffer.removeAll(keepingCapacity: true)
     }
@@ -113,10 +113,10 @@ package final class Console {
     /// All of standard input.
     ///
     /// - Throws: ``ToolError`` when there is none.
-    func readAll() throws(ToolError) -> Data { try source().get() }
+    package func readAll() throws(ToolError) -> Data { try source().get() }
 
     /// Writes a file, or says why that is not possible.
-    func write(_ text: String, to path: String) throws {
+    package func write(_ text: String, to path: String) throws {
         do {
             try Data(text.utf8).write(to: folder.url(path))
         } catch {

@@ -1,38 +1,42 @@
-import Foundation
-import LocalSubstitutionCache
+package import Foundation
+package import LocalSubstitutionCache
 import SubstitutionChecking
 
 /// What there is to tell about a manifest, whether it is right or wrong.
-struct ManifestCheck {
+package struct ManifestCheck {
     /// What the messages call the manifest.
-    let name: String
+    package let name: String
     /// The text, as far as it could be read.
-    let text: Data
+    package let text: Data
     /// What was understood of it; empty where it could not be read.
-    let manifest: SubstitutionManifest
+    package let manifest: SubstitutionManifest
     /// Everything that is wrong, warnings included, in the order of the file.
-    let issues: [ManifestIssue]
+    package let issues: [ManifestIssue]
     /// The places of the entries' keys, in the order of the file.
-    let entries: [Place]
+    package let entries: [Place]
     /// What is mapped, as far as it could be found out; also what has expired.
-    let substitutions: [Substitution]
+    package let substitutions: [Substitution]
     /// What is wrong with the content of a file, by its path below the manifest's folder.
-    let contentProblems: [String: String]
+    package let contentProblems: [String: String]
     /// Whether an entry is ignored from some day on that is still to come.
     let hasDayToCome: Bool
     /// When it was checked: what ships depends on the day.
-    let date: Date
+    package let date: Date
 
     /// A place in the text, as issues name it.
-    struct Place: Hashable {
-        let line: Int
-        let column: Int
+    package struct Place: Hashable {
+        package let line: Int
+        package let column: Int
+
+        package init(line: Int, column: Int) {
+            (self.line, self.column) = (line, column)
+        }
     }
 
     /// Checks a manifest file.
     ///
     /// Unused files are told by folder, or, with `listsUnused`, one by one.
-    init(_ manifest: ManifestFile, on date: Date, listsUnused: Bool = false) {
+    package init(_ manifest: ManifestFile, on date: Date, listsUnused: Bool = false) {
         let (url, name) = (manifest.url, manifest.name)
         do {
             let text = try SubstitutionManifest.text(of: url, name: name)
@@ -52,7 +56,7 @@ struct ManifestCheck {
     }
 
     /// Checks the text of a manifest whose files lie in `folder`.
-    init(_ text: Data, name: String, url: URL? = nil, folder: URL, on date: Date, listsUnused: Bool = false) {
+    package init(_ text: Data, name: String, url: URL? = nil, folder: URL, on date: Date, listsUnused: Bool = false) {
         (self.name, self.text, self.date) = (name, text, date)
         manifest = SubstitutionManifest(text, name: name, url: url, advice: Advice())
         let (issues, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsUnused)
@@ -73,13 +77,13 @@ struct ManifestCheck {
     }
 
     /// For what an app refuses the manifest.
-    var errors: [ManifestIssue] { issues.filter { $0.severity == .error } }
+    package var errors: [ManifestIssue] { issues.filter { $0.severity == .error } }
 
     /// What has not expired.
-    var shipped: [Substitution] { substitutions.filter { !$0.isExpired(on: date) } }
+    package var shipped: [Substitution] { substitutions.filter { !$0.isExpired(on: date) } }
 
     /// What ships of it today.
-    var inventory: Inventory { Inventory(shipped) }
+    package var inventory: Inventory { Inventory(shipped) }
 
     /// The folder's name is what an app looks for.
     private static func misnamedFolder(of manifest: URL, name: String) -> ManifestIssue? {
@@ -100,7 +104,7 @@ struct ManifestCheck {
 
 extension ManifestIssue {
     /// Whether the issue has no place in the text, and 1:1 only stands for the whole.
-    var isAboutTheWhole: Bool {
+    package var isAboutTheWhole: Bool {
         [.unusedFile, .unreadableManifest, .overBudget, .misnamedFolder].contains(code)
     }
 
@@ -113,13 +117,13 @@ extension ManifestIssue {
 /// The kinds that only the tool tells.
 extension ManifestIssue.Code {
     /// The files have more bytes than they may have.
-    static let overBudget = Self(rawValue: "over-budget")
+    package static let overBudget = Self(rawValue: "over-budget")
     /// The manifest's folder is nearly called as an app expects it.
     static let misnamedFolder = Self(rawValue: "misnamed-folder")
     /// What an extension in a browser leaves to the network.
-    static let leftToNetwork = Self(rawValue: "left-to-network")
+    package static let leftToNetwork = Self(rawValue: "left-to-network")
     /// An address in a file that leads nowhere in an extension.
-    static let lostReference = Self(rawValue: "lost-reference")
+    package static let lostReference = Self(rawValue: "lost-reference")
     /// A file whose content is not what its type says, or that is empty.
     static let wrongContent = Self(rawValue: "wrong-content")
 }

@@ -1,19 +1,19 @@
-import Foundation
-import LocalSubstitutionCache
+package import Foundation
+package import LocalSubstitutionCache
 
 /// The folder that the paths of a command line are relative to.
-struct CurrentFolder: Sendable {
+package struct CurrentFolder: Sendable {
     /// Its path; empty when somebody has removed it.
-    let path: String
+    package let path: String
 
     /// The place of a path that a person wrote, as it was written.
     ///
     /// A "~" at its beginning is a name: shells have replaced those that stand for a home, and Foundation would do it
     /// again.
-    func url(_ written: String) -> URL { URL(fileURLWithPath: absolute(written)) }
+    package func url(_ written: String) -> URL { URL(fileURLWithPath: absolute(written)) }
 
     /// The same without "." and "..".
-    func place(of written: String) -> URL { url(written).standardizedFileURL }
+    package func place(of written: String) -> URL { url(written).standardizedFileURL }
 
     /// The path from the root.
     func absolute(_ written: String) -> String {
@@ -21,22 +21,22 @@ struct CurrentFolder: Sendable {
     }
 
     /// What lies at a path, a link as such; nil when nothing does.
-    func kind(of written: String) -> FileAttributeType? { FileSystem.kind(of: absolute(written)) }
+    package func kind(of written: String) -> FileAttributeType? { FileSystem.kind(of: absolute(written)) }
 
     /// What lies at a path, or where its link leads; nil when nothing does.
-    func targetKind(of written: String) -> FileAttributeType? {
+    package func targetKind(of written: String) -> FileAttributeType? {
         FileSystem.kind(of: url(written).resolvingSymlinksInPath().path)
     }
 
     /// The names in a folder; empty when there is none.
-    func names(in written: String) -> [String] {
+    package func names(in written: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: absolute(written))) ?? []
     }
 
     /// The bytes of a file that a person named.
     ///
     /// - Throws: ``ToolError`` when it cannot be read, or is none: a pipe may never end.
-    func contents(of written: String) throws(ToolError) -> Data {
+    package func contents(of written: String) throws(ToolError) -> Data {
         let kind = targetKind(of: written)
         guard kind == nil || kind == .typeRegular || kind == .typeDirectory else {
             throw ToolError("\(quoted(written)) is no plain file; name one, or \"-\" for standard input")

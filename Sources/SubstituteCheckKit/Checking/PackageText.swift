@@ -1,11 +1,11 @@
-import Foundation
+package import Foundation
 
 /// The text of a Package.swift, of which only what people write plainly is understood.
-struct PackageText {
+package struct PackageText {
     private let text: String
 
     /// Reads that of a folder; without one nothing is in it.
-    init(in folder: URL) {
+    package init(in folder: URL) {
         let file = folder.appendingPathComponent("Package.swift")
         self.init((try? String(contentsOf: file, encoding: .utf8)) ?? "")
     }
@@ -16,7 +16,7 @@ struct PackageText {
     }
 
     /// True when a target copies a path.
-    func ships(_ path: String, in target: String) -> Bool {
+    package func ships(_ path: String, in target: String) -> Bool {
         targets(named: target).contains { $0.contains(".copy(\"\(path)\")") }
     }
 

@@ -1,10 +1,10 @@
-import Foundation
-import LocalSubstitutionCache
+package import Foundation
+package import LocalSubstitutionCache
 
 /// Looks into the files of a manifest for what no browser could use.
 ///
 /// An app's launch does not: it takes such files. ``ContentRules`` say what is wrong with one.
-struct ContentCheck {
+package struct ContentCheck {
     private let manifest: SubstitutionManifest
     private let name: String
     /// What is wrong, in the order in which the files were looked into.
@@ -68,7 +68,7 @@ extension ContentCheck {
     /// Why bytes that somebody else sent are not what their name and their server say, as a clause.
     ///
     /// A web page that a server sends instead of a picture is refused, whatever the server calls it.
-    static func refusal(of head: [UInt8], named path: String, _ type: MediaType?) -> String? {
+    package static func refusal(of head: [UInt8], named path: String, _ type: MediaType?) -> String? {
         let meant = MediaType(fileName: path)
         let isTelling = meant.map { FileFormat.expected(of: $0) != nil } ?? false
         return [isTelling ? meant : nil, type ?? meant].compactMap(\.self).lazy.compactMap { refusal(of: head, as: $0) }
@@ -78,7 +78,7 @@ extension ContentCheck {
     /// Why bytes that somebody else sent are not what a type says, as a clause; nil where nothing speaks against them.
     ///
     /// Lenient where sites are: one kind of picture under the name of another is shown by every browser.
-    static func refusal(of head: [UInt8], as type: MediaType) -> String? {
+    package static func refusal(of head: [UInt8], as type: MediaType) -> String? {
         let format = FileFormat(head: head)
         if format == .lfsPointer { return "it is a placeholder of Git LFS" }
         guard let expected = FileFormat.expected(of: type) else {
@@ -113,7 +113,7 @@ extension MediaType {
 
     var isXML: Bool { canonical.essence == "application/xml" || essence.hasSuffix("+xml") }
 
-    var isJavaScript: Bool { canonical.essence == "text/javascript" }
+    package var isJavaScript: Bool { canonical.essence == "text/javascript" }
 
     /// True for types whose bytes people read.
     var isText: Bool { essence.hasPrefix("text/") || isJSON || isXML || isJavaScript }

@@ -1,7 +1,7 @@
 /// The words by which a person calls this tool.
-struct ToolName: Sendable {
+package struct ToolName: Sendable {
     /// The commands that the package manager asks about: they write to the package's folder or use the network.
-    static let withPermission: Set = ["init", "import", "add", "outdated", "update", "preview", "webextension"]
+    package static let withPermission: Set = ["init", "import", "add", "outdated", "update", "preview", "webextension"]
 
     /// In it the command plugins name the verb that they were called by.
     private let environment: [String: String]
@@ -12,7 +12,7 @@ struct ToolName: Sendable {
     ///
     /// - Parameter name: The command's name, with what follows it.
     /// - Returns: What a person writes, such as `swift package substitute check`.
-    func words(_ name: String) -> String {
+    package func words(_ name: String) -> String {
         guard environment["SUBSTITUTE_VERB"] != nil else { return "substitute \(name)" }
         // The verb decides about permissions.
         let verb = Self.withPermission.contains(String(name.prefix { $0 != " " })) ? "substitute-edit" : "substitute"

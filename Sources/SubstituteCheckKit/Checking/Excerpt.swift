@@ -1,8 +1,8 @@
-import Foundation
-import LocalSubstitutionCache
+package import Foundation
+package import LocalSubstitutionCache
 
 /// The text of a manifest, from which the lines of its issues are shown.
-struct Excerpts {
+package struct Excerpts {
     private let text: [UInt8]
     private let lineStarts: [Int]
     /// User information of URLs, which is not shown.
@@ -11,7 +11,7 @@ struct Excerpts {
     /// How much of a line is looked at, before and after the place, in bytes; and shown, in columns.
     private static let (window, before, after) = (400, 60, 80)
 
-    init(_ text: Data) {
+    package init(_ text: Data) {
         self.text = Array(text)
         var starts = [0]
         for (offset, byte) in self.text.enumerated() where byte == UInt8(ascii: "\n") { starts.append(offset + 1) }
@@ -20,7 +20,7 @@ struct Excerpts {
     }
 
     /// The line of an issue, and below it a caret at its place; nil when the issue is not about a place in the text.
-    func lines(for issue: ManifestIssue) -> (line: String, indentation: String)? {
+    package func lines(for issue: ManifestIssue) -> (line: String, indentation: String)? {
         guard !issue.isAboutTheWhole, issue.line <= lineStarts.count else { return nil }
         var start = lineStarts[issue.line - 1]
         let end = issue.line < lineStarts.count ? lineStarts[issue.line] - 1 : text.count

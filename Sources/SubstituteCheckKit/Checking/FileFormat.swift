@@ -5,7 +5,7 @@ import LocalSubstitutionCache
 ///
 /// The signatures are those of the WHATWG MIME Sniffing Standard (§6) and, for what it lacks, of the formats' own
 /// specifications. Foundation has nothing for this.
-enum FileFormat: String, CaseIterable {
+package enum FileFormat: String, CaseIterable {
     case png = "PNG"
     case jpeg = "JPEG"
     case gif = "GIF"
@@ -38,7 +38,7 @@ enum FileFormat: String, CaseIterable {
     case alias = "Finder alias"
 
     /// The number of first bytes that tell every format.
-    static let headLength = 4096
+    package static let headLength = 4096
 
     /// The format of a file that begins with `head`; nil when it is text or not known.
     init?(head: [UInt8]) {

@@ -1,27 +1,27 @@
-import Foundation
-import LocalSubstitutionCache
+package import Foundation
+package import LocalSubstitutionCache
 
 /// A manifest that a command is about.
-struct ManifestFile: Sendable {
+package struct ManifestFile: Sendable {
     /// What messages call it.
-    let name: String
-    let url: URL
+    package let name: String
+    package let url: URL
     /// Where it was looked for.
     fileprivate let location: ManifestLocation
 
     /// The folder of its files.
-    var folder: URL { url.deletingLastPathComponent() }
+    package var folder: URL { url.deletingLastPathComponent() }
 
     /// What may have been meant when there is no manifest.
     var hint: String? { location.hint(for: name) }
 }
 
 /// Finds the manifest that a command is about: the same for every command.
-struct ManifestLocation: Sendable {
+package struct ManifestLocation: Sendable {
     private let current: CurrentFolder
     private let environment: [String: String]
 
-    init(_ console: Console) { (current, environment) = (console.folder, console.environment) }
+    package init(_ console: Console) { (current, environment) = (console.folder, console.environment) }
 
     /// Where a manifest lies below the folder of an app, a package or a project.
     private static let places = [
@@ -34,7 +34,7 @@ struct ManifestLocation: Sendable {
     /// - Parameter operand: A file, or a folder with a `manifest.json`; nil when nothing was named.
     /// - Returns: The manifest; one that was named need not exist.
     /// - Throws: ``UsageError`` when nothing was named, and there is none, or several.
-    func find(_ operand: String?) throws(UsageError) -> ManifestFile {
+    package func find(_ operand: String?) throws(UsageError) -> ManifestFile {
         let path = try path(operand)
         return ManifestFile(name: path, url: current.url(path), location: self)
     }
@@ -58,7 +58,7 @@ struct ManifestLocation: Sendable {
     }
 
     /// The manifest that is named before URLs, if one is, and the URLs.
-    func split(_ operands: [String]) -> (manifest: String?, urls: [String]) {
+    package func split(_ operands: [String]) -> (manifest: String?, urls: [String]) {
         guard let first = operands.first, !isURL(first) else { return (nil, operands) }
         return (first, Array(operands.dropFirst()))
     }

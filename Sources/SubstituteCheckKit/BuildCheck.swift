@@ -1,0 +1,40 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// The check that is part of a build, for the plugin `CheckManifest`.
+package enum BuildCheck {
+    /// Checks a manifest, or fails with a sentence where there is none.
+    ///
+    /// - Parameters:
+    ///   - words: The manifest, the file that is written when there is no error, and the file that is written when the
+    ///     next build has to check again: after a warning, or when an entry ends on a day to come. Or `--problem` and
+    ///     the sentence.
+    ///   - console: Where it writes.
+    /// - Returns: The status to exit with: 1 when there is an error.
+    package static func run(_ words: [String], _ console: Console) -> Int32 {
+        defer { console.flush() }
+        if words.count == 2, words[0] == "--problem" {
+            console.complain("error: \(visible(words[1]))")
+            return 1
+        }
+        guard words.count == 3 else {
+            console.complain("substitute-check is for the plugin CheckManifest; yours is: substitute check")
+            return 2
+        }
+        do {
+            return try check(words[0], stamp: words[1], again: words[2], console)
+        } catch {
+            console.complain("substitute-check: \((error as? ToolError)?.message ?? error.localizedDescription)")
+            return 1
+        }
+    }
+
+    private static func check(_ path: String, stamp: String, again: String, _ console: Console) throws -> Int32 {
+        let check = ManifestCheck(try ManifestLocation(console).find(path), on: console.now())
+        try CheckReport([CheckReport.Result(check: check, issues: check.issues)], console).print(as: .text)
+        if !check.issues.isEmpty || check.hasDayToCome { try console.write(UUID().uuidString, to: again) }
+        guard check.errors.isEmpty else { return 1 }
+        try console.write("// The manifest has no errors.\n", to: stamp)
+        return 0
+    }
+}

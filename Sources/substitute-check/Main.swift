@@ -1,0 +1,17 @@
+import Foundation
+import SubstituteCheckKit
+
+/// Checks a manifest for a build, and links nothing that a check does not need.
+@main
+enum Main {
+    static func main() {
+        let environment = ProcessInfo.processInfo.environment
+        let console = Console(
+            folder: FileManager.default.currentDirectoryPath,
+            environment: environment,
+            sink: { if !StandardStreams.write($1, to: $0) { exit(1) } },
+            source: { StandardStreams.read(environment) }
+        )
+        exit(BuildCheck.run(Array(CommandLine.arguments.dropFirst()), console))
+    }
+}
