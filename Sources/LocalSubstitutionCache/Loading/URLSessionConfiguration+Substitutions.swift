@@ -15,8 +15,8 @@ extension URLSessionConfiguration {
     /// On Linux a `urlCache` of Foundation's own class, unless it is the shared one, is put behind one of this
     /// library's, which passes everything on but what a file answers.
     ///
-    /// This is enough for entries without `when`. For entries with it, and for an archive, register the session, too, if
-    /// it has a delegate: `URLSession.registerForSubstitutions()`.
+    /// This is enough for entries without `when`. For entries with it, and for an archive, register the session, too,
+    /// if it has a delegate: `URLSession.registerForSubstitutions()`.
     public func useSubstitutions() {
         if SessionLink.isRegistered(self) { return }
         let others = (protocolClasses ?? []).withoutSubstitutions

@@ -22,12 +22,15 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
                     var status = stat()
                     if lstat(path + "/" + name, &status) == 0 { modes.insert(status.st_mode & 0o777) }
                 }
+                // The writer needs the processor, too.
+                usleep(100)
             }
         }
         let big = try OfflineArchive(directory: folder.url, capacity: 100_000_000)
+        let body = String(repeating: "x", count: 500_000)
         var number = 0
         while number < 10 || modes.all.isEmpty {
-            try keep(String(repeating: "x", count: 2_000_000), for: request("\(number % 20)"), in: big)
+            try keep(body, for: request("\(number % 20)"), in: big)
             number += 1
         }
         isDone.set()

@@ -81,7 +81,10 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         try await onThread {
             while !((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
                 .contains(where: { $0.hasSuffix(".offlinepart") || $0 == "victim.offlinecopy" })
-            {}
+            {
+                // The writer needs the processor, too.
+                usleep(1000)
+            }
             written.removeAll()
         }
         try await writing

@@ -145,7 +145,7 @@ struct KilledRunTests {
             process.standardOutput = FileHandle.nullDevice
             try process.runWithSignals()
             let status = try await onThread {
-                while process.isRunning, access(staging, F_OK) != 0 {}
+                while process.isRunning, access(staging, F_OK) != 0 { usleep(50) }
                 process.terminate()
                 process.waitUntilExit()
                 return process.terminationStatus
