@@ -4,8 +4,8 @@ import PackagePlugin
 /// Checks the manifest among a target's resources on each build in which it or one of its files has changed, and on
 /// each build as long as there is something to warn of.
 ///
-/// It only finds files; `substitute-check` does the rest, as `substitute check` would. Where it finds no manifest, it warns, and the target's build
-/// fails: a check that checks nothing would be believed.
+/// It only finds files; `substitute-check` does the rest, as `substitute check` would. Where it finds no manifest, it
+/// warns, and the target's build fails: a check that checks nothing would be believed.
 @main
 struct CheckManifest: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

@@ -6,8 +6,8 @@ public import Foundation
 #endif
 
 extension URLSession {
-    /// Registers this session with the library: what is loaded behind a condition, or for an archive, is then loaded with its
-    /// configuration, and delivered to its delegate part by part.
+    /// Registers this session with the library: what is loaded behind a condition, or for an archive, is then loaded
+    /// with its configuration, and delivered to its delegate part by part.
     ///
     /// ```swift
     /// let configuration = URLSessionConfiguration.default

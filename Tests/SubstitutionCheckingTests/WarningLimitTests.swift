@@ -5,8 +5,8 @@ import Testing
 @testable import LocalSubstitutionCache
 @testable import SubstitutionChecking
 
-@Suite("Warnings")
-struct WarningTests {
+@Suite("Warnings beyond the limit of URLs")
+struct WarningLimitTests {
     @Test("Folders that were not expanded, because of the limit, are neither empty nor unused")
     func beyondTheLimit() throws {
         let folder = try TemporaryFolder()
