@@ -52,7 +52,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// language.
     ///
     /// - Parameter bundle: `.main` in an app made with Xcode, `.module` in a target of a Swift package.
-    /// - Throws: ``ManifestError`` with everything that is wrong with the manifest or its files.
+    /// - Throws: ``ManifestError`` with every error of the manifest and its files, or the first mistake in its JSON.
     public convenience init(bundle: Bundle) throws(ManifestError) {
         try self.init(manifest: Self.manifest(in: bundle))
     }
@@ -63,7 +63,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///   - url: The manifest, a file URL.
     ///   - reading: How the files are brought into memory. ``ReadingMode/mapped`` is for files that never change,
     ///     ``ReadingMode/copied`` for those that may.
-    /// - Throws: ``ManifestError`` with everything that is wrong with the manifest or its files.
+    /// - Throws: ``ManifestError`` with every error of the manifest and its files, or the first mistake in its JSON.
     public convenience init(manifest url: URL, reading: ReadingMode = .mapped) throws(ManifestError) {
         try self.init(ManifestSource(file: url, reading: reading))
     }
@@ -74,7 +74,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///   - data: The manifest's text, in UTF-8. Messages call it `manifest.json`.
     ///   - folder: The folder that its files lie in, a file URL.
     ///   - reading: How the files are brought into memory.
-    /// - Throws: ``ManifestError`` with everything that is wrong with the manifest or its files.
+    /// - Throws: ``ManifestError`` with every error of the manifest and its files, or the first mistake in its JSON.
     public convenience init(
         manifestData data: Data,
         folder: URL,

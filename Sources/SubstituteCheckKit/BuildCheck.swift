@@ -24,7 +24,7 @@ package enum BuildCheck {
         do {
             return try check(words[0], stamp: words[1], again: words[2], console)
         } catch {
-            console.complain("substitute-check: \((error as? ToolError)?.message ?? error.localizedDescription)")
+            console.complain("substitute check: \((error as? ToolError)?.message ?? error.localizedDescription)")
             return 1
         }
     }

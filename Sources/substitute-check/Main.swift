@@ -5,6 +5,8 @@ import SubstituteCheckKit
 @main
 enum Main {
     static func main() {
+        // A reader that closes its pipe ends the check quietly, as it ends others.
+        signal(SIGPIPE, SIG_DFL)
         let environment = ProcessInfo.processInfo.environment
         let console = Console(
             folder: FileManager.default.currentDirectoryPath,

@@ -253,7 +253,7 @@ struct PageRewriterTests {
     )
     func hostile(part: String) throws {
         for type in ["text/html", "text/css"] {
-            let growth = try Growth.whenEightfold(Program.isLongRun ? 20_000 : 250) { count in
+            let growth = try Growth.whenEightfold(Program.isLongRun ? 20_000 : 500) { count in
                 _ = try rewritten(String(repeating: part, count: count), type)
             }
             #expect(growth < 32)
@@ -272,7 +272,9 @@ struct PageRewriterTests {
         ]
     )
     func deep(part: String) throws {
-        let growth = try Growth.whenEightfold(Program.isLongRun ? 500 : 100) { _ = try rewritten(String(repeating: part, count: $0)) }
+        let growth = try Growth.whenEightfold(Program.isLongRun ? 1000 : 200) { count in
+            _ = try rewritten(String(repeating: part, count: count))
+        }
         #expect(growth < 32)
     }
 }

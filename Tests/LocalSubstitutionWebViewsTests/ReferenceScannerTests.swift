@@ -71,7 +71,7 @@ struct ReferenceScannerTests {
         arguments: ["image-set(", "new URL('a'", "new URL('a',", "url(", "(", "import("]
     )
     func hostile(part: String) {
-        let growth = Growth.whenEightfold(Program.isLongRun ? 20_000 : 500) { count in
+        let growth = Growth.whenEightfold(Program.isLongRun ? 20_000 : 1000) { count in
             let text = Data(String(repeating: part, count: count).utf8)
             _ = ReferenceScanner.references(inStylesheet: text)
             _ = ReferenceScanner.references(inScript: text)

@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import LocalSubstitutionCache
 import TestSupport
 import Testing

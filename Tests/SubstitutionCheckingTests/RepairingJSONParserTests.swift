@@ -139,14 +139,15 @@ struct RepairingJSONParserTests {
         let bytes = Array(text.utf8)
         // Each beginning, and each end.
         for count in 0...bytes.count {
-            _ = RepairingJSONParser.parse(bytes.prefix(count))
-            _ = RepairingJSONParser.parse(bytes.suffix(count))
+            for part in [bytes.prefix(count), bytes.suffix(count)] {
+                #expect(RepairingJSONParser.parse(part).isValid == JSONParser.parse(part).isValid)
+            }
         }
         // As the fuzzer found it: what is no UTF-8 in the middle.
         for offset in bytes.indices {
             var broken = bytes
             broken[offset] = 0xAF
-            #expect(!RepairingJSONParser.parse(broken).errors.isEmpty)
+            #expect(!RepairingJSONParser.parse(broken).isValid && !JSONParser.parse(broken).isValid)
         }
     }
 }

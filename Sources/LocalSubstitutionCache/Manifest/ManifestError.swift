@@ -1,10 +1,11 @@
 public import Foundation
 
-/// A manifest that was refused, with everything that is wrong with it.
+/// A manifest that was refused, with every error of it.
 public struct ManifestError: Error, Equatable, CustomStringConvertible, LocalizedError {
     /// Every error found, in the order of the file.
     ///
-    /// Never empty, and without warnings.
+    /// Never empty, and without warnings. Where the text is not JSON, it is the first mistake alone: nothing else of
+    /// such a text is known. ``LocalSubstitutionCache/reload()`` throws the same.
     public let issues: [ManifestIssue]
 
     package init(_ issues: [ManifestIssue]) {

@@ -58,7 +58,7 @@ struct ConcurrencyTests {
         let failures = try await onThread {
             var (failures, round) = (0, 0)
             defer { isDone.set() }
-            while round < 30 || seen.contains(where: { $0.value == 0 }) {
+            while round < (Program.isLongRun ? 99 : 30) || seen.contains(where: { $0.value == 0 }) {
                 for text in manifests {
                     try Data(text.utf8).write(to: manifest, options: .atomic)
                     do {

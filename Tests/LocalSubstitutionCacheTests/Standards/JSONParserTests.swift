@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LocalSubstitutionCache
@@ -108,5 +109,18 @@ struct JSONParserTests {
             #expect(!errors.isEmpty)
             #expect(errors.allSatisfy { (0...count).contains($0.offset) })
         }
+    }
+
+    @Test(
+        "The cost is linear",
+        arguments: ["[", "{\"a\":", "\"", "\\n", "\"a\",", "1,", "é", " ", "{\"a\":1},", "\\u0041"]
+    )
+    func cost(part: String) {
+        let growth = Growth.whenEightfold(5000) { count in
+            let text = "[\"" + String(repeating: part, count: count) + "\"]"
+            _ = JSONParser.parse(Array(text.utf8))
+            _ = JSONParser.parse(Array(text.dropFirst(2).utf8))
+        }
+        #expect(growth < 32)
     }
 }

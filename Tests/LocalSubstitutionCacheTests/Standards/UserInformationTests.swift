@@ -121,7 +121,7 @@ struct UserInformationTests {
         arguments: [":", "a:", "%3A", "//", "https://a:b ", "@:", "\"a:b", "%25", "a:b@1 ", "https:"]
     )
     func cost(part: String) {
-        let growth = Growth.whenEightfold(Program.isLongRun ? 100_000 : 1000) { count in
+        let growth = Growth.whenEightfold(Program.isLongRun ? 100_000 : 2000) { count in
             let text = String(repeating: part, count: count) + "@2x"
             #expect(UserInformation.hidden(in: text).utf8.count <= text.utf8.count + 2 * count)
         }

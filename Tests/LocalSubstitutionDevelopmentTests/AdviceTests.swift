@@ -1,0 +1,50 @@
+import Foundation
+import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
+import TestSupport
+import Testing
+
+@Suite("What an app that is being made says of its manifest")
+struct AdviceTests {
+    private let folder: TemporaryFolder
+    private var manifest: URL { folder.url.appendingPathComponent("manifest.json") }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("a", to: "img/logo.png")
+        try folder.write(#"{ "https://h/a": "img/logo.pgn", }"#, to: "manifest.json")
+    }
+
+    @Test("issues(in:) goes on after a mistake in the JSON, and says what was meant")
+    func issues() throws {
+        let issues = try SubstitutionManifest(contentsOf: manifest).issues(in: folder.url)
+        #expect(issues.map(\.code.rawValue).sorted() == ["missing-file", "syntax"])
+        #expect(issues.contains { $0.message.hasSuffix("did you mean \"img/logo.png\"?") })
+    }
+
+    @Test("A manifest without errors gets its warnings")
+    func warnings() throws {
+        try folder.write("{}", to: "manifest.json")
+        let issues = try SubstitutionManifest(contentsOf: manifest).issues(in: folder.url)
+        #expect(issues.map(\.code.rawValue) == ["unused-file"])
+        #expect(issues.map(\.severity) == [.warning])
+    }
+
+    @Test("Reloading reports what the tool would print, and the initialiser the first mistake")
+    func reports() async throws {
+        let error = #expect(throws: ManifestError.self) { try LocalSubstitutionCache(manifest: manifest) }
+        #expect(error?.issues.map(\.code.rawValue) == ["syntax"])
+        try folder.write(#"{ "https://h/a": "img/logo.png" }"#, to: "manifest.json")
+        let cache = try LocalSubstitutionCache(manifest: manifest, reading: .copied)
+        try folder.write(#"{ "https://h/a": "img/logo.pgn", }"#, to: "manifest.json")
+        let reported = AsyncStream<Result<[String], ManifestError>> { continuation in
+            do { try cache.reloadWhenChanged { continuation.yield($0) } } catch { Issue.record("\(error)") }
+        }
+        for await case .failure(let error) in reported {
+            #expect(error.issues.count == 2)
+            #expect(error.description.contains("did you mean \"img/logo.png\"?"))
+            break
+        }
+        withExtendedLifetime(cache) {}
+    }
+}
