@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import LocalSubstitutionCache
 
 /// Looks into the files of a manifest for what no browser could use.

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import LocalSubstitutionCache
 
 /// What ships: how many files of which kind, and how large they are together.

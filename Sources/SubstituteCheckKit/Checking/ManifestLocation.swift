@@ -1,5 +1,5 @@
 package import Foundation
-package import LocalSubstitutionCache
+import LocalSubstitutionCache
 
 /// A manifest that a command is about.
 package struct ManifestFile: Sendable {

@@ -1,5 +1,5 @@
 package import Foundation
-package import LocalSubstitutionCache
+import LocalSubstitutionCache
 
 /// The folder that the paths of a command line are relative to.
 package struct CurrentFolder: Sendable {

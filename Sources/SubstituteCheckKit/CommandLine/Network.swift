@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 // On Apple's systems URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
