@@ -6,20 +6,6 @@ import Testing
 
 @Suite("The JSON parser")
 struct JSONParserTests {
-    /// The value in a form that can be compared with what Foundation reads.
-    private func plain(_ value: JSONValue) -> NSObject {
-        switch value.kind {
-        case .null: NSNull()
-        case .bool(let value): NSNumber(value: value)
-        case .number(let digits): NSNumber(value: Double(digits) ?? .nan)
-        case .string(let text): text as NSString
-        case .array(let elements): elements.map(plain) as NSArray
-        case .object(let members):
-            Dictionary(members.map { ($0.name, plain($0.value)) }, uniquingKeysWith: { $1 }) as NSDictionary
-        case .unreadable: "unreadable" as NSString
-        }
-    }
-
     @Test(
         "What RFC 8259 allows is read as Foundation reads it",
         arguments: [
@@ -32,7 +18,7 @@ struct JSONParserTests {
         let expected = try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
         let document = JSONParser.parse(Array(text.utf8))
         #expect(document.errors == [])
-        #expect(plain(document.value) == expected as? NSObject)
+        #expect(document.value.plain == expected as? NSObject)
     }
 
     @Test(
