@@ -20,7 +20,7 @@ package protocol ManifestAdvice: Sendable {
     /// What a field of an entry is that no entry has; nil for one that is simply unknown.
     func diagnosis(of field: JSONMember, among fields: [JSONMember], of key: String) -> FieldDiagnosis?
 
-    /// True for an object in the place of an entry that is the content of a file.
+    /// Tells an entry's fields from the content of a file, which somebody wrote into the manifest instead of its name.
     func isAnswer(_ fields: [JSONMember]) -> Bool
 
     /// Another finding about a file that does not exist; nil when nothing else can be told of it.
