@@ -243,7 +243,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///   - cachedResponse: The response.
     ///   - dataTask: The task that it answers.
     public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
-        guard dataTask.currentRequest.map({ verdict(on: $0).isSubstituted }) != true else { return }
+        guard dataTask.currentRequest.map(isSubstituted) != true else { return }
         super.storeCachedResponse(cachedResponse, for: dataTask)
     }
 
@@ -263,7 +263,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// - Parameter dataTask: The task whose response is removed.
     public override func removeCachedResponse(for dataTask: URLSessionDataTask) {
-        guard dataTask.currentRequest.map({ verdict(on: $0).isSubstituted }) != true else { return }
+        guard dataTask.currentRequest.map(isSubstituted) != true else { return }
         super.removeCachedResponse(for: dataTask)
     }
 }

@@ -33,7 +33,7 @@ struct RulesetTests {
 
     private func ruleset(_ manifest: SubstitutionManifest) throws -> Ruleset {
         Ruleset(try manifest.substitutions(in: folder.url)) { substitution in
-            substitution.addedHeaders.isEmpty ? nil : "its headers"
+            substitution.entry.headers.isEmpty ? nil : "its headers"
         }
     }
 
@@ -252,9 +252,9 @@ struct RulesetTests {
                 let url = target.identity.description
                 let explanation = try explanation(of: url, table)
                 guard explanation.answer == .cacheAndProtocol, let answer = explanation.substitution,
-                    answer.addedHeaders.isEmpty, try !hasRule(url),
+                    answer.entry.headers.isEmpty, try !hasRule(url),
                     // The key's own value of an ignored parameter is one of all.
-                    substitution.ignoredQuery == nil || target.identity.query == nil
+                    substitution.entry.query == .exact || target.identity.query == nil
                 else { continue }
                 try #require(told.contains("\(answer.line):\(answer.column)"), "\(url) in \(text)")
             }

@@ -29,13 +29,10 @@ package final class ManifestFolder {
     private var known: [FilePath: Directory] = [:]
     /// By the path as it was asked for: many URLs may name one file.
     private var knownFiles: [FilePath: FoundFile] = [:]
-    /// Each suggestion compares a name with all names of a directory, which a person needs only a few times.
+    /// Each suggestion compares a name with many others, which a person needs only a few times.
     private var suggestionsLeft = 20
     /// Nil in an app, which suggests nothing.
-    private let copy: CopyFinder?
-
-    /// Finds the name among others that is a copy of the first, or of which the first is one.
-    typealias CopyFinder = (_ name: String, _ names: [String]) -> String?
+    private let advice: (any FileNameAdvice)?
 
     /// Opens a folder.
     ///
@@ -43,13 +40,13 @@ package final class ManifestFolder {
     ///   - folder: A file URL.
     ///   - excluded: A file that is no part of any folder in it.
     ///   - maximumNames: The number of names that all walks together may look at.
-    ///   - copy: Finds the name that was meant by a missing one. Without it none is suggested.
+    ///   - advice: Finds the name that was meant by a missing one. Without it none is suggested.
     /// - Throws: ``FileProblem`` when the folder cannot be opened or listed.
     init(
         _ folder: URL,
         except excluded: FilePath? = nil,
         maximumNames: Int = ManifestFolder.maximumNames,
-        copy: CopyFinder? = nil
+        advice: (any FileNameAdvice)? = nil
     ) throws(FileProblem) {
         opened = try OpenedFolder(folder.path)
         let listing = try DirectoryListing(of: opened.realPath, in: opened)
@@ -57,7 +54,7 @@ package final class ManifestFolder {
         listings = [opened.realPath: listing]
         self.excluded = excluded
         namesLeft = maximumNames
-        self.copy = copy
+        self.advice = advice
     }
 
     // MARK: - One file
@@ -67,7 +64,7 @@ package final class ManifestFolder {
         do {
             return try fileThere(path)
         } catch {
-            throw error == .missing(suggestion: nil) ? .missing(suggestion: namesake(of: path)) : error
+            throw error == .missing(suggestion: nil) ? .missing(suggestion: elsewhere(path)) : error
         }
     }
 
@@ -135,45 +132,24 @@ package final class ManifestFolder {
     private func name(_ written: String, in directory: Directory) throws(FileProblem) -> String {
         if let name = directory.name(written) { return name }
         if let name = directory.nameIgnoringCase(written) { throw .wrongCase(directory.path + name) }
-        guard let copy, suggestionsLeft > 0 else { throw .missing(suggestion: nil) }
-        suggestionsLeft -= 1
-        let names = directory.visibleNames
-        let meant = copy(written, names) ?? suggestion(for: written, among: names)
+        let meant = suggestion { $0.name(meantBy: written, among: directory.visibleNames) }
         throw .missing(suggestion: meant.map { directory.path + $0 })
     }
 
     // MARK: - Suggestions
 
-    /// The file or folder somewhere else that has the name that `path` ends in, or a copy of it.
-    private func namesake(of path: String) -> String? {
-        guard let copy, suggestionsLeft > 0 else { return nil }
-        suggestionsLeft -= 1
-        let isFolder = path.hasSuffix("/")
-        guard let name = path.split(separator: "/").last.map(String.init) else { return nil }
-        let others = allPaths.filter { $0.hasSuffix("/") == isFolder }
-        func named(_ isMeant: (String) -> Bool) -> [String] {
-            others.filter { $0.split(separator: "/").last.map { isMeant(String($0)) } ?? false }
-        }
-        var paths = named { $0.lowercased() == name.lowercased() }
-        if paths.isEmpty, !isFolder { paths = named { copy(name, [$0]) != nil } }
-        // The one that shares the longest end with what was written: the folders before it are what is wrong.
-        return paths.max { first, second in
-            let shared = [first, second].map { zip($0.reversed(), path.reversed()).prefix { $0 == $1 }.count }
-            return (shared[0], second) < (shared[1], first)
-        }
+    /// The file or folder that was meant by a path at which there is none.
+    private func elsewhere(_ path: String) -> String? {
+        suggestion { $0.path(meantBy: path, amongFiles: ((try? files(below: "./"))?.files ?? []).map(\.name)) }
     }
 
-    /// Every file and folder below the folder; folders end in "/".
-    private lazy var allPaths: [String] = {
-        let files = ((try? files(below: "./"))?.files ?? []).map(\.name)
-        var folders: Set<String> = []
-        for file in files {
-            for (index, character) in zip(file.indices, file) where character == "/" {
-                folders.insert(String(file[...index]))
-            }
-        }
-        return files + folders.sorted()
-    }()
+    private func suggestion(_ guess: (any FileNameAdvice) -> String?) -> String? {
+        guard let advice, suggestionsLeft > 0 else { return nil }
+        suggestionsLeft -= 1
+        return guess(advice)
+    }
+
+    // MARK: - Directories
 
     private func folder(named name: String, in directory: Directory) throws(FileProblem) -> Directory {
         if let known = directory.folders[FilePath(name)] { return known }
@@ -220,7 +196,7 @@ package final class ManifestFolder {
         do {
             directory = try self.directory(path == "./" ? "" : path)
         } catch {
-            throw error == .missing(suggestion: nil) ? .missing(suggestion: namesake(of: path)) : error
+            throw error == .missing(suggestion: nil) ? .missing(suggestion: elsewhere(path)) : error
         }
         let key = FilePath(directory.path)
         if let known = walks[key] { return try known.get() }

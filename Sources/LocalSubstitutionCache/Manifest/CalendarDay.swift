@@ -20,12 +20,17 @@ package struct CalendarDay: Comparable, Hashable, Sendable, CustomStringConverti
 
     /// Reads `YYYY-MM-DD` (RFC 3339 §5.6, `full-date`); nil for anything else and for days that do not exist.
     package init?(_ text: String) {
-        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard parts.map(\.count) == [4, 2, 2], parts.joined().allSatisfy({ $0.isASCIIDigit }) else { return nil }
-        let numbers = parts.compactMap { Int(Substring($0)) }
+        guard Self.isWritten(as: text) else { return nil }
+        let numbers = text.utf8.split(separator: UInt8(ascii: "-")).compactMap { Int(Substring($0)) }
         guard numbers.count == 3 else { return nil }
         (year, month, day) = (numbers[0], numbers[1], numbers[2])
         guard DateComponents(year: year, month: month, day: day).isValidDate(in: Self.calendar) else { return nil }
+    }
+
+    /// True for `YYYY-MM-DD`, also for a day that does not exist.
+    static func isWritten(as text: String) -> Bool {
+        text.utf8.count == 10
+            && text.utf8.enumerated().allSatisfy { $0 == 4 || $0 == 7 ? $1 == UInt8(ascii: "-") : $1.isASCIIDigit }
     }
 
     package static func < (first: Self, second: Self) -> Bool {

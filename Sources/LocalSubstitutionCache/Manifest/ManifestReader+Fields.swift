@@ -90,7 +90,7 @@ extension ManifestReader {
 
     private mutating func readDay(_ text: String, _ offset: Int) -> Located<CalendarDay>? {
         if let day = CalendarDay(text) { return Located(value: day, offset: offset) }
-        if text.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil {
+        if CalendarDay.isWritten(as: text) {
             error(.badDate, offset, "there is no such day as \(quoted(text)) (YYYY-MM-DD)")
         } else {
             error(

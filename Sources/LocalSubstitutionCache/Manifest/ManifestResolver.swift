@@ -41,8 +41,7 @@ package struct ManifestResolver {
         }
         let files: ManifestFolder
         do {
-            let copy = manifest.advice.map { advice in { advice.copy(of: $0, among: $1) } }
-            files = try ManifestFolder(folder, except: manifestPath, copy: copy)
+            files = try ManifestFolder(folder, except: manifestPath, advice: manifest.advice)
         } catch {
             let message = error == .missing(suggestion: nil) ? "does not exist" : "cannot be read"
             add(

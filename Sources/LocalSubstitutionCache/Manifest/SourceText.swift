@@ -18,7 +18,7 @@ package struct SourceText: Sendable {
     /// Line and column, both from 1.
     ///
     /// Columns count UTF-8 bytes, a byte-order mark included, as the Swift compiler's do.
-    func place(of offset: Int) -> (line: Int, column: Int) {
+    package func place(of offset: Int) -> (line: Int, column: Int) {
         var (low, high) = (0, lineStarts.count)
         while high - low > 1 {
             let middle = (low + high) / 2

@@ -70,34 +70,11 @@ public struct Substitution: Sendable, CustomStringConvertible {
         return try? file.part(range ?? 0..<file.size)
     }
 
-    /// Each URL that it stands in for: scheme, `host:port`, and the path, percent-encoded as it is in normal form.
-    package var addresses: [(scheme: String, authority: String, path: String)] {
-        pattern.targets.map { target in
-            let parts = target.identity.base.split(separator: "/", maxSplits: 2).map(String.init)
-            return (String(parts[0].dropLast()), parts[1], String(target.identity.path))
-        }
-    }
-
     /// The last day on which the entry is used, as `YYYY-MM-DD`.
     package var lastDay: String? { entry.until?.value.description }
 
     /// Whether the last day has passed, in UTC, so that the entry is ignored.
     package func isExpired(on date: Date) -> Bool { entry.until.map { $0.value < CalendarDay(date) } ?? false }
-
-    /// True where the entry names a media type, so that the file's extension does not decide.
-    package var hasOwnType: Bool { entry.type != nil }
-
-    /// What is ignored of a query, in words; nil when the query must be exact.
-    package var ignoredQuery: String? {
-        switch entry.query {
-        case .exact: nil
-        case .ignoring(let names): names.sorted.map(\.description).joined(separator: ", ")
-        case .any: "the whole query"
-        }
-    }
-
-    /// The headers that the entry adds; a nil value removes one.
-    package var addedHeaders: [String: String?] { entry.headers }
 
     /// `url → file`.
     public var description: String { "\(visible(url)) → \(visible(file))" }

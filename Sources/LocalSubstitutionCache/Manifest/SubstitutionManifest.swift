@@ -96,16 +96,6 @@ public struct SubstitutionManifest: Sendable {
         return ResolvedManifest(source, resolver.substitutions, in: files.opened, on: CalendarDay(date))
     }
 
-    /// The line and column at which the entry of a substitution names its file.
-    package func filePlace(of substitution: Substitution) -> (line: Int, column: Int) {
-        source.place(of: substitution.fileOffset)
-    }
-
-    /// The line and column of the type that the entry of a substitution names; nil when it names none.
-    package func typePlace(of substitution: Substitution) -> (line: Int, column: Int)? {
-        substitution.entry.typeOffset.map(source.place(of:))
-    }
-
     /// The line and column of each entry's key, in the order of the file.
     package var places: [(line: Int, column: Int)] { entries.map { source.place(of: $0.key.offset) } }
 }

@@ -67,7 +67,7 @@ extension URLRequest {
     /// The method, if a file can answer it.
     ///
     /// Methods are case-sensitive (RFC 9110 §9.1).
-    var fileMethod: FileMethod? {
+    package var fileMethod: FileMethod? {
         switch httpMethod {
         case "GET": .get
         case "HEAD": .head

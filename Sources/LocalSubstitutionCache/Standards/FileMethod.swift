@@ -1,5 +1,5 @@
 /// A method of HTTP (RFC 9110 §9.3) that a file can answer.
-enum FileMethod {
+package enum FileMethod {
     case get
     case head
 }

@@ -1,5 +1,5 @@
 import Foundation
-import LocalSubstitutionCache
+package import LocalSubstitutionCache
 import SubstitutionRules
 
 /// The web extension that leads what real pages of an app's web views ask for to the schemes of mirrors.
@@ -90,4 +90,9 @@ struct PageExtension {
         }
         return folder
     }
+}
+
+extension ManifestIssue.Code {
+    /// More URLs than an engine takes rules for.
+    package static let tooManyRules = Self(rawValue: "too-many-rules")
 }

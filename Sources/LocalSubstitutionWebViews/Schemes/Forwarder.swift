@@ -230,7 +230,7 @@ private final class ForwardedLoad: @unchecked Sendable {
         guard let url = next.url, let target = WebOrigin(url), !target.isMirror, redirects <= Self.mostRedirects,
             let source = WebOrigin(response.url), !source.isSecure || target.isSecure, isShared(response)
         else { return refuse() }
-        let isReading = next.httpMethod == "GET" || next.httpMethod == "HEAD"
+        let isReading = next.fileMethod != nil
         // The address of a document would stay that of the first request, and everything relative in it be wrong, and
         // another site's document have the origin of the first.
         if isReading, request.isForDocument, url.absoluteString != request.url?.absoluteString {

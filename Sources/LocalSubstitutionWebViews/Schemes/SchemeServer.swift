@@ -74,7 +74,7 @@ struct SchemeServer: @unchecked Sendable {
             }
         }
         let reason = cache.explain(asked).description
-        if asked.httpMethod != "GET", asked.httpMethod != "HEAD", isMapped(original) {
+        if asked.fileMethod == nil, isMapped(original) {
             return refusal(405, reason, to: request, ["Allow": "GET, HEAD"])
         }
         guard let problem else { return refusal(404, reason, to: request) }
@@ -140,7 +140,7 @@ struct SchemeServer: @unchecked Sendable {
             let make: @Sendable () -> SchemeReply = { [self] in
                 var answer = answer
                 if let rewritten = rewritten(answer.data, type, at: url, policy: policy) {
-                    answer.data = asked.httpMethod == "HEAD" ? Data() : rewritten
+                    answer.data = asked.fileMethod == .head ? Data() : rewritten
                     answer.fields["Content-Length"] = String(rewritten.count)
                     answer.fields["ETag"] = nil
                     answer.fields["Accept-Ranges"] = nil
@@ -159,7 +159,7 @@ struct SchemeServer: @unchecked Sendable {
         // Engines keep what a scheme answers as long as the page's process lives, whatever "max-age" says; only this
         // makes them ask again, so that `reload()` is seen.
         fields["Cache-Control"] = "no-cache"
-        let added = Set(file.addedHeaders.keys.map { $0.lowercased() })
+        let added = Set(file.entry.headers.keys.map { $0.lowercased() })
         if !added.contains("cross-origin-resource-policy") { fields["Cross-Origin-Resource-Policy"] = "cross-origin" }
         // What the manifest says of sharing stands. Else "*" is refused to requests with credentials (Fetch §3.3.4),
         // and naming the origin is not; bytes that everybody has from the app are no secret.
@@ -213,7 +213,7 @@ struct SchemeServer: @unchecked Sendable {
         let data = Data(text.utf8)
         var fields = ["Content-Type": type, "Content-Length": String(data.count), "Cache-Control": "no-store"]
         fields.merge(more) { $1 }
-        return reply(status, fields, request.httpMethod == "HEAD" ? Data() : data, to: request)
+        return reply(status, fields, request.fileMethod == .head ? Data() : data, to: request)
     }
 
     private func reply(_ status: Int, _ fields: [String: String], _ data: Data, to request: URLRequest) -> SchemeReply {

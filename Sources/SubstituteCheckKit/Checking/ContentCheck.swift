@@ -24,13 +24,14 @@ package struct ContentCheck {
 
     /// Looks into one file.
     mutating func look(into substitution: Substitution) {
-        let (line, column) = manifest.filePlace(of: substitution)
+        let (line, column) = manifest.source.place(of: substitution.fileOffset)
         var place = ManifestCheck.Place(line: line, column: column)
         // A folder's index answers for two URLs.
         guard seen.insert(Kind(place: place, what: substitution.file)).inserted,
             let problem = ContentRules.problem(of: substitution)
         else { return }
-        if problem.isAboutType, let (line, column) = manifest.typePlace(of: substitution) {
+        if problem.isAboutType, let type = substitution.entry.typeOffset {
+            let (line, column) = manifest.source.place(of: type)
             place = ManifestCheck.Place(line: line, column: column)
         }
         sentences[substitution.file] = problem.sentence

@@ -19,7 +19,7 @@ extension ContentRules {
         guard file.isCode || file.expected != nil || file.type.isHTML || file.type.isJSON || file.type.isXML else {
             return nil
         }
-        if let head = file.beginning.prefixMatch(of: /HTTP\/[0-9.]+ [1-5][0-9]{2}/)?.0 {
+        if let head = file.beginning.prefixMatch(of: headOfAnswer)?.0 {
             return "begins with the head of a server's answer (\(quoted(String(head)))); "
                 + "load it again without the head (curl without -i)"
         }
@@ -27,12 +27,23 @@ extension ContentRules {
         return "holds only the path \(quoted(path)), as a link of Git does on Windows; put the file itself in its place"
     }
 
+    /// The status line of HTTP/1.1 (RFC 9112 §4).
+    nonisolated(unsafe) private static let headOfAnswer = /HTTP\/[0-9.]+ [1-5][0-9]{2}/
+    nonisolated(unsafe) private static let relativePath =
+        /(\.{0,2}\/)?([^\s\/:;<>(){}"']+\/)*[^\s\/:;<>(){}"']+\.([A-Za-z0-9]+)/
+    /// The beginning of a source map (ECMA-426).
+    nonisolated(unsafe) private static let sourceMap =
+        /\{\s*"version"\s*:\s*3\s*,\s*"(file|sources|names|mappings|sourceRoot|sections)"/
+    nonisolated(unsafe) private static let script =
+        /import\s[^;'"]*['"]|export\s+(default|const|function)\s|(const|let|var)\s+\w+\s*=|module\.exports\s*=/
+    /// A selector and the indented declaration behind it.
+    nonisolated(unsafe) private static let indentedRule = /(^|\n)([.#&A-Za-z][^\n:;]*)\r?\n[ \t]+[a-z\-]+:[^\n]+/
+
     /// The only line of a text, if it is a path to a file of the same kind.
     private static func path(in file: FileSample) -> String? {
         guard file.substitution.size < 500 else { return nil }
         let line = file.beginning.trimmingCharacters(in: .whitespacesAndNewlines)
-        let known = /(\.{0,2}\/)?([^\s\/:;<>(){}"']+\/)*[^\s\/:;<>(){}"']+\.([A-Za-z0-9]+)/
-        guard let match = line.wholeMatch(of: known),
+        guard let match = line.wholeMatch(of: relativePath),
             file.substitution.file.lowercased().hasSuffix(".\(match.3.lowercased())")
         else { return nil }
         return line
@@ -40,15 +51,12 @@ extension ContentRules {
 
     /// Code of another language than the type's, which a build turns into the file.
     private static func otherCode(_ file: FileSample) -> String? {
-        let sourceMap = /\{\s*"version"\s*:\s*3\s*,\s*"(file|sources|names|mappings|sourceRoot|sections)"/
         if file.isCode, file.beginning.prefixMatch(of: sourceMap) != nil {
             return "is a source map, which only developers' tools read; put the code itself in its place"
         }
         if file.expected == [.webAssembly], file.beginning.hasPrefix("(module") {
             return "is WebAssembly as text; make the binary of it (wat2wasm), and put that in its place"
         }
-        let script =
-            /import\s[^;'"]*['"]|export\s+(default|const|function)\s|(const|let|var)\s+\w+\s*=|module\.exports\s*=/
         let isSVG = file.expected == [.svg]
         if isSVG || file.type.essence == "text/css", file.beginning.prefixMatch(of: script) != nil {
             let remedy =
@@ -111,7 +119,7 @@ extension ContentRules {
     private static func unbuiltStylesheet(_ file: FileSample, _ text: Data) -> Source? {
         guard file.type.essence == "text/css", !text.contains(UInt8(ascii: "{")), !text.contains(UInt8(ascii: "}")),
             text.range(of: Data("/*".utf8)) == nil,
-            let match = file.beginning.firstMatch(of: /(^|\n)([.#&A-Za-z][^\n:;]*)\r?\n[ \t]+[a-z\-]+:[^\n]+/)
+            let match = file.beginning.firstMatch(of: indentedRule)
         else { return nil }
         let start = text.range(of: Data(match.2.utf8))?.lowerBound ?? text.startIndex
         let sentence = "no { follows, as in Sass and Stylus, which browsers do not read; name the stylesheet made of it"

@@ -21,7 +21,7 @@ extension ContentRules {
             String(data: text, encoding: .utf8) == nil
         else { return nil }
         let declaration = file.beginning.prefix(200).lowercased()
-        let encoding = declaration.prefixMatch(of: /<\?xml[^>]*encoding\s*=\s*["']([^"']*)/)?.1
+        let encoding = declaration.prefixMatch(of: encodingOfDeclaration)?.1
         guard encoding == nil || encoding == "utf-8" else { return nil }
         let cause = encoding == nil ? "and names no other encoding" : "though it says so"
         return ContentProblem(
@@ -29,6 +29,8 @@ extension ContentRules {
             sentence: "\(file.subject) is not UTF-8, \(cause), so browsers do not read it; save it as UTF-8"
         )
     }
+
+    nonisolated(unsafe) private static let encodingOfDeclaration = /<\?xml[^>]*encoding\s*=\s*["']([^"']*)/
 
     /// Namespaces in XML §5: a prefix is declared.
     ///

@@ -16,27 +16,32 @@ struct ErrorMessage {
     ///
     /// Reference: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
     private static func storageError(_ text: Substring) -> String? {
-        let start = /(<\?xml[^>]*\?>\s*)?<Error>\s*<Code>([A-Za-z]+)<\/Code>/
-        return text.prefixMatch(of: start).map { String($0.2) }
+        text.prefixMatch(of: storageErrorStart).map { String($0.2) }
     }
+
+    nonisolated(unsafe) private static let storageErrorStart = /(<\?xml[^>]*\?>\s*)?<Error>\s*<Code>([A-Za-z]+)<\/Code>/
 
     /// The only line of a stylesheet, a script or a picture, such as `404: Not Found`.
     private static func sentence(_ file: FileSample) -> String? {
         guard file.isCode || file.expected != nil, file.substitution.size < 200 else { return nil }
         let line = file.beginning.trimmingCharacters(in: .whitespacesAndNewlines)
-        let known =
-            /(error:? ?)?([45][0-9]{2})?[:\- ]*(not found|forbidden|access denied|accessdenied|unauthorized|bad gateway|bad request|internal server error|service unavailable|gateway time-?out|cannot get \/\S*|no such (file|key|bucket).*|(couldn.t|could not) find the requested file.*)[.!]*/
-        return line.contains("\n") ? nil : line.wholeMatch(of: known.ignoresCase()).map { _ in line }
+        return line.contains("\n") ? nil : line.wholeMatch(of: knownSentence).map { _ in line }
     }
+
+    nonisolated(unsafe) private static let knownSentence =
+        /(error:? ?)?([45][0-9]{2})?[:\- ]*(not found|forbidden|access denied|accessdenied|unauthorized|bad gateway|bad request|internal server error|service unavailable|gateway time-?out|cannot get \/\S*|no such (file|key|bucket).*|(couldn.t|could not) find the requested file.*)[.!]*/
+        .ignoresCase()
 
     /// The beginning of a JSON object in place of another kind of file, such as `{"message":"Not Found"}`.
     private static func json(_ file: FileSample) -> String? {
-        let start = /\{\s*"(message|error|errors|status|statusCode|code|detail|success)"\s*:/
         guard file.isCode || file.expected != nil, file.substitution.size < 2000,
-            file.beginning.prefixMatch(of: start) != nil
+            file.beginning.prefixMatch(of: messageStart) != nil
         else { return nil }
         return String(file.beginning.prefix(60)).split(whereSeparator: \.isNewline).joined(separator: " ")
     }
+
+    nonisolated(unsafe) private static let messageStart =
+        /\{\s*"(message|error|errors|status|statusCode|code|detail|success)"\s*:/
 }
 
 extension FileSample {
@@ -49,6 +54,8 @@ extension FileSample {
             guard let end = rest.range(of: "-->") else { return nil }
             rest = rest[end.upperBound...].drop(while: \.isWhitespace)
         }
-        return rest.prefixMatch(of: /<([?!]?[A-Za-z][A-Za-z0-9:\-]*)/).map { String($0.1) }
+        return rest.prefixMatch(of: Self.tagStart).map { String($0.1) }
     }
+
+    nonisolated(unsafe) private static let tagStart = /<([?!]?[A-Za-z][A-Za-z0-9:\-]*)/
 }

@@ -1,5 +1,6 @@
 package import Foundation
 package import LocalSubstitutionCache
+import SubstitutionChecking
 
 /// The text of a manifest, from which the lines of its issues are shown.
 package struct Excerpts {

@@ -1,20 +1,5 @@
-package import Foundation
+import Foundation
 import LocalSubstitutionCache
-
-/// A manifest that a command is about.
-package struct ManifestFile: Sendable {
-    /// What messages call it.
-    package let name: String
-    package let url: URL
-    /// Where it was looked for.
-    fileprivate let location: ManifestLocation
-
-    /// The folder of its files.
-    package var folder: URL { url.deletingLastPathComponent() }
-
-    /// What may have been meant when there is no manifest.
-    var hint: String? { location.hint(for: name) }
-}
 
 /// Finds the manifest that a command is about: the same for every command.
 package struct ManifestLocation: Sendable {
@@ -73,7 +58,7 @@ package struct ManifestLocation: Sendable {
     }
 
     /// What may have been meant by a path at which there is no manifest.
-    fileprivate func hint(for path: String) -> String? {
+    func hint(for path: String) -> String? {
         guard current.targetKind(of: path) == nil else {
             let names = current.names(in: path).filter { $0.hasSuffix(".json") }
             let meant = names.sorted().first.map { joined(path, $0) } ?? findAll().first

@@ -129,6 +129,9 @@ struct StylesheetScan {
         )
     }
 
+    nonisolated(unsafe) private static let twoDeclarations =
+        /[a-z][a-z\-]*[ \t]*:[^\n;{}]*[^\s;{},][ \t]*\r?\n\s*([a-z\-]+)[ \t]*:/
+
     /// The mistake in the declaration that ends here: a second one in its next line, with no semicolon before it.
     ///
     /// No value has a word and a colon, but for a filter of Internet Explorer, and those of custom properties.
@@ -137,8 +140,9 @@ struct StylesheetScan {
         guard start.index < index, index - start.index < 2_000, bytes[start.index..<index].contains(UInt8(ascii: "\n"))
         else { return nil }
         let text = String(decoding: bytes[start.index..<index], as: UTF8.self)
-        let second = /[a-z][a-z\-]*[ \t]*:[^\n;{}]*[^\s;{},][ \t]*\r?\n\s*([a-z\-]+)[ \t]*:/
-        guard !text.contains("/*"), let match = text.prefixMatch(of: second), match.1 != "progid" else { return nil }
+        guard !text.contains("/*"), let match = text.prefixMatch(of: Self.twoDeclarations), match.1 != "progid" else {
+            return nil
+        }
         let word = String(text.prefix { !$0.isNewline }.prefix(60))
         return Problem(
             word: word,

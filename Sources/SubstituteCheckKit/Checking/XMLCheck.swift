@@ -72,11 +72,13 @@ final class XMLCheck: NSObject, XMLParserDelegate {
             return false
         }
         let head = String(decoding: text.prefix(200), as: UTF8.self).lowercased()
-        guard head.hasPrefix("<?xml"), let encoding = head.firstMatch(of: /encoding\s*=\s*["']([^"']*)/)?.1,
+        guard head.hasPrefix("<?xml"), let encoding = head.firstMatch(of: encodingName)?.1,
             encoding != "utf-8"
         else { return String(data: text, encoding: .utf8) != nil }
         return encoding == "us-ascii" || encoding.hasPrefix("iso-8859-") || encoding.hasPrefix("windows-125")
     }
+
+    nonisolated(unsafe) private static let encodingName = /encoding\s*=\s*["']([^"']*)/
 
     /// True for a text with `<?name?>`.
     private static func hasBareInstruction(_ text: Data) -> Bool {

@@ -88,8 +88,10 @@ struct HARFile {
     static func hasLog(_ data: Data) -> Bool {
         let text = text(in: data)
         if isLikely(data), let log = try? JSONSlices.place(of: ["log"], in: text) { return !log.isEmpty }
-        return String(decoding: text.prefix(100), as: UTF8.self).prefixMatch(of: /\s*\{\s*"log"\s*:/) != nil
+        return String(decoding: text.prefix(100), as: UTF8.self).prefixMatch(of: logStart) != nil
     }
+
+    nonisolated(unsafe) private static let logStart = /\s*\{\s*"log"\s*:/
 
     /// The JSON text in UTF-8: without a byte-order mark, and without the call of JavaScript (JSONP) around it.
     private static func text(in data: Data) -> Data {

@@ -141,6 +141,15 @@ enum CheckCommand {
     }
 }
 
+extension ManifestIssue {
+    /// The same issue, as an error.
+    fileprivate var asError: ManifestIssue {
+        var issue = self
+        issue.severity = .error
+        return issue
+    }
+}
+
 /// Compares what ships with what may ship.
 private enum BudgetCheck {
     static func issue(_ budget: ByteCount, _ check: ManifestCheck) -> ManifestIssue? {

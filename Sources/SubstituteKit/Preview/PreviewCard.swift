@@ -78,16 +78,25 @@ struct PreviewCard {
         return lines.prefix(8).joined(separator: "\n")
     }
 
+    /// What is ignored of a query; nil when the query must be exact.
+    private var ignoredQuery: String? {
+        switch substitution.entry.query {
+        case .exact: nil
+        case .ignoring(let names): names.sorted.map(\.description).joined(separator: ", ")
+        case .any: "the whole query"
+        }
+    }
+
     private var conditions: String {
         var chips =
             substitution.conditions.isEmpty
             ? [] : ["only when " + substitution.conditions.map(\.description).joined(separator: " or ")]
-        if let ignored = substitution.ignoredQuery { chips.append("ignores \(ignored)") }
+        if let ignored = ignoredQuery { chips.append("ignores \(ignored)") }
         if let day = substitution.lastDay {
             chips.append(isExpired ? "ended on \(day): not used any more" : "until \(day)")
         }
         if let mark { chips.append(mark) }
-        for (name, value) in substitution.addedHeaders.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in substitution.entry.headers.sorted(by: { $0.key < $1.key }) {
             chips.append(value.map { "\(name): \($0)" } ?? "no \(name)")
         }
         if chips.isEmpty { return "" }

@@ -104,7 +104,7 @@ struct WebExtension {
         ) {
             return "browsers know no host \(quoted(HostPattern.host(of: address.authority)))"
         }
-        if let header = substitution.addedHeaders.keys.min() {
+        if let header = substitution.entry.headers.keys.min() {
             return "files of an extension have no \"headers\" of their own, as \(quoted(header))"
         }
         let type = substitution.mediaType

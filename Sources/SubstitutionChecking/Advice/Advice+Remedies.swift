@@ -43,9 +43,11 @@ extension Advice {
     private static func type(meantBy text: String) -> String? {
         let word = text.split(separator: ".").last.map(String.init) ?? ""
         // A charset behind something else than a semicolon.
-        let mended = text.replacing(/[, ]+charset/, with: "; charset")
+        let mended = text.replacing(charsetBehindSpace, with: "; charset")
         return MediaType(fileName: "x.\(word)")?.essence ?? (MediaType(mended)?.isConcrete == true ? mended : nil)
     }
+
+    nonisolated(unsafe) private static let charsetBehindSpace = /[, ]+charset/
 
     private static func days(meantBy text: String) -> String? {
         // A day with a time behind it, as programs write both.

@@ -9,14 +9,20 @@ package struct Advice: ManifestAdvice {
 
     package func url(meantBy text: String) -> String? { URLRepair.repaired(text) }
 
-    package func copy(of name: String, among names: [String]) -> String? { CopyName.match(for: name, among: names) }
-
-    package func diagnosis(of member: JSONMember, among members: [JSONMember]) -> MemberDiagnosis? {
-        MisplacedMember.diagnosis(of: member, among: members)
-            ?? Wildcard.problem(ofPattern: member.name, member.value).map { MemberDiagnosis(.entry, $0) }
+    package func name(meantBy name: String, among names: [String]) -> String? {
+        CopyName.match(for: name, among: names) ?? suggestion(for: name, among: names)
     }
 
-    package func diagnosis(of field: JSONMember, among fields: [JSONMember], of key: String) -> FieldDiagnosis? {
+    package func path(meantBy path: String, amongFiles files: [String]) -> String? {
+        Namesake.path(of: path, among: files)
+    }
+
+    package func diagnosis(of member: JSONMember, among members: [JSONMember]) -> Diagnosis<MisplacedMemberKind>? {
+        MisplacedMember.diagnosis(of: member, among: members)
+            ?? Wildcard.problem(ofPattern: member.name, member.value).map { Diagnosis(.entry, $0) }
+    }
+
+    package func diagnosis(of field: JSONMember, among fields: [JSONMember], of key: String) -> Diagnosis<MisplacedFieldKind>? {
         MisplacedField.diagnosis(of: field, among: fields, of: key)
     }
 

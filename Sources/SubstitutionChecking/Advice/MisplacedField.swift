@@ -3,11 +3,11 @@ import LocalSubstitutionCache
 /// A field that no entry has, because a comment, another entry or another field was meant.
 enum MisplacedField {
     /// Nil for a field that resembles nothing.
-    static func diagnosis(of field: JSONMember, among fields: [JSONMember], of key: String) -> FieldDiagnosis? {
+    static func diagnosis(of field: JSONMember, among fields: [JSONMember], of key: String) -> Diagnosis<MisplacedFieldKind>? {
         let name = quoted(field.name)
-        if let problem = CommentName.problem(of: field.name, field.value) { return FieldDiagnosis(.other, problem) }
+        if let problem = CommentName.problem(of: field.name, field.value) { return Diagnosis(.other, problem) }
         if ManifestReader.isKey(field.name) {
-            return FieldDiagnosis(
+            return Diagnosis(
                 .nextEntry,
                 "the entry before \(name) is not closed; write \"}\" before the comma in front of it"
             )
@@ -15,7 +15,7 @@ enum MisplacedField {
         if case .string(let url) = field.value.kind, ManifestReader.isKey(url),
             fields.contains(where: { $0.name == "file" })
         {
-            return FieldDiagnosis(
+            return Diagnosis(
                 .other,
                 "the URL is the name of the entry; remove \(name)"
                     + (url == key ? "" : ", or write \(quoted(url, limit: 1000)) before the \"{\"")
@@ -23,14 +23,14 @@ enum MisplacedField {
         }
         if field.name.hasPrefix("/"), ManifestReader.isKey(key) {
             let server = key.reversed().drop { $0 == "/" }.reversed()
-            return FieldDiagnosis(
+            return Diagnosis(
                 .file,
                 "each URL is written whole, as an entry of its own; write "
                     + "\(quoted(String(server) + field.name, limit: 1000)) outside of these { }"
             )
         }
         return FieldName.meant(by: field.name).map { meant in
-            FieldDiagnosis(
+            Diagnosis(
                 meant == "file" ? .file : .other,
                 "\(name) is not a field of an entry; did you mean \"\(meant)\"?"
             )

@@ -3,19 +3,19 @@ import LocalSubstitutionCache
 /// A member of the manifest that has no URL for its name, because a comment or another form of entries was meant.
 enum MisplacedMember {
     /// Nil for a member of which only the URL is wrong.
-    static func diagnosis(of member: JSONMember, among members: [JSONMember]) -> MemberDiagnosis? {
+    static func diagnosis(of member: JSONMember, among members: [JSONMember]) -> Diagnosis<MisplacedMemberKind>? {
         if let problem = CommentName.problem(of: member.name, member.value) {
-            return MemberDiagnosis(.comment, problem)
+            return Diagnosis(.comment, problem)
         }
         if member.name.lowercased().filter(\.isLetter) == "schema", case .string(let place) = member.value.kind {
-            return MemberDiagnosis(
+            return Diagnosis(
                 .comment,
                 "\(quoted(member.name)) is not how a schema is named; write \"$schema\": \(quoted(place))"
             )
         }
         let isFewFields = members.count <= 16 && !members.contains { $0.name.contains { "/.".contains($0) } }
         if isFewFields, let entry = ForeignEntry.entry(meantBy: members) {
-            return MemberDiagnosis(
+            return Diagnosis(
                 .fieldOfOnlyEntry,
                 "the URL comes first, then what answers it; write { \(entry) }"
             )
@@ -23,15 +23,15 @@ enum MisplacedMember {
         let name = quoted(member.name)
         switch member.value.kind {
         case .string(let value) where (try? URLPattern(value)) != nil:
-            return MemberDiagnosis(.foreignEntry, "the URL comes first, then the file; write \(quoted(value)): \(name)")
+            return Diagnosis(.foreignEntry, "the URL comes first, then the file; write \(quoted(value)): \(name)")
         case .object(let fields) where fields.first.map({ ManifestReader.isKey($0.name) }) == true:
-            return MemberDiagnosis(
+            return Diagnosis(
                 .foreignEntry,
                 "entries stand directly in the file's { }; remove \(name): { and the } that belongs to it"
             )
         case .object, .array:
             guard let entries = ForeignEntry.entries(meantBy: member.value) else { return nil }
-            return MemberDiagnosis(
+            return Diagnosis(
                 .foreignEntry,
                 "entries stand directly in the file's { }; instead of \(name) write \(entries)"
             )

@@ -57,15 +57,19 @@ enum URLRepair {
     private static func embedded(_ text: String) -> String {
         guard let start = text.range(of: "https?://", options: [.regularExpression, .caseInsensitive])?.lowerBound,
             start > text.startIndex, "<([{\"'`=: ".contains(text[text.index(before: start)]),
-            text[..<start].lowercased().firstMatch(of: /^(https?[:;.]?)?\/+/) == nil
+            text[..<start].lowercased().prefixMatch(of: schemeAndSlashes) == nil
         else { return text }
         return String(text[start...].prefix { !"<>()[]{}\"'` ".contains($0) })
     }
 
+    nonisolated(unsafe) private static let schemeAndSlashes = /(https?[:;.]?)?\/+/
+
     /// The URL of one candidate in `srcset`, without its width or resolution (HTML §4.8.4.2.1).
     private static func withoutDescriptor(_ text: String) -> String {
-        text.replacing(/\s+[0-9]+(\.[0-9]+)?[wx],?$/, with: "")
+        text.replacing(descriptor, with: "")
     }
+
+    nonisolated(unsafe) private static let descriptor = /\s+[0-9]+(\.[0-9]+)?[wx],?$/
 
     private static func withoutInvisible(_ text: String) -> String {
         // Letters and emoji are joined by these.
@@ -85,7 +89,7 @@ enum URLRepair {
 
     /// `https//`, `https:/`, `http;//`, `htps://` and their like, with the scheme as it is written.
     private static func withSoundScheme(_ text: String) -> String {
-        guard let match = text.prefixMatch(of: /([A-Za-z]{2,8})([:;., ]*)(\/*) */) else { return text }
+        guard let match = text.prefixMatch(of: nearScheme) else { return text }
         let (word, mark, slashes) = (match.1.lowercased(), match.2, match.3)
         let rest = text[match.range.upperBound...]
         let isExact = word == "http" || word == "https"
@@ -97,19 +101,23 @@ enum URLRepair {
         return "\(scheme)://\(rest)"
     }
 
+    nonisolated(unsafe) private static let nearScheme = /([A-Za-z]{2,8})([:;., ]*)(\/*) */
+
     /// `https://https://`, in any spelling of the second.
     private static func withoutSecondScheme(_ text: String) -> String {
-        guard let first = text.lowercased().prefixMatch(of: /(https?:)?\/\/+(?=https?[:;.]?\/)/) else { return text }
+        guard let first = text.lowercased().prefixMatch(of: firstOfTwoSchemes) else { return text }
         let rest = String(text.dropFirst(first.0.count))
         let mended = withSoundScheme(rest)
         return mended != rest || isURL(rest) && mended.contains("://") ? withoutSecondScheme(mended) : text
     }
 
+    nonisolated(unsafe) private static let firstOfTwoSchemes = /(https?:)?\/\/+(?=https?[:;.]?\/)/
+
     /// The URL of a server whose name begins the text.
     ///
     /// A server on the own machine or in the own network has no certificate.
     private static func withScheme(_ text: String) -> String {
-        guard text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.-]*:\/|\//) == nil, !text.contains("@"), isHost(text) else {
+        guard text.prefixMatch(of: schemeOrSlash) == nil, !text.contains("@"), isHost(text) else {
             return text
         }
         let host = text.prefix { !":/?#".contains($0) }
@@ -118,6 +126,8 @@ enum URLRepair {
         let isLocal = host == "localhost" || host.allSatisfy { $0.isNumber || $0 == "." }
         return (isLocal ? "http://" : "https://") + text
     }
+
+    nonisolated(unsafe) private static let schemeOrSlash = /[A-Za-z][A-Za-z0-9+.-]*:\/|\//
 
     /// True for a text that begins with the name of a server, or nearly so.
     private static func isHost(_ text: some StringProtocol) -> Bool {
@@ -134,9 +144,11 @@ enum URLRepair {
 
     /// The places of the server, with user and port, in a URL with a scheme or `//`.
     private static func authority(of url: String) -> Range<String.Index>? {
-        guard let start = url.prefixMatch(of: /(https?:)?\/\//.ignoresCase())?.range.upperBound else { return nil }
+        guard let start = url.prefixMatch(of: authorityStart)?.range.upperBound else { return nil }
         return start..<(url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex)
     }
+
+    nonisolated(unsafe) private static let authorityStart = /(https?:)?\/\//.ignoresCase()
 
     private static func withAuthority(_ url: String, _ mend: (Substring) -> String) -> String {
         guard let range = authority(of: url) else { return url }
@@ -147,12 +159,14 @@ enum URLRepair {
         withAuthority(url) { String($0[($0.lastIndex(of: "@").map($0.index(after:)) ?? $0.startIndex)...]) }
     }
 
+    nonisolated(unsafe) private static let dots = /\.\.+/
+
     private static func withSoundHost(_ url: String) -> String {
         withAuthority(url) { authority in
             let host = authority.prefix { $0 != ":" }
             guard isHost(authority.drop { $0 == "." || $0 == " " }) else { return String(authority) }
             let dotted = host.filter { $0 != " " }.replacingOccurrences(of: ",", with: ".")
-                .replacing(/\.\.+/, with: ".").drop { $0 == "." }
+                .replacing(dots, with: ".").drop { $0 == "." }
             // The `xn--` form, which Foundation knows.
             let ascii = dotted.utf8.allSatisfy { $0 < 0x80 } ? nil : URL(string: "https://\(dotted)/")?.host
             let isFound = ascii.map { !$0.isEmpty && $0.utf8.allSatisfy { $0 < 0x80 } } ?? false

@@ -87,8 +87,9 @@ extension ManifestResolver {
         "Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy", "Content-Security-Policy",
     ]
 
+    private static func isOrigin(_ text: String) -> Bool { text.wholeMatch(of: serializedOrigin) != nil }
+
     /// `serialized-origin` of RFC 6454 §6.2.
-    private static func isOrigin(_ text: String) -> Bool {
-        text.wholeMatch(of: /[a-z][a-z0-9+.\-]*:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._\-]+)(:[0-9]+)?/) != nil
-    }
+    nonisolated(unsafe) private static let serializedOrigin =
+        /[a-z][a-z0-9+.\-]*:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._\-]+)(:[0-9]+)?/
 }

@@ -1,0 +1,41 @@
+package import LocalSubstitutionCache
+
+extension UserInformation {
+    /// All secrets of one text, found once, so that any number of its parts can be shown.
+    package struct Secrets {
+        /// In the order of the text; none overlaps another.
+        private let ranges: [Range<Int>]
+
+        /// Finds the secrets of a whole text.
+        package init(in text: some RandomAccessCollection<UInt8>) {
+            ranges = UserInformation.places(in: text).map(\.secret)
+        }
+
+        /// The secret that an offset lies in.
+        package func range(at offset: Int) -> Range<Int>? {
+            ranges[firstIndex(endingAfter: offset)...].first.flatMap { $0.contains(offset) ? $0 : nil }
+        }
+
+        /// The bytes of a part of the text, with "…" for each secret, also for one that is cut.
+        package func hidden<Text: RandomAccessCollection<UInt8>>(in part: Range<Int>, of text: Text) -> [UInt8]
+        where Text.Index == Int {
+            var (shown, start): ([UInt8], Int) = ([], part.lowerBound)
+            for secret in ranges[firstIndex(endingAfter: start)...] {
+                guard start < part.upperBound, secret.lowerBound < part.upperBound else { break }
+                shown += text[start..<max(start, secret.lowerBound)]
+                shown += "…".utf8
+                start = min(secret.upperBound, part.upperBound)
+            }
+            return shown + text[start..<part.upperBound]
+        }
+
+        private func firstIndex(endingAfter offset: Int) -> Int {
+            var (low, high) = (0, ranges.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if ranges[middle].upperBound > offset { high = middle } else { low = middle + 1 }
+            }
+            return low
+        }
+    }
+}

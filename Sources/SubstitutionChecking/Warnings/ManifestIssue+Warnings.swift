@@ -1,0 +1,28 @@
+package import LocalSubstitutionCache
+
+/// The kinds of warnings.
+extension ManifestIssue.Code {
+    /// A file whose extension has no known media type.
+    package static let unknownExtension = Self(rawValue: "unknown-extension")
+    /// A text file that is not UTF-8 and whose entry names no charset.
+    package static let notUTF8 = Self(rawValue: "not-utf-8")
+    /// A file in the folder that no entry uses.
+    package static let unusedFile = Self(rawValue: "unused-file")
+    /// An entry that never answers because others always answer before it.
+    package static let shadowed = Self(rawValue: "shadowed")
+    /// A condition that holds when the server asks somebody to sign in.
+    package static let hidesSignIn = Self(rawValue: "hides-sign-in")
+    /// A key with a wildcard, of which there are none.
+    package static let wildcard = Self(rawValue: "wildcard")
+    /// A URL that looks like a picture, a font, a sound or a film, and a file that is none; or a type that no browser
+    /// knows.
+    package static let unlikelyType = Self(rawValue: "unlikely-type")
+    /// A URL that no server has, for example with two schemes.
+    package static let unlikelyURL = Self(rawValue: "unlikely-url")
+    /// A header whose value browsers do not take as it is.
+    package static let unlikelyHeader = Self(rawValue: "unlikely-header")
+    /// An entry for a folder without files.
+    package static let emptyFolder = Self(rawValue: "empty-folder")
+    /// An entry whose `until` has passed.
+    package static let expired = Self(rawValue: "expired")
+}
