@@ -256,7 +256,7 @@ struct PageRewriterTests {
             let growth = try Growth.whenEightfold(Program.isLongRun ? 20_000 : 500) { count in
                 _ = try rewritten(String(repeating: part, count: count), type)
             }
-            #expect(growth < 32)
+            #expect(growth < Growth.limit)
         }
     }
 
@@ -272,9 +272,9 @@ struct PageRewriterTests {
         ]
     )
     func deep(part: String) throws {
-        let growth = try Growth.whenEightfold(Program.isLongRun ? 1000 : 200) { count in
+        let growth = try Growth.whenEightfold(Program.isLongRun ? 1000 : 600) { count in
             _ = try rewritten(String(repeating: part, count: count))
         }
-        #expect(growth < 32)
+        #expect(growth < Growth.limit)
     }
 }

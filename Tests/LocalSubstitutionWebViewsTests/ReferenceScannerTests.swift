@@ -76,6 +76,6 @@ struct ReferenceScannerTests {
             _ = ReferenceScanner.references(inStylesheet: text)
             _ = ReferenceScanner.references(inScript: text)
         }
-        #expect(growth < 32)
+        #expect(growth < Growth.limit)
     }
 }

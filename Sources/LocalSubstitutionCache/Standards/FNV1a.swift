@@ -6,16 +6,22 @@ package import Foundation
 package struct FNV1a: CustomStringConvertible {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
+    private static let prime: UInt64 = 0x100_0000_01B3
+
     mutating func combine(_ byte: UInt8) {
-        value = (value ^ UInt64(byte)) &* 0x100_0000_01B3
+        value = (value ^ UInt64(byte)) &* Self.prime
     }
 
     package init() {}
 
     package mutating func combine(_ data: Data) {
+        // Local, as these are bytes by the million, also in debug builds.
+        let prime = Self.prime
+        var value = value
         data.withUnsafeBytes { bytes in
-            for byte in bytes { combine(byte) }
+            for byte in bytes { value = (value ^ UInt64(byte)) &* prime }
         }
+        self.value = value
     }
 
     /// Sixteen hexadecimal digits.

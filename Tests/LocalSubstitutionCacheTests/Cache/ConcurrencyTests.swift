@@ -49,6 +49,8 @@ struct ConcurrencyTests {
                             }
                             _ = cache.explain(request)
                             cache.removeAllCachedResponses()
+                            // The one that reloads needs the processor, too.
+                            usleep(500)
                         }
                     }
                 }

@@ -37,28 +37,44 @@ extension InstalledTests {
                 let transfer = count.map { LoopbackServer.Transfer.stalling(after: $0) } ?? .silent
                 let site = try Site(folder, when: "\"offline\"") { _ in .init(body: body, transfer: transfer) }
                 defer { site.server.stop() }
-                var request = site.request
-                // Long enough for the head to arrive on a busy machine.
-                request.timeoutInterval = count == nil ? 1 : 8
-                let results = try await withThrowingTaskGroup(of: (TaskKind, HTTPURLResponse, Data).self) { group in
-                    for kind in TaskKind.receiving {
-                        let (load, session) = (request, site.session)
-                        group.addTask {
-                            let (head, data) = try await kind.load(load, in: session)
-                            return (kind, head, data)
-                        }
-                    }
-                    return try await group.reduce(into: []) { $0.append($1) }
+                var results = try await Self.results(of: site.request, within: count == nil ? 1 : 2, in: site.session)
+                // On a busy machine the head, too, may arrive after the end.
+                if count != nil, results.contains(where: { $0.kind == .delegate && Self.isFile($0.head) }) {
+                    results = try await Self.results(of: site.request, within: 10, in: site.session)
                 }
                 for (kind, head, data) in results {
                     if kind == .delegate, count != nil {
                         // The collector returns what it has got, which is only what the network has sent.
-                        #expect(head.value(forHTTPHeaderField: "Cache-Status") == nil)
+                        #expect(!Self.isFile(head))
                         #expect(body.starts(with: data))
                     } else {
                         expectFile((head, data), "fwd=bypass; detail=\"a.txt (offline)\"")
                     }
                 }
+            }
+        }
+
+        private static func isFile(_ head: HTTPURLResponse) -> Bool {
+            head.value(forHTTPHeaderField: "Cache-Status") != nil
+        }
+
+        /// Loads a request with a timeout by every kind of task at once.
+        private static func results(
+            of request: URLRequest,
+            within timeout: TimeInterval,
+            in session: URLSession
+        ) async throws -> [(kind: TaskKind, head: HTTPURLResponse, data: Data)] {
+            var request = request
+            request.timeoutInterval = timeout
+            let load = request
+            return try await withThrowingTaskGroup(of: (TaskKind, HTTPURLResponse, Data).self) { group in
+                for kind in TaskKind.receiving {
+                    group.addTask {
+                        let (head, data) = try await kind.load(load, in: session)
+                        return (kind, head, data)
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
             }
         }
 
@@ -130,19 +146,26 @@ extension InstalledTests {
             }
             try folder.cache("{ \(entries.joined(separator: ", ")) }").install()
             let names = Self.answers.filter { dependsOnStatus || !["silent", "stall"].contains($0) }
-            await withTaskGroup(of: Void.self) { group in
-                for name in names {
+            // One after the other: each starts dozens of sessions.
+            for name in names {
+                await withTaskGroup(of: Void.self) { group in
                     for kind in TaskKind.receiving {
                         // A HEAD whose head is cut ends the process on Linux; one that stalls after it has been
                         // answered.
                         for method in ["head", "stall"].contains(name) ? ["GET"] : ["GET", "HEAD"] {
                             var request = URLRequest(url: server.url.appendingPathComponent(name))
                             request.httpMethod = method
-                            // Long enough for what arrives at all to arrive on a busy machine.
-                            request.timeoutInterval = ["silent": 1, "stall": 8][name] ?? 300
+                            request.timeoutInterval = ["silent": 1, "stall": 2][name] ?? 300
                             let load = request
                             group.addTask {
-                                await Self.compare(load, kind)
+                                var differences = await Self.differences(load, kind)
+                                // On a busy machine the head, too, may arrive after the end.
+                                if name == "stall", !differences.isEmpty {
+                                    var load = load
+                                    load.timeoutInterval = 10
+                                    differences = await Self.differences(load, kind)
+                                }
+                                #expect(differences == [])
                             }
                         }
                     }
@@ -150,8 +173,8 @@ extension InstalledTests {
             }
         }
 
-        /// Loads a request without the library, with it, and in a session that it knows.
-        private static func compare(_ request: URLRequest, _ kind: TaskKind) async {
+        /// Loads a request without the library, with it, and in a session that it knows, and compares.
+        private static func differences(_ request: URLRequest, _ kind: TaskKind) async -> [String] {
             @Sendable func trace(usingSubstitutions: Bool, named: Bool = false) async -> String {
                 let configuration = URLSessionConfiguration.ephemeral
                 if usingSubstitutions { configuration.useSubstitutions() }
@@ -168,8 +191,8 @@ extension InstalledTests {
             async let known = trace(usingSubstitutions: true, named: true)
             let (expected, seen, seenInKnown) = await (without, with, known)
             let title = "\(request.httpMethod ?? "") \(request.url?.path ?? ""), \(kind)"
-            #expect(seen == expected, "\(title)")
-            #expect(seenInKnown == expected, "\(title), named")
+            return [(seen, ""), (seenInKnown, ", named")].filter { $0.0 != expected }
+                .map { "\(title)\($0.1): \($0.0), and without the library \(expected)" }
         }
     }
 }

@@ -136,8 +136,8 @@ extension InstalledTests {
             let archive = try makeArchive()
             try folder.cache("{ \(named)\(entry ?? "") }").install(archive: way == .redirectWithArchive ? archive : nil)
             var request = URLRequest(url: url)
-            // Long enough for the first bytes of what then stalls.
-            request.timeoutInterval = way == .broken ? 4 : 300
+            // Mostly long enough for the first bytes of what then stalls.
+            request.timeoutInterval = way == .broken ? 2 : 300
             let load = request
             try await withThrowingTaskGroup(of: (String, [Data]).self) { group in
                 for receiver in Receiver.allCases {

@@ -103,6 +103,6 @@ struct UserInformationTests {
             let text = String(repeating: part, count: count) + "@2x"
             #expect(UserInformation.hidden(in: text).utf8.count <= text.utf8.count + 2 * count)
         }
-        #expect(growth < 32)
+        #expect(growth < Growth.limit)
     }
 }

@@ -681,8 +681,12 @@ struct WebExtensionTests {
         #expect(try await make().errors.contains("can be shown in a browser: it maps nothing"))
     }
 
-    @Test("30,000 rules are written, and more are refused with the entries that need most", .timeLimit(.minutes(10)))
-    func limits() async throws {
+    @Test(
+        "30,000 rules are written, and more are refused with the entries that need most",
+        .enabled(if: Program.isLongRun, "long"),
+        .timeLimit(.minutes(10))
+    )
+    func mostRules() async throws {
         let entries = (0..<14_990).map { "\"//h/a.txt?\($0)\": \"a.txt\"" }
         let lists =
             "\"https://h/l\": { \"file\": \"a.txt\", \"ignoreQuery\": [\(["a", "b", "c"].map { "\"\($0)\"" }.joined(separator: ","))] }"
@@ -700,6 +704,10 @@ struct WebExtensionTests {
                 && result.errors.contains("\"//j/\": 8\n"),
             "\(result.errors)"
         )
+    }
+
+    @Test("More rules with regular expressions than browsers take are refused with the entries that need most")
+    func mostExpressions() async throws {
         let names = (0..<400).map { "\"p\($0)\"" }.joined(separator: ",")
         let expressions = ["x", "y", "z"].map {
             "\"https://h/\($0)\": { \"file\": \"a.txt\", \"ignoreQuery\": [\(names)] }"
