@@ -10,7 +10,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 @testable import LocalSubstitutionDevelopment
 
-@Suite("Reloading when something is saved")
+@Suite("Reloading when something is saved", .serialized)
 struct ReloadWhenChangedTests {
     private let folder: TemporaryFolder
     private static let url = "https://example.com/site.css"

@@ -12,7 +12,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-@Suite("What is not mapped, loaded for pages")
+@Suite("What is not mapped, loaded for pages", .serialized)
 final class ForwardingTests: SchemeSuite {
     /// A page, a request of it, and whether it is forwarded with cookies; nil when it is not.
     private static let decisions:

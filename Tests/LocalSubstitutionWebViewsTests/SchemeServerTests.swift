@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-@Suite("Answers under the schemes of mirrors")
+@Suite("Answers under the schemes of mirrors", .serialized)
 final class SchemeServerTests: SchemeSuite {
     private let css = "substitution-https://example.com/site.css"
 
@@ -306,7 +306,7 @@ final class SchemeServerTests: SchemeSuite {
     }
 }
 
-@Suite("What a web view's task allows")
+@Suite("What a web view's task allows", .serialized)
 struct SchemeTaskStateTests {
     private static let made: [([SchemeTaskState.Call], [SchemeTaskState.Call])] = [
         ([], [.response, .fail]), ([.response], [.response, .data, .finish, .fail]),

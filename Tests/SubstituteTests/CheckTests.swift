@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("substitute check")
+@Suite("substitute check", .serialized)
 struct CheckTests {
     /// Everything the tool prints for every invalid manifest, compared with one checked-in file.
     ///

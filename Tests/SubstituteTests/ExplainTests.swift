@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("substitute explain")
+@Suite("substitute explain", .serialized)
 struct ExplainTests {
     private let folder: TemporaryFolder
 

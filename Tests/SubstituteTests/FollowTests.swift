@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Commands that follow what is saved, or ask servers")
+@Suite("Commands that follow what is saved, or ask servers", .serialized)
 struct FollowTests {
     @Test("check --watch checks again after each save, and says what is wrong while it is")
     func checkWatch() async throws {

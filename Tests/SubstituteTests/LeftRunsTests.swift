@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Runs whose parent or input is gone")
+@Suite("Runs whose parent or input is gone", .serialized)
 struct LeftRunsTests {
     private let folder: TemporaryFolder
 

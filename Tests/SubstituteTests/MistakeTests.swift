@@ -7,7 +7,7 @@ import Testing
 /// Runs each section of `Fixtures/Mistakes.md` and `Fixtures/FreshMistakes.md` and compares what the tool answers.
 ///
 /// Run the tests with `UPDATE_GOLDEN_FILES=1` to write the answers anew, and read the difference before you keep it.
-@Suite("Designers' mistakes")
+@Suite("Designers' mistakes", .serialized)
 struct MistakeTests {
     /// One section: a manifest with a mistake, and what the tool answers.
     private struct Mistake {

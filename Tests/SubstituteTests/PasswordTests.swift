@@ -5,7 +5,7 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-@Suite("No command tells a password")
+@Suite("No command tells a password", .serialized)
 struct PasswordTests {
     private let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `Resources/manifest.schema.json`, judged by a validator that is not ours.
-@Suite("The JSON schema")
+@Suite("The JSON schema", .serialized)
 struct SchemaTests {
     private static let schema = Repository.folder.appendingPathComponent("Resources/manifest.schema.json")
 

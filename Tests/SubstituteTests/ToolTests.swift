@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("substitute")
+@Suite("substitute", .serialized)
 struct ToolTests {
     private let folder: TemporaryFolder
 

@@ -11,7 +11,8 @@ package enum Growth {
     /// - Parameters:
     ///   - size: The smaller size; large enough that it takes milliseconds.
     ///   - work: Does it.
-    /// - Returns: The factor; one of the limit or above only after it was measured again and again, and the least counted.
+    /// - Returns: The factor; one of the limit or above only after it was measured again and again, and the least
+    ///   counted.
     package static func whenEightfold(_ size: Int, _ work: (Int) throws -> Void) rethrows -> Double {
         func cost(_ size: Int) throws -> Double {
             let begin = processorTime()

@@ -40,7 +40,9 @@ extension ContentRules {
     ) -> ContentProblem {
         let (path, essence) = (file.substitution.file, file.type.essence)
         // The type that the entry names is wrong, and the file is as its name says.
-        if let type = format.fileExtension.flatMap({ MediaType(fileName: "x.\($0)") }), file.substitution.entry.type != nil {
+        if let type = format.fileExtension.flatMap({ MediaType(fileName: "x.\($0)") }),
+            file.substitution.entry.type != nil
+        {
             let isNamedRight = MediaType(fileName: path).flatMap(FileFormat.expected)?.contains(format) ?? false
             let remedy = isNamedRight ? "remove \"type\", or write" : "write"
             return ContentProblem(

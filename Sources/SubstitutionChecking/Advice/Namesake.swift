@@ -1,12 +1,12 @@
 /// Files and folders that lie elsewhere under the name that was written.
 enum Namesake {
-    /// The path that ends in the same name as `path`, in any letter case, or for a file in a copy's name.
-    ///
-    /// Of several the one that shares the longest end with what was written: the folders before it are what is wrong.
+    /// Finds what ends in the same name as `path`, in any letter case, or for a file in a copy's name.
     ///
     /// - Parameters:
     ///   - path: What was written; one that ends in "/" is a folder's.
     ///   - files: The paths of all files.
+    /// - Returns: The path; of several the one that shares the longest end with what was written, as the folders before
+    ///   it are what is wrong.
     static func path(of path: String, among files: [String]) -> String? {
         let isFolder = path.hasSuffix("/")
         guard let name = name(of: path) else { return nil }

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-@Suite("Files of an archive")
+@Suite("Files of an archive", .serialized)
 final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
     @Test("Nobody else can read a copy, at any moment")
     func privacy() async throws {

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-@Suite("What was removed does not come back")
+@Suite("What was removed does not come back", .serialized)
 final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
     @Test("Listing and removing, and nothing of what began before")
     func removal() throws {

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-@Suite("Statuses that are not accepted")
+@Suite("Statuses that are not accepted", .serialized)
 struct HTTPStatusErrorTests {
     private let session = URLSession(configuration: .ephemeral)
 

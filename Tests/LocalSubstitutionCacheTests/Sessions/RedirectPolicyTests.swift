@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-@Suite("Redirects")
+@Suite("Redirects", .serialized)
 final class RedirectPolicyTests {
     private let server: LoopbackServer
     /// The same at another port, and so another origin.

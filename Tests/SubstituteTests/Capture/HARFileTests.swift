@@ -7,7 +7,7 @@ import Testing
 @testable import SubstituteCheckKit
 @testable import SubstituteKit
 
-@Suite("Reading recordings")
+@Suite("Reading recordings", .serialized)
 struct HARFileTests {
     @Test("Each string of a body is read as Foundation's reader of JSON reads it")
     func strings() throws {

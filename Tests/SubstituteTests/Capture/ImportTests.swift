@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("substitute import")
+@Suite("substitute import", .serialized)
 struct ImportTests {
     private let site: SiteFolder
 

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("From a page in a browser to an app")
+@Suite("From a page in a browser to an app", .serialized)
 struct RecordedPageTests {
     /// Records what Chromium loads of a page, as its developer tools export it.
     private func record(_ url: String) async throws -> Data {

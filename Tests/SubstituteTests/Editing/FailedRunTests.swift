@@ -8,7 +8,7 @@ import Testing
 @testable import SubstituteCheckKit
 @testable import SubstituteKit
 
-@Suite("A run that fails leaves the manifest and its folder as they were")
+@Suite("A run that fails leaves the manifest and its folder as they were", .serialized)
 struct FailedRunTests {
     private let site: SiteFolder
     private static let recording = HAR.text(

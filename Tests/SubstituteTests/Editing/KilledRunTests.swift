@@ -8,7 +8,7 @@ import Testing
 
 @testable import SubstituteKit
 
-@Suite("A run that is killed leaves whole files, and the same command does the rest")
+@Suite("A run that is killed leaves whole files, and the same command does the rest", .serialized)
 struct KilledRunTests {
     private let site: RemoteSite
     private let copies: Copies

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("substitute preview --serve")
+@Suite("substitute preview --serve", .serialized)
 struct PreviewServerTests {
     private let folder: TemporaryFolder
     private static let needsChromium: ConditionTrait = .enabled(

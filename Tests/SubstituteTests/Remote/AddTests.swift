@@ -5,7 +5,7 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-@Suite("substitute add")
+@Suite("substitute add", .serialized)
 struct AddTests {
     private let site: RemoteSite
 
@@ -151,7 +151,11 @@ struct AddTests {
         let limited = try await site.run("add", "--max-size", "1MB", "\(site.url)/film.bin")
         #expect(limited.status == 1 && limited.errors.contains("it has more than 1.0 MB"), "\(limited.errors)")
         // A body that does not say its length.
-        var endless = LoopbackServer.Response.stream { Data(count: 100_000) }
+        var endless = LoopbackServer.Response.stream {
+            // Paced: a transfer that never pauses keeps URL loading on Linux from ending any, and fills the memory.
+            usleep(1000)
+            return Data(count: 100_000)
+        }
         endless.headers["Content-Type"] = "application/octet-stream"
         site.set("/endless.bin", endless)
         let ended = try await site.run("add", "--max-size", "1MB", "\(site.url)/endless.bin")

@@ -5,7 +5,7 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-@Suite("substitute outdated and update")
+@Suite("substitute outdated and update", .serialized)
 struct OutdatedTests {
     private let site: RemoteSite
 

@@ -13,7 +13,7 @@ import FoundationNetworking
 @testable import SubstituteCheckKit
 @testable import SubstituteKit
 
-@Suite("substitute add follows redirects")
+@Suite("substitute add follows redirects", .serialized)
 struct RedirectTests {
     private let site: RemoteSite
 

@@ -8,7 +8,7 @@ import Testing
 @testable import SubstituteCheckKit
 @testable import SubstituteKit
 
-@Suite("substitute add takes references")
+@Suite("substitute add takes references", .serialized)
 struct ReferenceTests {
     private let site: RemoteSite
 

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The toolbar's page")
+@Suite("The toolbar's page", .serialized)
 struct ToolbarPageTests {
     @Test(
         "A transparent picture stands on white and on black, and an opaque one stands once",

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SubstituteKit
 
-@Suite("The web extension that the tool writes")
+@Suite("The web extension that the tool writes", .serialized)
 struct WebExtensionTests {
     private let folder: TemporaryFolder
 
