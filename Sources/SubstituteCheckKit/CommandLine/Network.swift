@@ -1,8 +1,8 @@
-import Foundation
-
 // On Apple's systems URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 package import FoundationNetworking
+#else
+package import Foundation
 #endif
 
 /// How commands ask servers, and who sees how far they are.
