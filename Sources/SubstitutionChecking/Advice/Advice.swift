@@ -22,9 +22,11 @@ package struct Advice: ManifestAdvice {
             ?? Wildcard.problem(ofPattern: member.name, member.value).map { Diagnosis(.entry, $0) }
     }
 
-    package func diagnosis(of field: JSONMember, among fields: [JSONMember], of key: String) -> Diagnosis<
-        MisplacedFieldKind
-    >? {
+    package func diagnosis(
+        of field: JSONMember,
+        among fields: [JSONMember],
+        of key: String
+    ) -> Diagnosis<MisplacedFieldKind>? {
         MisplacedField.diagnosis(of: field, among: fields, of: key)
     }
 

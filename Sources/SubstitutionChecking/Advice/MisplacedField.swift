@@ -3,9 +3,11 @@ import LocalSubstitutionCache
 /// A field that no entry has, because a comment, another entry or another field was meant.
 enum MisplacedField {
     /// Nil for a field that resembles nothing.
-    static func diagnosis(of field: JSONMember, among fields: [JSONMember], of key: String) -> Diagnosis<
-        MisplacedFieldKind
-    >? {
+    static func diagnosis(
+        of field: JSONMember,
+        among fields: [JSONMember],
+        of key: String
+    ) -> Diagnosis<MisplacedFieldKind>? {
         let name = quoted(field.name)
         if let problem = CommentName.problem(of: field.name, field.value) { return Diagnosis(.other, problem) }
         if ManifestReader.isKey(field.name) {
