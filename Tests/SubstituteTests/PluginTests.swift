@@ -7,7 +7,7 @@ import Testing
 /// An app of its own that depends on this package by path and ships a manifest.
 ///
 /// One folder is built again and again, in one layout after another: a new one would build the library anew.
-@Suite("The plugins", .serialized)
+@Suite("The plugins", .serialized, .startsPackageManager)
 struct PluginTests {
     private let app: TemporaryFolder
 

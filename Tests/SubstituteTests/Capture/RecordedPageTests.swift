@@ -71,7 +71,7 @@ struct RecordedPageTests {
 
     @Test(
         "A recording of the Demo's page, imported, answers all of it with the server off",
-        .enabled(if: Chromium.program != nil || Program.isEverythingRequired, "needs Chromium")
+        .startsChromium
     )
     func demo() async throws {
         let folder = try TemporaryFolder()

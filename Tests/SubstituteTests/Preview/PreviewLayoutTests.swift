@@ -5,11 +5,7 @@ import TestSupport
 import Testing
 
 /// The page as a browser lays it out, on a phone of 390 × 844.
-@Suite(
-    "The layout of the preview",
-    .serialized,
-    .enabled(if: Chromium.program != nil || Program.isEverythingRequired, "needs Chromium")
-)
+@Suite("The layout of the preview", .serialized, .startsChromium)
 struct PreviewLayoutTests {
     private let folder: TemporaryFolder
 

@@ -12,10 +12,6 @@ import FoundationNetworking
 @Suite("substitute preview --serve", .serialized)
 struct PreviewServerTests {
     private let folder: TemporaryFolder
-    private static let needsChromium: ConditionTrait = .enabled(
-        if: Chromium.program != nil || Program.isEverythingRequired,
-        "needs Chromium"
-    )
 
     init() throws {
         folder = try TemporaryFolder()
@@ -139,7 +135,7 @@ struct PreviewServerTests {
         #expect(try await ask(url, "/").contains("color: blue"))
     }
 
-    @Test("What is saved is seen in Chromium without a click, and nothing else is loaded again", needsChromium)
+    @Test("What is saved is seen in Chromium without a click, and nothing else is loaded again", .startsChromium)
     func inChromium() async throws {
         let (process, url) = try await serving()
         defer { process.stop() }
@@ -200,7 +196,7 @@ struct PreviewServerTests {
         try await browser.wait(until: "document.querySelector('.ended') !== null")
     }
 
-    @Test("Lines of entries and of issues lead to the editor that was chosen, also after a save", needsChromium)
+    @Test("Lines of entries and of issues lead to the editor that was chosen, also after a save", .startsChromium)
     func editors() async throws {
         let entry = #""https://h/b.css": "b.css""#
         try folder.write("x", to: "S ite#1:é/b.css")
@@ -242,7 +238,7 @@ struct PreviewServerTests {
         #expect(browser.complaints == [])
     }
 
-    @Test("2,000 entries follow, too, and the largest come first when that is chosen", needsChromium)
+    @Test("2,000 entries follow, too, and the largest come first when that is chosen", .startsChromium)
     func many() async throws {
         let entries = (0..<2000).map { "\"https://h/\($0).svg\": \"many/\($0).svg\"" }
         for number in 0..<2000 {

@@ -11,8 +11,6 @@ import Testing
 struct PreviewTests {
     private let folder: TemporaryFolder
 
-    private static let browser = Program.find("chromium", "chromium-browser", "google-chrome")
-
     init() throws {
         folder = try TemporaryFolder()
         let sample = Repository.folder.appendingPathComponent("Resources/Substitutions")
@@ -57,7 +55,7 @@ struct PreviewTests {
             </script>
             """
         try folder.write(harness, to: "harness.html")
-        let browser = try #require(Self.browser)
+        let browser = try #require(Chromium.program)
         let options = [
             "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
             "--virtual-time-budget=10000",
@@ -76,7 +74,7 @@ struct PreviewTests {
 
     @Test(
         "In a browser every thumbnail has a size, the filter hides and shows, and the console stays empty",
-        .enabled(if: browser != nil || Program.isEverythingRequired, "needs Chromium")
+        .startsChromium
     )
     func inBrowser() async throws {
         let (page, console) = try await look(at: "Sub stitutions/manifest.json")
@@ -96,7 +94,7 @@ struct PreviewTests {
 
     @Test(
         "Whatever a manifest holds shows as text",
-        .enabled(if: browser != nil || Program.isEverythingRequired, "needs Chromium")
+        .startsChromium
     )
     func hostile() async throws {
         let script = "<script>document.title='stolen'</script>"

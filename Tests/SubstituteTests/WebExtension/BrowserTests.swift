@@ -8,17 +8,6 @@ import Testing
 /// What a page loads, in real browsers with the extension, against a server that counts.
 @Suite("The extension in browsers", .serialized)
 struct BrowserTests {
-    private static let hasServers = Nginx.program != nil && Program.find("openssl") != nil
-    private static let needsChromium: ConditionTrait = .enabled(
-        if: Chromium.program != nil && hasServers || Program.isEverythingRequired,
-        "needs Chromium, nginx and openssl"
-    )
-    /// It is large, and few machines have it: only runs that take their time insist on it.
-    private static let needsFirefox: ConditionTrait = .enabled(
-        if: Firefox.program != nil && hasServers || Program.isEverythingRequired && Program.isLongRun,
-        "needs Firefox, nginx and openssl"
-    )
-
     /// The table of who answered what, as the documentation shows it.
     private func table(in browser: (some Browser).Type) async throws -> String {
         let folder = try TemporaryFolder()
@@ -117,7 +106,7 @@ struct BrowserTests {
 
     @Test(
         "The Demo's page asks for nothing but itself and what changes, in Chromium",
-        needsChromium,
+        .startsChromium,
         arguments: [20, 1_000, 30_000]
     )
     func demoInChromium(rules: Int) async throws {
@@ -130,7 +119,7 @@ struct BrowserTests {
 
     @Test(
         "The Demo's page asks for nothing but itself and what changes, in Firefox",
-        needsFirefox,
+        .startsFirefox,
         arguments: [20, 1_000, 30_000]
     )
     func demoInFirefox(rules: Int) async throws {
@@ -173,7 +162,10 @@ struct BrowserTests {
         }
     }
 
-    @Test("The toolbar's page shows thumbnails, and its switch turns the rules off and on, in Chromium", needsChromium)
+    @Test(
+        "The toolbar's page shows thumbnails, and its switch turns the rules off and on, in Chromium",
+        .startsChromium
+    )
     func toolbarInChromium() async throws {
         let folder = try TemporaryFolder()
         let chromium = try await DevTools(extensionFolder: demoExtension(in: folder))
@@ -182,7 +174,7 @@ struct BrowserTests {
         try await checkToolbar { try await chromium.text("(() => { \($0) })()") }
     }
 
-    @Test("The toolbar's page shows thumbnails, and its switch turns the rules off and on, in Firefox", needsFirefox)
+    @Test("The toolbar's page shows thumbnails, and its switch turns the rules off and on, in Firefox", .startsFirefox)
     func toolbarInFirefox() async throws {
         let folder = try TemporaryFolder()
         let blank = try #require(URL(string: "about:blank"))
@@ -244,7 +236,10 @@ struct BrowserTests {
         "page network, style bundle, pictures bundle bundle bundle, script bundle, \($0) its worker"
     }
 
-    @Test("A site that keeps its own page opens again and again, and without the extension, in Chromium", needsChromium)
+    @Test(
+        "A site that keeps its own page opens again and again, and without the extension, in Chromium",
+        .startsChromium
+    )
     func keepingSiteInChromium() async throws {
         let folder = try TemporaryFolder()
         let site = try KeepingSite(in: folder)
@@ -265,7 +260,7 @@ struct BrowserTests {
         #expect(try await chromium.text("location.protocol") == "chrome-error:")
     }
 
-    @Test("A site that keeps its own page opens again and again, and without the extension, in Firefox", needsFirefox)
+    @Test("A site that keeps its own page opens again and again, and without the extension, in Firefox", .startsFirefox)
     func keepingSiteInFirefox() async throws {
         let folder = try TemporaryFolder()
         let site = try KeepingSite(in: folder)
@@ -293,7 +288,7 @@ struct BrowserTests {
 
     // MARK: - Kinds
 
-    @Test("In Chromium", needsChromium)
+    @Test("In Chromium", .startsChromium)
     func chromium() async throws {
         try Repository.compare(
             try await table(in: Chromium.self),
@@ -301,7 +296,7 @@ struct BrowserTests {
         )
     }
 
-    @Test("In Firefox", needsFirefox)
+    @Test("In Firefox", .startsFirefox)
     func firefox() async throws {
         try Repository.compare(
             try await table(in: Firefox.self),

@@ -8,7 +8,7 @@ import Testing
 struct ToolbarPageTests {
     @Test(
         "A transparent picture stands on white and on black, and an opaque one stands once",
-        .enabled(if: Chromium.program != nil || Program.isEverythingRequired, "needs Chromium"),
+        .startsChromium,
         arguments: ["light", "dark"]
     )
     func backgrounds(_ scheme: String) async throws {
