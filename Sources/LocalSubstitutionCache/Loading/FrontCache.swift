@@ -1,6 +1,6 @@
 // Only Foundation on Linux asks a session's cache for what a protocol loads, and makes the configuration of
 // `URLSession.shared` once.
-#if canImport(FoundationNetworking)
+#if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 

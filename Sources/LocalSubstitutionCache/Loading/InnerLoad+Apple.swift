@@ -1,13 +1,19 @@
-// How Apple's systems load, written from their documentation and not run. InnerLoad+Linux.swift is for Linux.
-#if !canImport(FoundationNetworking)
+// How Apple's systems load, written from their documentation, and run in Tests/FakeURLLoading alone, which sets
+// APPLE_LOADING. InnerLoad+Linux.swift is for Linux.
+#if !canImport(FoundationNetworking) || APPLE_LOADING
 import Foundation
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// Where URL loading calls protocols: on the thread that started them, which has a run loop.
 struct CallingThread {
     private let runLoop = RunLoop.current
     private let mode = RunLoop.current.currentMode ?? .default
 
-    /// Runs `body` there, later.
+    /// Runs `body` there, later; called anywhere.
     func perform(_ body: @escaping () -> Void) {
         // Only run there.
         nonisolated(unsafe) let body = body
@@ -15,20 +21,13 @@ struct CallingThread {
         CFRunLoopWakeUp(runLoop.getCFRunLoop())
     }
 
-    /// Runs `body` there after so many seconds; called there, too.
-    func perform(after seconds: Double, _ body: @escaping @Sendable () -> Void) {
-        let timer = Timer(timeInterval: seconds, repeats: false) { _ in body() }
-        for mode in [.common, mode] { runLoop.add(timer, forMode: mode) }
-    }
+    /// Does the same as ``perform(_:)``.
+    func enter(_ body: @escaping @Sendable () -> Void) { perform(body) }
 }
 
-/// The client is told each part as it arrives, and each redirect. Where the app follows one, URL loading begins another
-/// load and stops this one. Where the app refuses it, nothing follows, and the app would wait for its time-out. So
-/// a load that is not stopped within half a second delivers the 3xx as its answer.
+/// The client is told each part as it arrives, but no redirect: URL loading would ask the app, and say nothing when the
+/// app refuses it, so that the app would wait for its time-out.
 extension InnerLoad {
-    /// In seconds.
-    private static let grace = 0.5
-
     /// The client passes each part on to whoever gets the body.
     struct Receiver {
         let needsWhole = false
@@ -54,31 +53,6 @@ extension InnerLoad {
 
     func tell(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
         client?.urlProtocol(owner, didReceive: challenge)
-    }
-
-    func redirected(
-        _ response: HTTPURLResponse,
-        _ request: URLRequest,
-        _ follow: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        follow(nil)
-        if let answer = fileAnswer(redirectedTo: request) { return self.answer(answer) }
-        guard stage == .undecided, let owner else { return }
-        (stage, redirect) = (.ended, Pending(head: response))
-        client?.urlProtocol(owner, wasRedirectedTo: request, redirectResponse: response)
-        waitForRefusal()
-    }
-
-    /// Tells the 3xx when the grace is over and nobody has stopped this load.
-    private func waitForRefusal() {
-        thread.perform(after: Self.grace) { [weak self] in self?.tellRefused() }
-    }
-
-    private func tellRefused() {
-        guard let redirect else { return }
-        guard redirect.last != nil else { return waitForRefusal() }
-        self.redirect = nil
-        tell(redirect)
     }
 }
 

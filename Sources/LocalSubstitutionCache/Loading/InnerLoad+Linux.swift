@@ -1,11 +1,15 @@
 // How Foundation on Linux loads. InnerLoad+Apple.swift is for Apple's systems.
-#if canImport(FoundationNetworking)
+#if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 
 /// The inner session calls its delegate where URL loading calls protocols: on the one queue of all sessions.
 struct CallingThread {
+    /// Runs `body`; called for the inner session.
     func perform(_ body: () -> Void) { body() }
+
+    /// Runs `body` there, later; called anywhere.
+    func enter(_ body: @escaping @Sendable () -> Void) { LoadingQueue.shared.async(body) }
 }
 
 /// The client passes each part of a body on to the session's delegate. But a task with a completion handler gets the
@@ -16,7 +20,7 @@ struct CallingThread {
 /// else waits for a delegate, so that the task has no completion handler.
 ///
 /// An answer to a challenge starts the task anew, in a protocol object of the system's. A client that is told of a
-/// redirect ends the process; so the delegate is asked here, on its own queue.
+/// redirect ends the process.
 extension InnerLoad {
     /// Who gets the body, as far as that is known.
     struct Receiver {
@@ -94,27 +98,6 @@ extension InnerLoad {
     /// Foundation makes a challenge of its own out of a 401, with what the task knows of earlier ones.
     func tell(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
         client?.urlProtocolDidFinishLoading(owner)
-    }
-
-    func redirected(
-        _ response: HTTPURLResponse,
-        _ request: URLRequest,
-        _ follow: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        guard let session = appSession, let task = owner?.task, let delegate = task.delegate else {
-            return decide(request, follow)
-        }
-        session.delegateQueue.addOperation {
-            delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request) {
-                next in
-                LoadingQueue.shared.async { self.decide(next, follow) }
-            }
-        }
-    }
-
-    /// Goes on after the app's delegate has decided; nil for the 3xx itself.
-    private func decide(_ next: URLRequest?, _ follow: (URLRequest?) -> Void) {
-        if let answer = next.flatMap({ fileAnswer(redirectedTo: $0) }) { self.answer(answer) } else { follow(next) }
     }
 }
 #endif

@@ -11,8 +11,8 @@ import FoundationNetworking
 /// Everything happens where URL loading calls protocols. What the inner session reports is told there at once, or,
 /// while the app's task is suspended, when it is resumed. The inner task belongs to the inner session's commands.
 ///
-/// What differs between systems is who asks the app about redirects, and how a body is told: see the files for Linux
-/// and for Apple's systems.
+/// The app's delegate is asked here about redirects, on its own queue, and the inner task follows them. What differs
+/// between systems is how a body is told: see the files for Linux and for Apple's systems.
 // Only called where URL loading calls protocols; the task, only by commands.
 final class InnerLoad: NetworkLoad, @unchecked Sendable {
     enum Stage {
@@ -59,8 +59,6 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     /// The same with what is pending.
     private var wholeBody: Data? { pending.body.isEmpty ? body : body.map { $0 + pending.body } }
     var receiver = Receiver()
-    /// On Apple's systems the 3xx of a redirect that was told: the app may refuse to follow it.
-    var redirect: Pending?
 
     init(for owner: URLProtocol, _ fallback: Fallback?, in session: InnerSession, of appSession: URLSession?) {
         (self.owner, self.session, self.appSession, self.fallback) = (owner, session, appSession, fallback)
@@ -93,7 +91,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     func stop() {
         guard !isOnlyPaused else { return }
-        (stage, pending, redirect) = (.ended, Pending(), nil)
+        (stage, pending) = (.ended, Pending())
         cancel()
     }
 
@@ -162,7 +160,6 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     }
 
     func didReceive(_ data: Data) {
-        redirect?.body.append(data)
         if stage == .answering {
             let mayBeKept = incoming?.hasRoom(for: data.count) ?? false
             if !mayBeKept, !receiver.needsWhole { body = nil }
@@ -172,7 +169,6 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     /// Records the end; on Linux only the task has the head of a 3xx that leads nowhere.
     func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
-        redirect?.last = .end(error)
         if stage == .undecided {
             if let answer = error.flatMap({ Outcome($0) }).flatMap({ fallback?.answer(after: $0) }) {
                 return self.answer(answer)
@@ -189,14 +185,57 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         _ request: URLRequest,
         _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // Linux ends the process when a task that was cancelled is told where a redirect leads.
-        redirected(response, request) { [self] next in
-            session.command { [self] in
-                if !isCancelled { completionHandler(next) }
+        guard let app = appSession, let task = owner?.task else { return decide(request, completionHandler) }
+        app.delegateQueue.addOperation { [self] in
+            app.askDelegate(of: task, about: response, leadingTo: request) { [self] next in
+                thread.enter { [self] in decide(next, completionHandler) }
             }
         }
     }
 
-    /// What answers the URL that a redirect leads to; nil when the network must be asked.
-    func fileAnswer(redirectedTo request: URLRequest) -> CachedURLResponse? { fallback?.answer(redirectedTo: request) }
+    /// Goes on after the app has decided about a redirect; nil for the 3xx itself.
+    private func decide(_ next: URLRequest?, _ completionHandler: @escaping @Sendable (URLRequest?) -> Void) {
+        if let answer = next.flatMap({ fallback?.answer(redirectedTo: $0) }) { return self.answer(answer) }
+        session.command { [self] in
+            // Linux ends the process when a task that was cancelled is told where a redirect leads.
+            if !isCancelled { completionHandler(next.map(InnerSession.marked)) }
+        }
+    }
+}
+
+extension URLSession {
+    /// Asks the delegate of a task, or of its session, whether and where a redirect is followed.
+    ///
+    /// Called on the delegate's queue.
+    fileprivate func askDelegate(
+        of task: URLSessionTask,
+        about response: HTTPURLResponse,
+        leadingTo request: URLRequest,
+        decision: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        let delegates = [task.delegate, delegate as? any URLSessionTaskDelegate].lazy.compactMap(\.self)
+        for delegate in delegates {
+            // In Objective-C a delegate may lack the method. "Methods not implemented on this delegate will still be
+            // forwarded to the session delegate", says NSURLSession.h of a task's.
+            #if canImport(FoundationNetworking)
+            return delegate.urlSession(
+                self,
+                task: task,
+                willPerformHTTPRedirection: response,
+                newRequest: request,
+                completionHandler: decision
+            )
+            #else
+            let asked: Void? = delegate.urlSession?(
+                self,
+                task: task,
+                willPerformHTTPRedirection: response,
+                newRequest: request,
+                completionHandler: decision
+            )
+            if asked != nil { return }
+            #endif
+        }
+        decision(request)
+    }
 }

@@ -1,5 +1,5 @@
 // How a session of ours loads on Linux. InnerSession+Apple.swift is for Apple's systems.
-#if canImport(FoundationNetworking)
+#if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 
@@ -30,5 +30,9 @@ extension InnerSession {
         _ = LoadingQueue.idleTask
         return DelegateQueue()
     }
+
+    // Registered classes come behind the system's, which takes the request; and no mark survives a copy of it.
+    static func marked(_ request: URLRequest) -> URLRequest { request }
+    static func isMarked(_ request: URLRequest) -> Bool { false }
 }
 #endif

@@ -37,7 +37,7 @@ final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable 
             live ?? URLSession(configuration: configuration, delegate: self, delegateQueue: Self.delegateQueue())
         live = hasEnded ? nil : session
         defer { if hasEnded { session.finishTasksAndInvalidate() } }
-        return session.dataTask(with: request)
+        return session.dataTask(with: Self.marked(request))
     }
 
     /// Lets go of what was made for the app's session, when its last load has ended.

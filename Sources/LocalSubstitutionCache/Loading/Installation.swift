@@ -89,7 +89,7 @@ extension LocalSubstitutionCache {
             }
             // Foundation on Linux gives the shared session a cache once, and asks no registered class before its own.
             // This comes first, so that after `uninstall()` the session asks the cache that it had before.
-            #if canImport(FoundationNetworking)
+            #if canImport(FoundationNetworking) && !APPLE_LOADING
             FrontCache.installShared()
             #endif
             let replaced =

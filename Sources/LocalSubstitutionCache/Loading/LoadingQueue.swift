@@ -1,5 +1,5 @@
 // Apple's systems call a protocol on a thread with a run loop, which InnerLoad uses there.
-#if canImport(FoundationNetworking)
+#if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 

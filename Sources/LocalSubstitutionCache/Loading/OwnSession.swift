@@ -29,4 +29,7 @@ package enum OwnSession {
         if asksProtocol { session.registerForSubstitutions() }
         return session
     }
+
+    /// The same request, which no protocol of this library takes, whichever session asks registered classes.
+    package static func unsubstituted(_ request: URLRequest) -> URLRequest { InnerSession.marked(request) }
 }

@@ -45,7 +45,7 @@ enum Route: Hashable, Sendable {
 
     // Only Foundation on Linux lets a protocol load in the app's own task, and ends the process when a protocol of the
     // app's finishes a download.
-    #if canImport(FoundationNetworking)
+    #if canImport(FoundationNetworking) && !APPLE_LOADING
     /// Decides on one load.
     ///
     /// The system's class gives bodies to a delegate past this library, so that an answer can only be replaced in the

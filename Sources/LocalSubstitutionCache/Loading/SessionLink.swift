@@ -120,7 +120,7 @@ extension URLSessionConfiguration {
 
 // Foundation on Linux hands out the very configuration that a session works with, and Apple's a copy. So on Linux
 // registering a session puts a class of its own into it; on Apple's systems that class must be there already.
-#if canImport(FoundationNetworking)
+#if canImport(FoundationNetworking) && !APPLE_LOADING
 extension SessionLink {
     /// The class for a configuration that lists these other ones; sessions made with it are not known.
     static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {

@@ -30,6 +30,9 @@ public import Foundation
 /// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData` is left alone, and so is every method other than
 /// GET and HEAD. On Linux a download task is loaded from the network: URL loading cannot finish one from a protocol.
 ///
+/// watchOS asks no protocol of an app, so that this class does nothing there
+/// ([Apple on `URLProtocol`](https://developer.apple.com/documentation/foundation/urlprotocol)).
+///
 /// The app makes no instances of it. Cost: for each request of such a session one look-up, as the cache makes.
 public class SubstitutionProtocol: URLProtocol {
     /// What is known of the sessions that list this very class.
@@ -53,7 +56,7 @@ public class SubstitutionProtocol: URLProtocol {
     /// - Parameter request: The request that is about to be loaded.
     /// - Returns: Whether URL loading should hand it to this class.
     public override class func canInit(with request: URLRequest) -> Bool {
-        guard let installation = Installation.current else { return false }
+        guard let installation = Installation.current, !InnerSession.isMarked(request) else { return false }
         guard let service = installation.service(for: request) else {
             installation.countRefusal(of: request)
             return false
@@ -61,7 +64,7 @@ public class SubstitutionProtocol: URLProtocol {
         if case .file = service { return true }
         // Foundation on Linux asks this inside `resume()`, and starts the load later. Apple's systems let no protocol
         // load in the app's own task, so the session must be known.
-        #if canImport(FoundationNetworking)
+        #if canImport(FoundationNetworking) && !APPLE_LOADING
         if case .networkFirst(.copy) = service { RemovalLog.shared.resume(request) }
         return true
         #else
@@ -80,7 +83,7 @@ public class SubstitutionProtocol: URLProtocol {
         guard !hasFinished, isWanted else { return }
         if let load { return load.start() }
         // Only Foundation on Linux has a cache of this library's ask before.
-        #if canImport(FoundationNetworking)
+        #if canImport(FoundationNetworking) && !APPLE_LOADING
         if let handed = cachedResponse as? FrontCache.Answer, handed.task === task { return deliver(handed.answer) }
         #endif
         // Anything else that URL loading hands over may be another cache's, or the answer to another request; and the
@@ -127,7 +130,7 @@ public class SubstitutionProtocol: URLProtocol {
     }
 
     // Only Foundation on Linux lets a protocol load in the app's own task.
-    #if canImport(FoundationNetworking)
+    #if canImport(FoundationNetworking) && !APPLE_LOADING
     private lazy var nextClass = SessionLink.nextClass(for: request, behind: Self.link)
 
     private var next: Route.Next { nextClass.map { SessionLink.isSystemClass($0) ? .system : .app } ?? .none }
@@ -156,7 +159,7 @@ public class SubstitutionProtocol: URLProtocol {
     /// instance), and ends the process when such a task is answered. A suspended load starts again on resume.
     private var isWanted: Bool {
         // Nothing is known of this on Apple's systems.
-        #if canImport(FoundationNetworking)
+        #if canImport(FoundationNetworking) && !APPLE_LOADING
         guard let task else { return true }
         return task.state == .running && (task.response == nil || load != nil)
         #else
@@ -172,7 +175,7 @@ public class SubstitutionProtocol: URLProtocol {
         load?.stop()
         // When a task is cancelled at the moment it finishes, Linux tells the client that the load failed, finds
         // the task gone, and ends the process (its own class causes this under load, with a response from any cache).
-        #if canImport(FoundationNetworking)
+        #if canImport(FoundationNetworking) && !APPLE_LOADING
         if wasFinished { client = nil }
         #endif
     }

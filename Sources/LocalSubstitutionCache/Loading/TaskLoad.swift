@@ -1,5 +1,5 @@
 // Foundation on Linux lets us instantiate the protocol class that comes next; Apple's does not.
-#if canImport(FoundationNetworking)
+#if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 

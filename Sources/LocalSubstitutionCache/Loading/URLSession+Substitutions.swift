@@ -29,7 +29,7 @@ extension URLSession {
     ///
     /// - Returns: Whether the session asks ``SubstitutionProtocol``. Always on Linux, also without the line about the
     ///   configuration. On Apple's platforms only if its configuration had `useSubstitutions()` called on it, and no
-    ///   other living session with that configuration is registered.
+    ///   other living session with that configuration is registered. On watchOS nothing comes of it.
     @discardableResult
     public func registerForSubstitutions() -> Bool { SessionLink.register(self) }
 }

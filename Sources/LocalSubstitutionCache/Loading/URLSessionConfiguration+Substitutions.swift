@@ -16,13 +16,14 @@ extension URLSessionConfiguration {
     /// library's, which passes everything on but what a file answers.
     ///
     /// This is enough for entries without `when`. For entries with it, and for an archive, register the session, too,
-    /// if it has a delegate: `URLSession.registerForSubstitutions()`.
+    /// if it has a delegate: `URLSession.registerForSubstitutions()`. Does nothing on watchOS, which asks no protocol
+    /// of an app.
     public func useSubstitutions() {
         if SessionLink.isRegistered(self) { return }
         let others = (protocolClasses ?? []).withoutSubstitutions
         protocolClasses = [SessionLink.protocolClass(before: others)] + others
         // Only Foundation on Linux asks the cache for what a protocol loads.
-        #if canImport(FoundationNetworking)
+        #if canImport(FoundationNetworking) && !APPLE_LOADING
         FrontCache.install(in: self)
         #endif
     }

@@ -1,0 +1,147 @@
+import Foundation
+package import FoundationNetworking
+
+/// The network, in the hands of a test.
+package final class Network: @unchecked Sendable {
+    package static let shared = Network()
+
+    private let lock = NSLock()
+    private var values = Values()
+
+    private struct Values {
+        var answer: @Sendable (Exchange) -> Void = { _ in }
+        var asked: [Exchange] = []
+        var isOffline = false
+        var asksRegisteredClasses = false
+    }
+
+    /// What happens to each request; it may keep the exchange, and go on later.
+    package var answer: @Sendable (Exchange) -> Void {
+        get { lock.withLock { values.answer } }
+        set { lock.withLock { values.answer = newValue } }
+    }
+
+    package var isOffline: Bool {
+        get { lock.withLock { values.isOffline } }
+        set { lock.withLock { values.isOffline = newValue } }
+    }
+
+    /// Whether every session asks registered classes, and not only the shared one.
+    package var asksRegisteredClasses: Bool {
+        get { lock.withLock { values.asksRegisteredClasses } }
+        set { lock.withLock { values.asksRegisteredClasses = newValue } }
+    }
+
+    /// The requests that reached it.
+    package var asked: [Exchange] { lock.withLock { values.asked } }
+
+    package func reset() { lock.withLock { values = Values() } }
+
+    fileprivate func take(_ exchange: Exchange) {
+        let answer = lock.withLock {
+            values.asked.append(exchange)
+            return values.answer
+        }
+        answer(exchange)
+    }
+}
+
+/// One request on the network; a test says what comes back.
+package final class Exchange: Load, @unchecked Sendable {
+    /// What is sent: without properties, which are no part of a message.
+    package let request: URLRequest
+    private let original: URLRequest
+    private let task: URLSessionTask
+    private let waits: Bool
+    private let lock = NSLock()
+    private var isStopped = false
+
+    init(_ request: URLRequest, for task: URLSessionTask, waits: Bool) {
+        var sent = request
+        for name in (request.allHTTPHeaderFields ?? [:]).keys where name.hasPrefix(URLProtocol.prefix) {
+            sent.setValue(nil, forHTTPHeaderField: name)
+        }
+        (self.request, original, self.task, self.waits) = (sent, request, task, waits)
+    }
+
+    /// Whether the task was cancelled, or has followed a redirect.
+    package var hasStopped: Bool { lock.withLock { isStopped } }
+
+    func start() {
+        guard Network.shared.isOffline else { return Network.shared.take(self) }
+        // "Waits for connectivity": no error comes until there is some, or the resource's time-out, which is days.
+        if !waits { end(URLError(.notConnectedToInternet)) }
+    }
+
+    func stop() { lock.withLock { isStopped = true } }
+
+    package func head(_ status: Int, _ fields: [String: String] = [:]) {
+        guard !hasStopped, let url = request.url,
+            let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields)
+        else { return }
+        task.receive(response)
+    }
+
+    package func body(_ text: String) { if !hasStopped { task.receive(Data(text.utf8)) } }
+
+    package func end(_ error: (any Error)? = nil) { if !hasStopped { task.complete(error) } }
+
+    package func answer(_ status: Int, _ text: String, _ fields: [String: String] = [:]) {
+        head(status, fields)
+        body(text)
+        end()
+    }
+
+    /// Answers with a 302; where the delegate refuses it, it is the answer itself.
+    package func redirect(to address: String) {
+        guard !hasStopped, let url = request.url, let next = URL(string: address),
+            let response = HTTPURLResponse(
+                url: url,
+                statusCode: 302,
+                httpVersion: nil,
+                headerFields: ["Location": address]
+            )
+        else { return }
+        // With its properties: Apple's CustomHTTPProtocol removes its own from it.
+        var followed = original
+        followed.url = next
+        task.redirect(response, to: followed) { [self] next in
+            guard let next else { return answer(302, "Found", ["Location": address]) }
+            guard !hasStopped else { return }
+            stop()
+            task.begin(next)
+        }
+    }
+
+    /// Asks for a password.
+    package func challenge(
+        _ answered: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard !hasStopped, let url = request.url else { return }
+        let space = URLProtectionSpace(
+            host: url.host ?? "",
+            port: 443,
+            protocol: "https",
+            realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+        )
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: space,
+            proposedCredential: nil,
+            previousFailureCount: 0,
+            failureResponse: nil,
+            error: nil,
+            sender: NobodyAnswers()
+        )
+        task.receive(challenge, answered: answered)
+    }
+}
+
+/// Sessions answer challenges by their completion handlers.
+private final class NobodyAnswers: NSObject, URLAuthenticationChallengeSender, Sendable {
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+    func cancel(_ challenge: URLAuthenticationChallenge) {}
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
+}

@@ -1,0 +1,83 @@
+// Apple documents what is declared here.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+public import Foundation
+public import FoundationNetworking
+
+/// The class of protocols, and the client that each instance tells what happens (NSURLProtocol.h).
+open class URLProtocol: NSObject {
+    /// A copy, as in the header: `@property (readonly, copy) NSURLRequest *request`.
+    public let request: URLRequest
+    public let cachedResponse: CachedURLResponse?
+    public let client: (any URLProtocolClient)?
+    /// Nil only for loads that no task stands for.
+    public private(set) var task: URLSessionTask?
+
+    public required init(
+        request: URLRequest,
+        cachedResponse: CachedURLResponse?,
+        client: (any URLProtocolClient)?
+    ) { (self.request, self.cachedResponse, self.client) = (request, cachedResponse, client) }
+
+    public required convenience init(
+        task: URLSessionTask,
+        request: URLRequest,
+        cachedResponse: CachedURLResponse?,
+        client: (any URLProtocolClient)?
+    ) {
+        self.init(request: request, cachedResponse: cachedResponse, client: client)
+        self.task = task
+    }
+
+    open class func canInit(with request: URLRequest) -> Bool { false }
+    open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    open func startLoading() {}
+    open func stopLoading() {}
+
+    // MARK: - Registered classes
+
+    private static let lock = NSLock()
+    private nonisolated(unsafe) static var classes: [URLProtocol.Type] = []
+
+    /// The classes in the reverse order of their registration, as NSURLProtocol.h says they are asked.
+    static var registered: [URLProtocol.Type] { lock.withLock { classes.reversed() } }
+
+    open class func registerClass(_ protocolClass: AnyClass) -> Bool {
+        guard let protocolClass = protocolClass as? URLProtocol.Type else { return false }
+        lock.withLock { classes.append(protocolClass) }
+        return true
+    }
+
+    open class func unregisterClass(_ protocolClass: AnyClass) {
+        lock.withLock { classes.removeAll { $0 == protocolClass } }
+    }
+
+    // MARK: - Properties
+
+    /// Sets a property, which survives copies of the request.
+    ///
+    /// Foundation's on Linux do not, so that here a field carries them, which the network does not get.
+    open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
+        request.setValue("\(value)", forHTTPHeaderField: prefix + key)
+    }
+
+    open class func property(forKey key: String, in request: URLRequest) -> Any? {
+        request.value(forHTTPHeaderField: prefix + key)
+    }
+
+    static let prefix = "Property-Of-Request-"
+}
+
+public protocol URLProtocolClient: NSObjectProtocol {
+    func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
+    func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)
+    func urlProtocol(
+        _ protocol: URLProtocol,
+        didReceive response: URLResponse,
+        cacheStoragePolicy policy: URLCache.StoragePolicy
+    )
+    func urlProtocol(_ protocol: URLProtocol, didLoad data: Data)
+    func urlProtocolDidFinishLoading(_ protocol: URLProtocol)
+    func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error)
+    func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge)
+    func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge)
+}

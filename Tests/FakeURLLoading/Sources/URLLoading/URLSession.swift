@@ -1,0 +1,232 @@
+// Apple documents what is declared here.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+public import Foundation
+public import FoundationNetworking
+
+// The methods that the library calls or implements. In Objective-C they are optional; the defaults here do what the
+// system does for a delegate without them.
+public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
+
+public protocol URLSessionTaskDelegate: URLSessionDelegate {
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    )
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    )
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+}
+
+public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    )
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
+}
+
+extension URLSessionTaskDelegate {
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) { completionHandler(request) }
+
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) { completionHandler(.performDefaultHandling, nil) }
+}
+
+/// A session: hands out copies of its configuration, and keeps its delegate until it is invalidated (NSURLSession.h).
+public final class URLSession: NSObject, @unchecked Sendable {
+    public enum AuthChallengeDisposition: Sendable {
+        case useCredential
+        case performDefaultHandling
+        case cancelAuthenticationChallenge
+        case rejectProtectionSpace
+    }
+
+    public enum ResponseDisposition: Sendable {
+        case allow
+    }
+
+    public static let shared = URLSession(configuration: .default)
+
+    private let copied: URLSessionConfiguration
+    public let delegate: (any URLSessionDelegate)?
+    public let delegateQueue: OperationQueue
+
+    public init(
+        configuration: URLSessionConfiguration,
+        delegate: (any URLSessionDelegate)? = nil,
+        delegateQueue: OperationQueue? = nil
+    ) {
+        guard let copy = configuration.copy() as? URLSessionConfiguration else { fatalError("no copy") }
+        (copied, self.delegate) = (copy, delegate)
+        self.delegateQueue = delegateQueue ?? OperationQueue()
+        self.delegateQueue.maxConcurrentOperationCount = 1
+    }
+
+    public var configuration: URLSessionConfiguration {
+        guard let copy = copied.copy() as? URLSessionConfiguration else { fatalError("no copy") }
+        return copy
+    }
+
+    public func dataTask(with request: URLRequest) -> URLSessionDataTask { URLSessionDataTask(request, in: self) }
+
+    public func finishTasksAndInvalidate() {}
+
+    /// Whoever loads a request: a protocol that takes it, or the network.
+    ///
+    /// Registered classes serve the shared session only. That is how it is documented, and not how every system need be:
+    /// `Network.asksRegisteredClasses` is of one that asks them for every session.
+    func load(_ request: URLRequest, for task: URLSessionTask) -> any Load {
+        var classes = (copied.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
+        if self === URLSession.shared || Network.shared.asksRegisteredClasses { classes += URLProtocol.registered }
+        if let taker = classes.first(where: { $0.canInit(with: request) }) {
+            return ProtocolLoad(taker, request, for: task)
+        }
+        return Exchange(request, for: task, waits: copied.waitsForConnectivity)
+    }
+}
+
+/// What loads one request of a task.
+protocol Load: AnyObject, Sendable {
+    func start()
+    func stop()
+}
+
+public class URLSessionTask: NSObject, @unchecked Sendable {
+    public enum State {
+        case running
+        case suspended
+        case canceling
+        case completed
+    }
+
+    public let originalRequest: URLRequest?
+    /// "Methods not implemented on this delegate will still be forwarded to the session delegate" (NSURLSession.h).
+    public var delegate: (any URLSessionTaskDelegate)?
+    private let session: URLSession
+    private let lock = NSLock()
+    private var load: (any Load)?
+    private var values: (state: State, request: URLRequest?, response: URLResponse?, error: (any Error)?)
+
+    fileprivate init(_ request: URLRequest, in session: URLSession) {
+        (originalRequest, self.session) = (request, session)
+        values = (.suspended, request, nil, nil)
+    }
+
+    public var state: State { lock.withLock { values.state } }
+    public var currentRequest: URLRequest? { lock.withLock { values.request } }
+    public var response: URLResponse? { lock.withLock { values.response } }
+    public var error: (any Error)? { lock.withLock { values.error } }
+
+    public func resume() {
+        let isFirst = lock.withLock { () -> Bool in
+            defer { values.state = .running }
+            return values.state == .suspended && load == nil
+        }
+        if isFirst, let originalRequest { begin(originalRequest) }
+    }
+
+    public func cancel() {
+        let load = lock.withLock { () -> (any Load)? in
+            guard values.state == .running || values.state == .suspended else { return nil }
+            values.state = .canceling
+            return self.load
+        }
+        load?.stop()
+        complete(URLError(.cancelled))
+    }
+
+    // MARK: - Told by loads
+
+    /// Loads a request for this task, instead of the one before.
+    func begin(_ request: URLRequest) {
+        let load = session.load(request, for: self)
+        let isWanted = lock.withLock {
+            values.request = request
+            self.load = load
+            return values.state == .running
+        }
+        if isWanted { load.start() }
+    }
+
+    private var taskDelegate: (any URLSessionTaskDelegate)? {
+        delegate ?? session.delegate as? any URLSessionTaskDelegate
+    }
+
+    func receive(_ response: URLResponse) {
+        guard let task = self as? URLSessionDataTask else { return }
+        lock.withLock { values.response = response }
+        session.delegateQueue.addOperation { [session, taskDelegate] in
+            (taskDelegate as? any URLSessionDataDelegate)?
+                .urlSession(session, dataTask: task, didReceive: response) { _ in }
+        }
+    }
+
+    func receive(_ data: Data) {
+        guard let task = self as? URLSessionDataTask else { return }
+        session.delegateQueue.addOperation { [session, taskDelegate] in
+            (taskDelegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: data)
+        }
+    }
+
+    /// Asks the delegate about a redirect.
+    func redirect(
+        _ response: HTTPURLResponse,
+        to request: URLRequest,
+        decided: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        session.delegateQueue.addOperation { [self, session, taskDelegate] in
+            guard let taskDelegate else { return decided(request) }
+            taskDelegate.urlSession(
+                session,
+                task: self,
+                willPerformHTTPRedirection: response,
+                newRequest: request,
+                completionHandler: decided
+            )
+        }
+    }
+
+    func receive(
+        _ challenge: URLAuthenticationChallenge,
+        answered: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        session.delegateQueue.addOperation { [self, session, taskDelegate] in
+            guard let taskDelegate else { return answered(.performDefaultHandling, nil) }
+            taskDelegate.urlSession(session, task: self, didReceive: challenge, completionHandler: answered)
+        }
+    }
+
+    func complete(_ error: (any Error)?) {
+        let isFirst = lock.withLock { () -> Bool in
+            defer { (values.state, values.error) = (.completed, error) }
+            return values.state != .completed
+        }
+        guard isFirst else { return }
+        session.delegateQueue.addOperation { [self, session, taskDelegate] in
+            taskDelegate?.urlSession(session, task: self, didCompleteWithError: error)
+        }
+    }
+}
+
+public final class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
+public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
+public final class URLSessionUploadTask: URLSessionTask, @unchecked Sendable {}

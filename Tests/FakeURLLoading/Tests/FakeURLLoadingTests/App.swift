@@ -1,0 +1,134 @@
+import Foundation
+import FoundationNetworking
+import LocalSubstitutionCache
+import Testing
+
+import class LocalSubstitutionCache.URLSession
+import class LocalSubstitutionCache.URLSessionConfiguration
+import class LocalSubstitutionCache.URLSessionDataTask
+import class LocalSubstitutionCache.URLSessionTask
+import protocol LocalSubstitutionCache.URLSessionDataDelegate
+
+/// An app with an installed cache, whose manifest names `https://h/a` and, behind conditions, `https://h/late`.
+final class App: @unchecked Sendable {
+    private let folder: URL
+    private let cache: LocalSubstitutionCache
+
+    init(archive: Bool = false) throws {
+        Network.shared.reset()
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data("a file".utf8).write(to: folder.appendingPathComponent("file.txt"))
+        let manifest = """
+            {
+              "https://h/a": "file.txt",
+              "https://h/late": { "file": "file.txt", "when": ["offline", 404] }
+            }
+            """
+        cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder)
+        let directory = folder.appendingPathComponent("archive")
+        cache.install(archive: archive ? try OfflineArchive(directory: directory, capacity: 1_000_000) : nil)
+    }
+
+    deinit {
+        cache.uninstall()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// A session that the app has registered.
+    func session(_ client: Client, _ change: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
+        let configuration = URLSessionConfiguration.default
+        configuration.useSubstitutions()
+        change(configuration)
+        let session = URLSession(configuration: configuration, delegate: client)
+        #expect(session.registerForSubstitutions())
+        return session
+    }
+}
+
+/// A delegate that writes down what it is told, in order.
+final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    typealias Decision = @Sendable (URLRequest, @escaping @Sendable (URLRequest?) -> Void) -> Void
+
+    private let decide: Decision
+    private let onEvent: @Sendable (String, URLSessionTask) -> Void
+    private let lock = NSLock()
+    private var told: [String] = []
+    private var hasEnded = false
+    private var waiting: CheckedContinuation<Void, Never>?
+
+    /// - Parameters:
+    ///   - decide: What it does about a redirect.
+    ///   - onEvent: Called with each event.
+    init(
+        decide: @escaping Decision = { $1($0) },
+        onEvent: @escaping @Sendable (String, URLSessionTask) -> Void = { _, _ in }
+    ) { (self.decide, self.onEvent) = (decide, onEvent) }
+
+    private func note(_ event: String, _ task: URLSessionTask, isEnd: Bool = false) {
+        let waiting = lock.withLock { () -> CheckedContinuation<Void, Never>? in
+            told.append(event)
+            if isEnd { hasEnded = true }
+            return isEnd ? self.waiting : nil
+        }
+        onEvent(event, task)
+        waiting?.resume()
+    }
+
+    /// What a task in a session was told, to its end.
+    func events(of address: String, in session: URLSession) async throws -> [String] {
+        let task = session.dataTask(with: URLRequest(url: try #require(URL(string: address))))
+        if session === URLSession.shared { task.delegate = self }
+        task.resume()
+        await withCheckedContinuation { continuation in
+            let isOver = lock.withLock {
+                waiting = continuation
+                return hasEnded
+            }
+            if isOver { continuation.resume() }
+        }
+        return lock.withLock { told }
+    }
+
+    // MARK: - URLSessionDataDelegate
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        note("redirect to \(request.url?.absoluteString ?? "")", task)
+        decide(request, completionHandler)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        note("challenge", task)
+        completionHandler(.useCredential, URLCredential(user: "me", password: "secret", persistence: .none))
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        note("\(status) from \(response.url?.absoluteString ?? "")", dataTask)
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        note(String(decoding: data, as: UTF8.self), dataTask)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        note((error as? URLError).map { "error \($0.code.rawValue)" } ?? "end", task, isEnd: true)
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import FoundationNetworking
+import LocalSubstitutionCache
+import Testing
+
+import class LocalSubstitutionCache.URLProtocol
+import class LocalSubstitutionCache.URLSession
+import class LocalSubstitutionCache.URLSessionConfiguration
+
+/// How the library loads on Apple's systems, as far as their documentation says what they do.
+@Suite("Loading on Apple's systems", .serialized)
+struct AppleLoadingTests {
+    @Test("A file answers in a registered session, and in the shared one")
+    func file() async throws {
+        let app = try App()
+        let answer = ["200 from https://h/a", "a file", "end"]
+        for isShared in [false, true] {
+            let client = Client()
+            #expect(try await client.events(of: "https://h/a", in: isShared ? .shared : app.session(client)) == answer)
+        }
+        #expect(Network.shared.asked.isEmpty)
+    }
+
+    @Test("After a status, a file answers; after any other, the network", arguments: [false, true])
+    func status(isShared: Bool) async throws {
+        let app = try App()
+        let client = Client()
+        Network.shared.answer = { $0.answer(404, "gone") }
+        let answer = ["200 from https://h/late", "a file", "end"]
+        #expect(try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client)) == answer)
+        let other = Client()
+        Network.shared.answer = { $0.answer(200, "from the network") }
+        let network = ["200 from https://h/late", "from the network", "end"]
+        #expect(try await other.events(of: "https://h/late", in: isShared ? .shared : app.session(other)) == network)
+        #expect(Network.shared.asked.count == 2)
+    }
+
+    @Test("Without a connection a file answers, also in a session that waits for one", arguments: [false, true])
+    func offline(waits: Bool) async throws {
+        let app = try App()
+        let client = Client()
+        Network.shared.isOffline = true
+        let session = app.session(client) { $0.waitsForConnectivity = waits }
+        let answer = ["200 from https://h/late", "a file", "end"]
+        #expect(try await client.events(of: "https://h/late", in: session) == answer)
+        #expect(session.configuration.waitsForConnectivity == waits, "the app's own stays as it is")
+    }
+
+    @Test("The last good copy answers without a connection, also in a session that waits for one")
+    func copy() async throws {
+        let app = try App(archive: true)
+        Network.shared.answer = { $0.answer(200, "kept", ["ETag": "\"1\""]) }
+        for isOffline in [false, true] {
+            let client = Client()
+            Network.shared.isOffline = isOffline
+            let session = app.session(client) { $0.waitsForConnectivity = true }
+            let answer = ["200 from https://h/page", "kept", "end"]
+            #expect(try await client.events(of: "https://h/page", in: session) == answer)
+        }
+    }
+
+    @Test("A redirect that the app follows leads on, however late it decides", arguments: [false, true])
+    func followedLate(isShared: Bool) async throws {
+        let app = try App()
+        // Some people are asked before a redirect is followed.
+        let client = Client(decide: { request, follow in
+            DispatchQueue.global().asyncAfter(deadline: .now() + 0.8) { follow(request) }
+        })
+        Network.shared.answer = { exchange in
+            exchange.request.url?.path == "/late"
+                ? exchange.redirect(to: "https://h/next") : exchange.answer(200, "next")
+        }
+        let events = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
+        #expect(events == ["redirect to https://h/next", "200 from https://h/next", "next", "end"])
+    }
+
+    @Test("A redirect that the app refuses is the answer, with its body", arguments: [false, true])
+    func refused(isShared: Bool) async throws {
+        let app = try App()
+        let client = Client(decide: { $1(nil) })
+        Network.shared.answer = { $0.redirect(to: "https://h/next") }
+        let events = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
+        #expect(events == ["redirect to https://h/next", "302 from https://h/late", "Found", "end"])
+    }
+
+    @Test("Where a redirect leads to a file, that file answers, and the network is not asked for it")
+    func redirectedToFile() async throws {
+        let app = try App()
+        let client = Client()
+        Network.shared.answer = { $0.redirect(to: "https://h/a") }
+        let events = try await client.events(of: "https://h/late", in: app.session(client))
+        #expect(events == ["redirect to https://h/a", "200 from https://h/a", "a file", "end"])
+        #expect(Network.shared.asked.count == 1)
+    }
+
+    @Test("No load asks itself, also where every session asks registered classes", arguments: [false, true])
+    func recursion(isShared: Bool) async throws {
+        let app = try App()
+        let client = Client(decide: { request, follow in
+            // A request of the app's own, without the properties of the one it got.
+            follow(request.url.map { URLRequest(url: $0) })
+        })
+        Network.shared.asksRegisteredClasses = true
+        Network.shared.answer = { exchange in
+            Network.shared.asked.count == 1
+                ? exchange.redirect(to: "https://h/late?again") : exchange.answer(410, "gone")
+        }
+        let events = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
+        #expect(events == ["redirect to https://h/late?again", "410 from https://h/late?again", "gone", "end"])
+        #expect(Network.shared.asked.count == 2)
+    }
+
+    @Test("The app's answer to a challenge reaches the network")
+    func challenge() async throws {
+        let app = try App()
+        let client = Client()
+        Network.shared.answer = { exchange in
+            exchange.challenge { disposition, credential in
+                exchange.answer(200, "\(disposition) \(credential?.user ?? "")")
+            }
+        }
+        let events = try await client.events(of: "https://h/late", in: app.session(client))
+        #expect(events == ["challenge", "200 from https://h/late", "useCredential me", "end"])
+    }
+
+    /// What a server does, and what its client is told of it.
+    private static let stories: [(@Sendable (Exchange) -> Void, [String])] = [
+        ({ $0.answer(200, "body") }, ["200 from https://h/late", "body"]),
+        ({ $0.answer(404, "gone") }, ["200 from https://h/late", "a file"]),
+        ({ $0.end(URLError(.timedOut)) }, ["200 from https://h/late", "a file"]),
+        ({ $0.end(URLError(.serverCertificateUntrusted)) }, []),
+        ({ $0.redirect(to: "https://h/a") }, ["redirect to https://h/a", "200 from https://h/a", "a file"]),
+    ]
+
+    @Test("A task that is cancelled at any moment is told so, and nothing after it", arguments: stories.indices)
+    func cancelled(story: Int) async throws {
+        let app = try App()
+        let (answer, events) = Self.stories[story]
+        Network.shared.answer = answer
+        for moment in 0..<events.count {
+            for isShared in [false, true] {
+                let client = Client(onEvent: { event, task in if event == events[moment] { task.cancel() } })
+                let told = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
+                #expect(Array(told.prefix(moment + 1)) == Array(events[...moment]))
+                // What was on its way to the delegate's queue still comes; the end is one.
+                #expect(["error -999", "end"].contains(told.last) && told.filter { $0 == "end" }.count <= 1, "\(told)")
+            }
+        }
+    }
+
+    @Test("A task that is cancelled while the network is asked, ends, and the network's load with it")
+    func cancelledWhileAsked() async throws {
+        let app = try App()
+        Network.shared.answer = { exchange in
+            exchange.head(200)
+            exchange.body("first")
+        }
+        let client = Client(onEvent: { event, task in if event == "first" { task.cancel() } })
+        let told = try await client.events(of: "https://h/late", in: app.session(client))
+        #expect(told == ["200 from https://h/late", "first", "error -999"])
+        let exchange = try #require(Network.shared.asked.first)
+        while !exchange.hasStopped { await Task.yield() }
+    }
+
+    @Test("One configuration knows one session; a second is told that it is not registered")
+    func twoSessions() throws {
+        _ = try App()
+        let configuration = URLSessionConfiguration.default
+        configuration.useSubstitutions()
+        let first = URLSession(configuration: configuration, delegate: Client())
+        let second = URLSession(configuration: configuration, delegate: Client())
+        #expect(first.registerForSubstitutions())
+        #expect(!second.registerForSubstitutions())
+        withExtendedLifetime((first, second)) {}
+    }
+}
