@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Runs on Linux how the library loads on Apple's systems. `APPLE_LOADING` chooses that code, and the types of URL loading
-// that it uses are declared in the same module, where they come before Foundation's. They do what Apple's headers and
-// pages say, and end the process where the real ones do.
+// Runs on Linux how the library loads on Apple's systems. `APPLE_LOADING` chooses that code, and the types of URL
+// loading that it uses are declared in the same module, where they come before Foundation's. They do what Apple's
+// headers and pages say, and end the process at a breach of that contract; README.md lists it.
 let others = [
     "LocalSubstitutionDevelopment", "LocalSubstitutionWebViews", "LoopbackServer", "SubstituteCheckKit",
     "SubstituteKit",

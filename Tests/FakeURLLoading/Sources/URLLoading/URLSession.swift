@@ -92,8 +92,8 @@ public final class URLSession: NSObject, @unchecked Sendable {
 
     /// Whoever loads a request: a protocol that takes it, or the network.
     ///
-    /// Registered classes serve the shared session only. That is how it is documented, and not how every system need be:
-    /// `Network.asksRegisteredClasses` is of one that asks them for every session.
+    /// Registered classes serve the shared session only. That is how it is documented, and not how every system need
+    /// be: `Network.asksRegisteredClasses` is of one that asks them for every session.
     func load(_ request: URLRequest, for task: URLSessionTask) -> any Load {
         var classes = (copied.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
         if self === URLSession.shared || Network.shared.asksRegisteredClasses { classes += URLProtocol.registered }
