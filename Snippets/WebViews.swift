@@ -1,5 +1,5 @@
-// Other systems have no WebKit.
-#if canImport(WebKit)
+// Other systems have no web views.
+#if canImport(WebKit) && !os(watchOS) && !os(tvOS)
 import Foundation
 import LocalSubstitutionCache
 import LocalSubstitutionWebViews

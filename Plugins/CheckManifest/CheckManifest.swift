@@ -5,7 +5,7 @@ import PackagePlugin
 /// each build as long as there is something to warn of.
 ///
 /// It only finds files; `substitute-check` does the rest, as `substitute check` would. Where it finds no manifest, it
-/// warns, and the target's build fails: a check that checks nothing would be believed.
+/// warns, and the build of a package's target fails: a check that checks nothing would be believed.
 @main
 struct CheckManifest: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -24,7 +24,7 @@ struct CheckManifest: BuildToolPlugin {
     /// A command that fails with a sentence.
     ///
     /// An error of the plugin itself would keep the package manager from everything, also from `substitute init`.
-    fileprivate static func failure(_ problem: String, tool: URL, stamp: URL) -> Command {
+    private static func failure(_ problem: String, tool: URL, stamp: URL) -> Command {
         Diagnostics.warning(problem)
         return .buildCommand(
             displayName: "Looking for a manifest",
@@ -119,11 +119,14 @@ extension CheckManifest: XcodeBuildToolPlugin {
         let resources = target.inputFiles.filter { $0.type == .resource || $0.type == .unknown }.map(\.url)
         let tool = try context.tool(named: "substitute-check").url
         let folder = context.pluginWorkDirectoryURL
+        // Whether Xcode tells plugins of folders that it copies whole is not documented. So the build goes on.
         if Self.manifests(among: resources).isEmpty {
-            let problem =
-                "the target \(target.displayName) ships no manifest.json, so there is nothing to check; add the folder "
-                + "Substitutions to it, and untick \"Build Folder Contents\" in the folder's File inspector"
-            return [Self.failure(problem, tool: tool, stamp: folder.appendingPathComponent("NothingChecked.swift"))]
+            Diagnostics.warning(
+                "Xcode tells of no manifest.json in the target \(target.displayName), so nothing was checked; add the "
+                    + "folder Substitutions to it, and untick \"Build Folder Contents\" in the folder's File inspector. "
+                    + "If that is done, check it with SubstituteCommand of the project's menu"
+            )
+            return []
         }
         return try Self.commands(for: resources, tool: tool, workFolder: folder, stampExtension: "swift")
     }

@@ -1,5 +1,6 @@
-// Not run on Apple's platforms yet: typechecked, and run on Linux against a fake of WebKit. Others have no WebKit.
-#if canImport(WebKit)
+// Not run on Apple's platforms yet: typechecked, and run on Linux against a fake of WebKit. tvOS and watchOS have a
+// module of this name in some SDKs, and no web views.
+#if canImport(WebKit) && !os(watchOS) && !os(tvOS)
 import WebKit
 
 /// Answers the schemes of mirrors in any number of views.
