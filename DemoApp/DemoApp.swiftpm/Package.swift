@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 // An App Playground: open the folder in Xcode, where a package beside it is reported to be found
-// (https://zenn.dev/kok_i/articles/c97656d4c766e4). Swift Playgrounds takes packages from servers only, so it needs a copy
-// with the library's URL. Not compiled by the package around it.
+// (https://zenn.dev/kok_i/articles/c97656d4c766e4). Swift Playgrounds takes packages from servers only, so it needs a
+// copy with the library's URL. Not compiled by the package around it.
 import AppleProductTypes
 import PackageDescription
 
