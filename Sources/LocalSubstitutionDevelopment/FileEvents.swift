@@ -1,176 +1,25 @@
 import Foundation
 
-// Darwin has no inotify, and Linux no sources for files.
-#if canImport(Darwin)
-/// Tells that something happened in directories, and to files in them.
-///
-/// A file that is written in place is no event of its directory here, so each file is open, too: half as many as the
-/// process may have open. Of the others only what makes, moves or removes them is told.
-/// https://developer.apple.com/documentation/dispatch/dispatchsource/2300040-makefilesystemobjectsource
-// Only accessed on the queue, until it is cancelled.
-final class FileEvents {
-    private let queue: DispatchQueue
-    private let happened: @Sendable () -> Void
-    private var sources: [String: (number: ino_t, source: any DispatchSourceFileSystemObject)] = [:]
-    /// How many files are open at most: the process needs others.
-    private let limit: Int
-
-    init(on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void) throws {
-        (self.queue, self.happened) = (queue, happened)
-        var limits = rlimit()
-        limit = getrlimit(RLIMIT_NOFILE, &limits) == 0 ? Int(clamping: limits.rlim_cur / 2) : 128
-    }
-
-    /// Watches these, and nothing else any more.
-    ///
-    /// - Parameters:
-    ///   - directories: With what is made, moved or removed in them.
-    ///   - files: In these directories.
-    ///   - places: Paths in other directories, of which nothing else is to be told; here it is all the same.
-    /// - Throws: ``WatchProblem`` when not even the first directory can be watched.
-    func watch(_ directories: [String], files: [String], places: [String]) throws {
-        let all = directories + places.map { ($0 as NSString).deletingLastPathComponent } + files + places
-        let wanted = Set(all)
-        for (path, watched) in sources where !wanted.contains(path) {
-            watched.source.cancel()
-            sources[path] = nil
-        }
-        for path in all { watch(path) }
-        if let folder = directories.first, sources[folder] == nil, access(folder, F_OK) == 0 {
-            throw WatchProblem.system(errno)
-        }
-    }
-
-    private func watch(_ path: String) {
-        var status = stat()
-        guard sources.count < limit || sources[path] != nil, stat(path, &status) == 0 else { return }
-        // The same name may lead to another file now.
-        if let watched = sources[path] {
-            if watched.number == status.st_ino { return }
-            watched.source.cancel()
-        }
-        let descriptor = open(path, O_EVTONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        let source = DispatchSource.makeFileSystemObjectSource(
-            fileDescriptor: descriptor,
-            eventMask: [.write, .extend, .delete, .rename, .revoke, .link, .attrib],
-            queue: queue
-        )
-        source.setEventHandler(handler: happened)
-        source.setCancelHandler { close(descriptor) }
-        source.resume()
-        sources[path] = (status.st_ino, source)
-    }
-
-    func cancel() {
-        for watched in sources.values { watched.source.cancel() }
-    }
-}
-#else
-/// Tells that something happened in directories (inotify(7)).
-// Only accessed on the queue, until it is cancelled.
-final class FileEvents {
-    private let descriptor: Int32
-    private let source: any DispatchSourceRead
-    /// By what inotify calls a directory: its path, and the names that are told; nil for all.
-    private var directories: [Int32: (path: String, names: Set<String>?)] = [:]
-
-    /// A file is told when it is closed, not with each part that is written to it.
-    private static let mask = UInt32(
-        IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
-            | IN_ATTRIB
-    )
-
-    init(on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void) throws {
-        let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-        guard descriptor >= 0 else {
-            let code = errno
-            throw WatchProblem(instance: code, hasDescriptors: Self.hasDescriptors)
-        }
-        self.descriptor = descriptor
-        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler { [weak self] in if self?.drain() == true { happened() } }
-        source.setCancelHandler { close(descriptor) }
-        source.resume()
-    }
-
+/// Tells that something happened in directories, without saying what; ``FolderWatcher`` looks.
+protocol FileEvents: AnyObject {
     /// Watches these, and nothing else any more.
     ///
     /// - Parameters:
     ///   - directories: With all that is in them.
-    ///   - files: In these directories, which tell of them.
-    ///   - places: Paths in other directories, of which nothing else is told.
+    ///   - places: Paths in other directories, of which nothing else need be told.
     /// - Throws: ``WatchProblem`` when the system watches no more.
-    func watch(_ directories: [String], files: [String], places: [String]) throws {
-        var wanted: [Int32: (path: String, names: Set<String>?)] = [:]
-        // Also of those that could be watched before there were too many.
-        defer {
-            for number in self.directories.keys where wanted[number] == nil { inotify_rm_watch(descriptor, number) }
-            self.directories = wanted
-        }
-        for path in directories {
-            if let number = try add(path) { wanted[number] = (path, nil) }
-        }
-        for place in places.map({ $0 as NSString }) {
-            let directory = place.deletingLastPathComponent
-            guard let number = try add(directory) else { continue }
-            let names = wanted[number].map { $0.names?.union([place.lastPathComponent]) } ?? [place.lastPathComponent]
-            wanted[number] = (directory, names)
-        }
-    }
+    func watch(_ directories: [String], places: [String]) throws
 
-    /// Watches a directory.
-    ///
-    /// - Returns: What inotify calls it; nil when there is none.
-    private func add(_ directory: String) throws -> Int32? {
-        let number = inotify_add_watch(descriptor, directory, Self.mask)
-        guard number < 0 else { return number }
-        // What nobody may look into tells nothing.
-        if [ENOENT, ENOTDIR, EACCES].contains(errno) { return nil }
-        throw WatchProblem(directory: errno)
-    }
-
-    func cancel() { source.cancel() }
-
-    /// Reads what happened.
-    ///
-    /// - Returns: Whether there was more than files that were made and are still to be written: those are told when
-    ///   they are closed.
-    private func drain() -> Bool {
-        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-        var isTold = false
-        while true {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return isTold }
-            var offset = 0
-            // wd, mask, cookie, len: four numbers of four bytes; then a name of `len` bytes.
-            while offset + 16 <= count {
-                let event = buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: inotify_event.self) }
-                let end = min(offset + 16 + Int(event.len), count)
-                let name = String(decoding: buffer[(offset + 16)..<end].prefix { $0 != 0 }, as: UTF8.self)
-                if isTelling(event, name) { isTold = true }
-                offset = end
-            }
-        }
-    }
-
-    private func isTelling(_ event: inotify_event, _ name: String) -> Bool {
-        // A watch that was removed, or events that were too many to be kept.
-        guard let directory = directories[event.wd] else { return event.mask & UInt32(IN_Q_OVERFLOW) != 0 }
-        if let names = directory.names, !names.contains(name) { return false }
-        let isMade = event.mask & UInt32(IN_CREATE) != 0 && event.mask & UInt32(IN_ISDIR) == 0
-        var status = stat()
-        guard isMade, lstat("\(directory.path)/\(name)", &status) == 0 else { return true }
-        // A link, also one that is not symbolic, is not written now.
-        return status.st_mode & S_IFMT != S_IFREG || status.st_nlink > 1
-    }
-
-    /// True while the process may open files.
-    private static var hasDescriptors: Bool {
-        let descriptor = open("/", O_RDONLY | O_CLOEXEC)
-        if descriptor >= 0 { close(descriptor) }
-        return descriptor >= 0
-    }
+    /// Ends it.
+    func cancel()
 }
-#endif
+
+/// Makes the events of this system; `happened` is called on `queue`.
+func systemEvents(on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void) throws -> any FileEvents {
+    // Darwin has no inotify, and Linux no sources for files.
+    #if os(Linux)
+    try InotifyEvents(on: queue, happened)
+    #else
+    DirectoryEvents(on: queue, happened)
+    #endif
+}

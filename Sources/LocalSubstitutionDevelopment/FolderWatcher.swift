@@ -1,7 +1,7 @@
 package import Foundation
 import LocalSubstitutionCache
 
-/// Tells when something below a folder is saved, made, moved or removed, without polling.
+/// Tells when something below a folder is saved, made, moved or removed.
 ///
 /// What editors do for one save (write in place; write aside and rename; delete and write again) is one change. What
 /// changes nothing that could be read is none. For the time in which an app is made: each change costs a look at the
@@ -14,7 +14,7 @@ package final class FolderWatcher: @unchecked Sendable {
     /// A file in the folder that may be a link to elsewhere.
     private let manifest: String?
     private let changed: @Sendable ([String]) -> Void
-    private var events: FileEvents?
+    private var events: (any FileEvents)?
     private var listing: FolderListing
     /// When the first of the events came that are waiting.
     private var firstEvent: DispatchTime?
@@ -31,9 +31,19 @@ package final class FolderWatcher: @unchecked Sendable {
     ///   - changed: Called with the paths that changed, on a queue of its own, one call at a time. Paths are relative
     ///     to the folder; names that begin with "." are not told, but ".well-known".
     /// - Throws: ``WatchProblem`` when the folder is not there, or the system watches no more.
-    package init(
+    package convenience init(
         _ folder: URL,
         manifest: URL? = nil,
+        _ changed: @escaping @Sendable (_ paths: [String]) -> Void
+    ) throws {
+        try self.init(folder, manifest: manifest, by: systemEvents, changed)
+    }
+
+    /// Begins to watch, by the events that `makeEvents` makes.
+    init(
+        _ folder: URL,
+        manifest: URL?,
+        by makeEvents: (DispatchQueue, @escaping @Sendable () -> Void) throws -> any FileEvents,
         _ changed: @escaping @Sendable (_ paths: [String]) -> Void
     ) throws {
         guard let path = try? FilePath(resolving: folder.path) else { throw WatchProblem.system(ENOENT) }
@@ -41,7 +51,7 @@ package final class FolderWatcher: @unchecked Sendable {
         self.manifest = manifest?.path
         self.changed = changed
         listing = FolderListing(of: path.text)
-        let events = try FileEvents(on: queue) { [weak self] in self?.touched() }
+        let events = try makeEvents(queue) { [weak self] in self?.touched() }
         self.events = events
         // What comes while directories are listed is seen afterwards.
         try queue.sync { try watch(events) }
@@ -52,15 +62,14 @@ package final class FolderWatcher: @unchecked Sendable {
         events?.cancel()
     }
 
-    private func watch(_ events: FileEvents) throws {
+    private func watch(_ events: any FileEvents) throws {
         // A directory may be filled before it is watched.
         var known: Set<String> = []
         while true {
             listing = FolderListing(of: folder.text)
             if known.isSuperset(of: listing.directories) { return }
             known.formUnion(listing.directories)
-            let files = listing.items.map { folder.text + "/" + $0.key }
-            try events.watch(listing.directories, files: files, places: places)
+            try events.watch(listing.directories, places: places)
         }
     }
 

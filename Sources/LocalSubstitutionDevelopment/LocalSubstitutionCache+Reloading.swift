@@ -6,10 +6,11 @@ extension LocalSubstitutionCache {
     /// Reloads whenever the manifest or one of its files is saved, for the time in which an app is made.
     ///
     /// What an editor does for one save is one reload. While the manifest has errors what was there stays, as with
-    /// ``reload()``; the report has remedies, as the designers' tool prints them. Nothing is polled: the system tells
-    /// what was saved. It ends with this cache; a second call replaces the closure of the first.
+    /// ``reload()``; the report has remedies, as the designers' tool prints them. It ends with this cache; a second
+    /// call replaces the closure of the first.
     ///
-    /// A simulator reads the designer's folder directly, so a save is seen in the running app:
+    /// A simulator reads the designer's folder directly, so a save is seen in the running app. A device cannot: the
+    /// folder lies on the Mac, and what it has in its bundle never changes.
     ///
     /// ```swift
     /// #if DEBUG
@@ -18,8 +19,9 @@ extension LocalSubstitutionCache {
     /// #endif
     /// ```
     ///
-    /// Cost: a look at the date of each file below the manifest's folder after every save. On Apple's platforms each
-    /// file and folder is kept open meanwhile, as far as the process may open more.
+    /// Cost: a look at the date of each file below the manifest's folder after every save. Linux tells of every save.
+    /// Apple's platforms tell of what is made, moved or removed; what is written in place is found by a look once a
+    /// second, and each folder is kept open meanwhile. (Not run there.)
     ///
     /// - Parameter report: Called after each reload, one call at a time, on a queue of the library's: with the paths
     ///   that changed, relative to the manifest's folder, or with what is wrong. Also called at once when the manifest

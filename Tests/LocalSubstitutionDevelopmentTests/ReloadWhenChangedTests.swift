@@ -92,6 +92,50 @@ struct ReloadWhenChangedTests {
         withExtendedLifetime(cache) {}
     }
 
+    /// Events that come when the test says so.
+    // The closure may be called anywhere.
+    private final class Prompted: FileEvents, @unchecked Sendable {
+        private(set) var happened: @Sendable () -> Void = {}
+
+        func made(_ happened: @escaping @Sendable () -> Void) -> Prompted {
+            self.happened = happened
+            return self
+        }
+
+        func watch(_ directories: [String], places: [String]) {}
+        func cancel() {}
+    }
+
+    @Test("Where the system does not say what was saved, the dates of the files do", arguments: Save.allCases)
+    func savesByDate(_ save: Save) async throws {
+        let (events, reports) = (Prompted(), Reports())
+        let watcher = try FolderWatcher(folder.url, manifest: manifest, by: { events.made($1) }) {
+            reports.append(.success($0))
+        }
+        // A look without a save finds nothing.
+        watcher.queue.sync { events.happened() }
+        try await perform(save, Data("new".utf8))
+        watcher.queue.sync { events.happened() }
+        while reports.all.isEmpty { try await Task.sleep(nanoseconds: 10_000_000) }
+        #expect(reports.all.count == 1 && reports.all.first?.contains("css/site.css") == true, "\(reports.all)")
+        withExtendedLifetime(watcher) {}
+    }
+
+    @Test("What is written in place is found where nobody tells of it")
+    func polled() async throws {
+        let reports = Reports()
+        let watcher = try FolderWatcher(folder.url, manifest: manifest, by: { PolledEvents(on: $0, $1) }) {
+            reports.append(.success($0))
+        }
+        for name in ["one", "two"] {
+            try folder.write("\(name)!", to: "css/site.css")
+            let count = reports.all.count
+            while reports.all.count == count { try await Task.sleep(nanoseconds: 10_000_000) }
+        }
+        #expect(reports.all.allSatisfy { $0 == "css/site.css" })
+        withExtendedLifetime(watcher) {}
+    }
+
     private func perform(_ save: Save, _ new: Data) async throws {
         switch save {
         case .inPlace:

@@ -1,0 +1,20 @@
+import Foundation
+
+/// Tells once a second that something may have happened: for systems that do not tell when a file is written in place.
+///
+/// Each time ``FolderWatcher`` looks at the date of every file in the folder: some milliseconds for a thousand files.
+// Only accessed on the queue.
+final class PolledEvents: FileEvents {
+    private let timer: any DispatchSourceTimer
+
+    init(on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void) {
+        timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
+        timer.setEventHandler(handler: happened)
+        timer.resume()
+    }
+
+    func watch(_ directories: [String], places: [String]) {}
+
+    func cancel() { timer.cancel() }
+}
