@@ -14,7 +14,7 @@ let package = Package(
         .plugin(name: "SubstituteEdit", targets: ["SubstituteEdit"]),
     ],
     targets: [
-        .target(name: "LocalSubstitutionCache"),
+        .target(name: "LocalSubstitutionCache", resources: [.copy("PrivacyInfo.xcprivacy")]),
         .target(name: "SubstitutionRules", dependencies: ["LocalSubstitutionCache"]),
         .target(name: "SubstitutionChecking", dependencies: ["LocalSubstitutionCache"]),
         .target(

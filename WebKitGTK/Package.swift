@@ -5,7 +5,11 @@ import PackageDescription
 let package = Package(
     name: "WebKitGTK",
     targets: [
-        .target(name: "LocalSubstitutionCache", path: "Library/LocalSubstitutionCache"),
+        .target(
+            name: "LocalSubstitutionCache",
+            path: "Library/LocalSubstitutionCache",
+            exclude: ["PrivacyInfo.xcprivacy"]
+        ),
         .target(
             name: "SubstitutionRules",
             dependencies: ["LocalSubstitutionCache"],

@@ -6,8 +6,7 @@ import PackageDescription
 // headers and pages say, and end the process at a breach of that contract; README.md lists it.
 let others = [
     "LocalSubstitutionDevelopment", "LocalSubstitutionWebViews", "LoopbackServer", "SubstituteCheckKit",
-    "SubstituteKit",
-    "SubstitutionChecking", "SubstitutionRules", "substitute", "substitute-check",
+    "SubstituteKit", "SubstitutionChecking", "SubstitutionRules", "substitute", "substitute-check",
 ]
 
 let package = Package(
@@ -16,8 +15,10 @@ let package = Package(
         .target(
             name: "LocalSubstitutionCache",
             path: ".",
-            exclude: ["Tests"] + others.map { "Library/\($0)" }
-                + ["Sessions", "LocalSubstitutionCache.docc"].map { "Library/LocalSubstitutionCache/\($0)" },
+            exclude: ["README.md", "Tests"] + others.map { "Library/\($0)" }
+                + ["Sessions", "LocalSubstitutionCache.docc", "PrivacyInfo.xcprivacy"].map {
+                    "Library/LocalSubstitutionCache/\($0)"
+                },
             sources: [
                 "Library/LocalSubstitutionCache/LocalSubstitutionCache.swift",
                 "Library/LocalSubstitutionCache/Archive",

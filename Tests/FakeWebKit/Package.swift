@@ -7,7 +7,11 @@ let package = Package(
     name: "FakeWebKit",
     targets: [
         .target(name: "WebKit"),
-        .target(name: "LocalSubstitutionCache", path: "Library/LocalSubstitutionCache"),
+        .target(
+            name: "LocalSubstitutionCache",
+            path: "Library/LocalSubstitutionCache",
+            exclude: ["PrivacyInfo.xcprivacy"]
+        ),
         .target(
             name: "SubstitutionRules",
             dependencies: ["LocalSubstitutionCache"],
