@@ -22,7 +22,7 @@ struct ArchiveFolder {
 
     private static let suffix = ".offlinecopy"
     /// The suffix of files that are being written; a process that ends while it writes leaves one behind.
-    private static let unfinishedSuffix = ".offlinepart"
+    static let unfinishedSuffix = ".offlinepart"
 
     /// Where the copy of a URL lies.
     ///
@@ -82,7 +82,7 @@ struct ArchiveFolder {
     /// The files of copies.
     func files() -> [(url: URL, size: Int, used: Date)] { files(Self.suffix) }
 
-    private func files(_ suffix: String) -> [(url: URL, size: Int, used: Date)] {
+    func files(_ suffix: String) -> [(url: URL, size: Int, used: Date)] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
         return names.filter { $0.hasSuffix(suffix) }.compactMap { name in
             let file = url.appendingPathComponent(name)
@@ -99,29 +99,5 @@ struct ArchiveFolder {
         // One that is put in its place meanwhile is found there.
         for file in files(Self.unfinishedSuffix) { unlink(file.url.path) }
         for file in files() { unlink(file.url.path) }
-    }
-
-    /// Makes room, beginning with the least recently used copies, and returns how many bytes the rest takes.
-    func trim() -> Int {
-        let files = files()
-        var total = files.reduce(unfinishedSize()) { $0 + $1.size }
-        for file in files.sorted(by: { $0.used < $1.used }) where total > capacity {
-            unlink(file.url.path)
-            total -= file.size
-        }
-        return total
-    }
-
-    /// What is being written just now, in bytes; removes what a process left that ended meanwhile.
-    private func unfinishedSize() -> Int {
-        files(Self.unfinishedSuffix).reduce(0) { total, file in
-            let descriptor = open(file.url.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
-            guard descriptor >= 0 else { return total }
-            defer { close(descriptor) }
-            // The lock of a process ends with it.
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return total + file.size }
-            unlink(file.url.path)
-            return total
-        }
     }
 }

@@ -106,12 +106,12 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
 class GuardedProtocol: URLProtocol {
     private lazy var load = GuardedLoad(
         for: self,
-        with: SessionLink.nextClass(for: request, behind: nil),
+        with: SystemProtocols.first(for: request),
         task.flatMap(InnerLoad.of)?.owner?.cachedResponse
     )
 
     override class func canInit(with request: URLRequest) -> Bool {
-        SessionLink.nextClass(for: request, behind: nil) != nil
+        SystemProtocols.first(for: request) != nil
     }
 
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }

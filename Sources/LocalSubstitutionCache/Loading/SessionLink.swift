@@ -95,26 +95,9 @@ private final class LinkedProtocol<Number>: SubstitutionProtocol {
 }
 
 extension [AnyClass] {
-    /// Without this library's.
-    var withoutSubstitutions: [AnyClass] { filter { !($0 is SubstitutionProtocol.Type) } }
-
     /// This library's, if there is one.
     fileprivate var substitution: SubstitutionProtocol.Type? {
         lazy.compactMap { $0 as? SubstitutionProtocol.Type }.first
-    }
-
-    /// The classes behind this library's.
-    fileprivate var behindSubstitutions: [AnyClass] {
-        Array(drop { !($0 is SubstitutionProtocol.Type) }).withoutSubstitutions
-    }
-}
-
-extension URLSessionConfiguration {
-    /// The same, without this library's protocols: what sessions would load with if it were not there.
-    func withoutSubstitutions() -> URLSessionConfiguration {
-        guard let copy = copy() as? URLSessionConfiguration else { return .ephemeral }
-        copy.protocolClasses = copy.protocolClasses?.withoutSubstitutions
-        return copy
     }
 }
 
@@ -124,7 +107,7 @@ extension URLSessionConfiguration {
 extension SessionLink {
     /// The class for a configuration that lists these other ones; sessions made with it are not known.
     static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
-        if others.allSatisfy({ isSystemClass($0) }) { return SubstitutionProtocol.self }
+        if others.allSatisfy({ SystemProtocols.contains($0) }) { return SubstitutionProtocol.self }
         return locked { seen in
             let key = others.map { ObjectIdentifier($0) }
             if let link = unregistered[key] { return link.protocolClass }
@@ -148,7 +131,9 @@ extension SessionLink {
             if registered === session { return true }
             // Behind the app's own classes, unless it has put this library's before them.
             let isOwn = { (each: AnyClass) in each is SubstitutionProtocol.Type }
-            let place = classes.firstIndex(where: isOwn) ?? classes.firstIndex(where: isSystemClass) ?? classes.endIndex
+            let place =
+                classes.firstIndex(where: isOwn) ?? classes.firstIndex(where: SystemProtocols.contains)
+                ?? classes.endIndex
             classes.removeAll(where: isOwn)
             let link = make(others: Array(classes[place...]), &seen)
             link.registered = session
@@ -161,15 +146,10 @@ extension SessionLink {
     /// The class that would load `request` if this library were not there; nil for none.
     static func nextClass(for request: URLRequest, behind link: SessionLink?) -> URLProtocol.Type? {
         let listed = link.flatMap { $0.session?.configuration.protocolClasses?.behindSubstitutions ?? $0.others }
-        let classes = (listed ?? []) + systemClasses
-        return classes.lazy.compactMap { $0 as? URLProtocol.Type }.first { $0.canInit(with: request) }
+        return SystemProtocols.first(for: request, behind: listed ?? [])
     }
 
     static var registeredClass: SubstitutionProtocol.Type { SubstitutionProtocol.self }
-
-    static func isSystemClass(_ protocolClass: AnyClass) -> Bool { systemClasses.contains { $0 == protocolClass } }
-
-    private static let systemClasses = (URLSessionConfiguration.default.protocolClasses ?? []).withoutSubstitutions
 }
 #else
 extension SessionLink {

@@ -34,7 +34,7 @@ public import Foundation
 /// ([Apple on `URLProtocol`](https://developer.apple.com/documentation/foundation/urlprotocol)).
 ///
 /// The app makes no instances of it. Cost: for each request of such a session one look-up, as the cache makes.
-public class SubstitutionProtocol: URLProtocol {
+public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     /// What is known of the sessions that list this very class.
     class var link: SessionLink? { nil }
 
@@ -133,7 +133,7 @@ public class SubstitutionProtocol: URLProtocol {
     #if canImport(FoundationNetworking) && !APPLE_LOADING
     private lazy var nextClass = SessionLink.nextClass(for: request, behind: Self.link)
 
-    private var next: Route.Next { nextClass.map { SessionLink.isSystemClass($0) ? .system : .app } ?? .none }
+    private var next: Route.Next { nextClass.map { SystemProtocols.contains($0) ? .system : .app } ?? .none }
 
     private var receiver: Route.Receiver {
         // A task's own delegate may belong to another session, which was made from the configuration of this one.
@@ -178,14 +178,5 @@ public class SubstitutionProtocol: URLProtocol {
         #if canImport(FoundationNetworking) && !APPLE_LOADING
         if wasFinished { client = nil }
         #endif
-    }
-}
-
-extension URLProtocolClient {
-    /// Tells a whole answer, which is not to be stored.
-    func deliver(_ answer: CachedURLResponse, as owner: URLProtocol) {
-        urlProtocol(owner, didReceive: answer.response, cacheStoragePolicy: .notAllowed)
-        if !answer.data.isEmpty { urlProtocol(owner, didLoad: answer.data) }
-        urlProtocolDidFinishLoading(owner)
     }
 }

@@ -38,7 +38,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     ///   - fallback: What may answer instead of the network.
     ///   - protocolClass: The class that loads.
     init?(for owner: URLProtocol, _ fallback: Fallback?, with protocolClass: URLProtocol.Type?) {
-        isSystemClass = protocolClass.map(SessionLink.isSystemClass) ?? true
+        isSystemClass = protocolClass.map(SystemProtocols.contains) ?? true
         state = State(fallback: fallback)
         // Without a fallback what the cache has is an entry's file, which does not answer here.
         super.init(for: owner, with: protocolClass, fallback == nil ? nil : owner.cachedResponse)

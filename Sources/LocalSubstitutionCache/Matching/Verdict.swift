@@ -64,17 +64,6 @@ extension SubstitutionTable {
 }
 
 extension URLRequest {
-    /// The method, if a file can answer it.
-    ///
-    /// Methods are case-sensitive (RFC 9110 §9.1).
-    package var fileMethod: FileMethod? {
-        switch httpMethod {
-        case "GET": .get
-        case "HEAD": .head
-        default: nil
-        }
-    }
-
     /// Whether a part may be asked for, and whether the request carries credentials of its own.
     ///
     /// One look at all names, which costs less than asking for each.

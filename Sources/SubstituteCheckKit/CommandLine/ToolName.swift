@@ -1,8 +1,5 @@
 /// The words by which a person calls this tool.
 package struct ToolName: Sendable {
-    /// The commands that the package manager asks about: they write to the package's folder or use the network.
-    package static let withPermission: Set = ["init", "import", "add", "outdated", "update", "preview", "webextension"]
-
     /// In it the command plugins name the verb that they were called by.
     private let environment: [String: String]
 
@@ -15,7 +12,8 @@ package struct ToolName: Sendable {
     package func words(_ name: String) -> String {
         guard environment["SUBSTITUTE_VERB"] != nil else { return "substitute \(name)" }
         // The verb decides about permissions.
-        let verb = Self.withPermission.contains(String(name.prefix { $0 != " " })) ? "substitute-edit" : "substitute"
+        let verb =
+            CommandPermissions.needed.contains(String(name.prefix { $0 != " " })) ? "substitute-edit" : "substitute"
         return "swift package \(verb) \(name)"
     }
 }

@@ -14,7 +14,7 @@ struct Command: Sendable {
     let discussion: String
     let example: String
     /// Whether it may write to the package's folder or use the network, for which the package manager asks first.
-    var needsPermission: Bool { ToolName.withPermission.contains(name) }
+    var needsPermission: Bool { CommandPermissions.needed.contains(name) }
     /// Runs the command and returns the status to exit with.
     let run: @Sendable (Arguments, Console) async throws -> Int32
 

@@ -59,6 +59,23 @@ struct AppleLoadingTests {
         }
     }
 
+    @Test("What a redirect led to is kept for the URL that was asked for")
+    func copyAfterRedirect() async throws {
+        let app = try App(archive: true)
+        Network.shared.answer = { exchange in
+            let isFirst = exchange.request.url?.path == "/page"
+            isFirst ? exchange.redirect(to: "https://h/next") : exchange.answer(200, "kept", ["ETag": "\"1\""])
+        }
+        for (isOffline, events) in [
+            (false, ["redirect to https://h/next", "200 from https://h/next", "kept", "end"]),
+            (true, ["200 from https://h/next", "kept", "end"]),
+        ] {
+            let client = Client()
+            Network.shared.isOffline = isOffline
+            #expect(try await client.events(of: "https://h/page", in: app.session(client)) == events)
+        }
+    }
+
     @Test("A redirect that the app follows leads on, however late it decides", arguments: [false, true])
     func followedLate(isShared: Bool) async throws {
         let app = try App()

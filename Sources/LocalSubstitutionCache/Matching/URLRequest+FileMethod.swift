@@ -1,0 +1,19 @@
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+package import FoundationNetworking
+#else
+package import Foundation
+#endif
+
+extension URLRequest {
+    /// The method, if a file can answer it.
+    ///
+    /// Methods are case-sensitive (RFC 9110 §9.1).
+    package var fileMethod: FileMethod? {
+        switch httpMethod {
+        case "GET": .get
+        case "HEAD": .head
+        default: nil
+        }
+    }
+}
