@@ -43,9 +43,8 @@ public import FoundationNetworking
 /// A copy stays until another 200 replaces it. A page that is gone leaves its copy; a redirect to a login page that
 /// answers with 200 replaces it.
 ///
-/// On Apple's platforms (where it has not been run) only `URLSession.shared` and registered sessions are asked for it,
-/// and redirects are kept for their last URL. On watchOS, which asks no protocol of an app, it keeps and answers
-/// nothing.
+/// On Apple's platforms (where it has not been run) only `URLSession.shared` and registered sessions are asked for it.
+/// On watchOS, which asks no protocol of an app, it keeps and answers nothing.
 ///
 /// - Important: Call ``removeAll()`` when a person signs out. Copies are not encrypted, and one that was kept with
 ///   credentials is replayed to every request with the same URL.

@@ -81,8 +81,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     func start() {
         guard stage == .idle, let request = owner?.request else { return deliver() }
         stage = .undecided
+        // Where a file or copy can answer, nobody waits for a connection.
+        let canWait = session.waits && fallback?.answer(after: .offline) == nil
         session.command { [self] in
-            let task = session.task(for: request)
+            let task = session.task(for: request, canWait: canWait)
             self.task = task
             Self.lock.withLock { Self.loads[ObjectIdentifier(task)] = self }
             if session.runsTasks { task.resume() }
@@ -180,62 +182,92 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         add { $0.last = .end(error) }
     }
 
+    /// Asks the app about a redirect, and goes on when it has decided.
     func didRedirect(
         _ response: HTTPURLResponse,
         _ request: URLRequest,
         _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let app = appSession, let task = owner?.task else { return decide(request, completionHandler) }
+        guard !isOver else { return InnerSession.abandon(completionHandler) }
+        let request = InnerSession.unmarked(request)
+        guard let app = appSession, let task = owner?.task, let delegate = app.redirectDelegate(of: task) else {
+            return decided(request, completionHandler)
+        }
         app.delegateQueue.addOperation { [self] in
-            app.askDelegate(of: task, about: response, leadingTo: request) { [self] next in
-                thread.enter { [self] in decide(next, completionHandler) }
+            // After its end a delegate is told nothing of a task.
+            guard !task.hasEnded else { return InnerSession.abandon(completionHandler) }
+            delegate(response, request) { [self] next in
+                thread.enter { [self] in decided(next, completionHandler) }
             }
         }
     }
 
+    /// Whether nothing may be told any more.
+    private var isOver: Bool { stage != .undecided || owner?.task?.hasEnded ?? false }
+
     /// Goes on after the app has decided about a redirect; nil for the 3xx itself.
-    private func decide(_ next: URLRequest?, _ completionHandler: @escaping @Sendable (URLRequest?) -> Void) {
-        if let answer = next.flatMap({ fallback?.answer(redirectedTo: $0) }) { return self.answer(answer) }
+    private func decided(_ next: URLRequest?, _ completionHandler: @escaping @Sendable (URLRequest?) -> Void) {
+        guard !isOver else { return InnerSession.abandon(completionHandler) }
+        // What the app refuses to follow is the answer, whatever becomes of it.
+        guard let next else {
+            fallback = nil
+            return follow(nil, completionHandler)
+        }
+        guard let answer = fallback?.answer(redirectedTo: next) else { return follow(next, completionHandler) }
+        InnerSession.abandon(completionHandler)
+        self.answer(answer)
+    }
+
+    private func follow(_ next: URLRequest?, _ completionHandler: @escaping @Sendable (URLRequest?) -> Void) {
         session.command { [self] in
-            // Linux ends the process when a task that was cancelled is told where a redirect leads.
-            if !isCancelled { completionHandler(next.map(InnerSession.marked)) }
+            if isCancelled {
+                InnerSession.abandon(completionHandler)
+            } else {
+                completionHandler(next.map(InnerSession.marked))
+            }
         }
     }
 }
 
+extension URLSessionTask {
+    /// Whether the task was cancelled, or is done.
+    fileprivate var hasEnded: Bool { state == .canceling || state == .completed }
+}
+
 extension URLSession {
-    /// Asks the delegate of a task, or of its session, whether and where a redirect is followed.
-    ///
-    /// Called on the delegate's queue.
-    fileprivate func askDelegate(
-        of task: URLSessionTask,
-        about response: HTTPURLResponse,
-        leadingTo request: URLRequest,
-        decision: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        let delegates = [task.delegate, delegate as? any URLSessionTaskDelegate].lazy.compactMap(\.self)
-        for delegate in delegates {
-            // In Objective-C a delegate may lack the method. "Methods not implemented on this delegate will still be
-            // forwarded to the session delegate", says NSURLSession.h of a task's.
-            #if canImport(FoundationNetworking)
-            return delegate.urlSession(
-                self,
-                task: task,
-                willPerformHTTPRedirection: response,
-                newRequest: request,
-                completionHandler: decision
-            )
-            #else
-            let asked: Void? = delegate.urlSession?(
-                self,
-                task: task,
-                willPerformHTTPRedirection: response,
-                newRequest: request,
-                completionHandler: decision
-            )
-            if asked != nil { return }
-            #endif
+    fileprivate typealias RedirectDelegate =
+        @Sendable (
+            _ response: HTTPURLResponse, _ request: URLRequest, _ decision: @escaping @Sendable (URLRequest?) -> Void
+        ) -> Void
+
+    /// Who decides about the redirects of a task, to be called on the delegate's queue; nil for nobody.
+    fileprivate func redirectDelegate(of task: URLSessionTask) -> RedirectDelegate? {
+        let delegates = [task.delegate, delegate as? any URLSessionTaskDelegate].compactMap(\.self)
+        if delegates.isEmpty { return nil }
+        return { [self] response, request, decision in
+            for delegate in delegates {
+                // In Objective-C a delegate may lack the method. "Methods not implemented on this delegate will still
+                // be forwarded to the session delegate", says NSURLSession.h of a task's.
+                #if canImport(FoundationNetworking)
+                return delegate.urlSession(
+                    self,
+                    task: task,
+                    willPerformHTTPRedirection: response,
+                    newRequest: request,
+                    completionHandler: decision
+                )
+                #else
+                let asked: Void? = delegate.urlSession?(
+                    self,
+                    task: task,
+                    willPerformHTTPRedirection: response,
+                    newRequest: request,
+                    completionHandler: decision
+                )
+                if asked != nil { return }
+                #endif
+            }
+            decision(request)
         }
-        decision(request)
     }
 }

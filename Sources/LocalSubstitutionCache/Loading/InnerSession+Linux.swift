@@ -33,6 +33,13 @@ extension InnerSession {
 
     // Registered classes come behind the system's, which takes the request; and no mark survives a copy of it.
     static func marked(_ request: URLRequest) -> URLRequest { request }
+    static func unmarked(_ request: URLRequest) -> URLRequest { request }
     static func isMarked(_ request: URLRequest) -> Bool { false }
+
+    // Linux fails without a connection, and ends the process when a task that was cancelled is told where a redirect
+    // leads.
+    static func waits(_ configuration: URLSessionConfiguration) -> Bool { false }
+    static func failingAtOnce(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration { configuration }
+    static func abandon(_ completionHandler: (URLRequest?) -> Void) {}
 }
 #endif

@@ -8,14 +8,16 @@ import FoundationNetworking
 /// A session of the library's own in which ``InnerLoad``s ask the network as one session of the app would.
 ///
 /// It has the configuration of that session, and with it the cookies, credentials, headers and limits; nothing of
-/// another. It does not list `SubstitutionProtocol`, so that it never asks itself, but every other class.
+/// another. It does not list `SubstitutionProtocol`, so that it never asks itself, but every other class. (Classes that
+/// the app has registered serve the shared session alone, and so no redirect of a load here.)
 // `live` and `hasEnded` are only touched by commands.
 final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     /// Whether tasks are resumed; not in tests that tell the loads themselves what happens.
     let runsTasks: Bool
     private let configuration: URLSessionConfiguration
-    /// Made with the first task; it keeps this object, its delegate, until it is invalidated.
-    private var live: URLSession?
+    /// Made with their first tasks, by whether they wait for connectivity; they keep this object, their delegate, until
+    /// they are invalidated.
+    private var live: [Bool: URLSession] = [:]
     private var hasEnded = false
 
     init(like configuration: URLSessionConfiguration, runsTasks: Bool = true) {
@@ -31,11 +33,24 @@ final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable 
     /// Foundation on Linux calls the protocols of all sessions on one queue; starting and cancelling both wait for it.
     func command(_ body: @escaping @Sendable () -> Void) { commands.async(execute: body) }
 
+    /// Whether the app's session waits for connectivity instead of failing.
+    var waits: Bool { Self.waits(configuration) }
+
     /// Makes a task; called by commands.
-    func task(for request: URLRequest) -> URLSessionDataTask {
+    ///
+    /// - Parameters:
+    ///   - request: What it loads.
+    ///   - canWait: Whether it may wait for connectivity, if the app's session does.
+    /// - Returns: The task.
+    func task(for request: URLRequest, canWait: Bool = false) -> URLSessionDataTask {
         let session =
-            live ?? URLSession(configuration: configuration, delegate: self, delegateQueue: Self.delegateQueue())
-        live = hasEnded ? nil : session
+            live[canWait]
+            ?? URLSession(
+                configuration: canWait ? configuration : Self.failingAtOnce(configuration),
+                delegate: self,
+                delegateQueue: Self.delegateQueue()
+            )
+        live[canWait] = hasEnded ? nil : session
         defer { if hasEnded { session.finishTasksAndInvalidate() } }
         return session.dataTask(with: Self.marked(request))
     }
@@ -43,8 +58,8 @@ final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable 
     /// Lets go of what was made for the app's session, when its last load has ended.
     func end() {
         command { [self] in
-            live?.finishTasksAndInvalidate()
-            (live, hasEnded) = (nil, true)
+            for session in live.values { session.finishTasksAndInvalidate() }
+            (live, hasEnded) = ([:], true)
         }
     }
 

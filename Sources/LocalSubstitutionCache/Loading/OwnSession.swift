@@ -32,4 +32,7 @@ package enum OwnSession {
 
     /// The same request, which no protocol of this library takes, whichever session asks registered classes.
     package static func unsubstituted(_ request: URLRequest) -> URLRequest { InnerSession.marked(request) }
+
+    /// The same request, which they take again: one that a redirect made of an unsubstituted one.
+    package static func substituted(_ request: URLRequest) -> URLRequest { InnerSession.unmarked(request) }
 }

@@ -29,7 +29,9 @@ extension URLSession {
     ///
     /// - Returns: Whether the session asks ``SubstitutionProtocol``. Always on Linux, also without the line about the
     ///   configuration. On Apple's platforms only if its configuration had `useSubstitutions()` called on it, and no
-    ///   other living session with that configuration is registered. On watchOS nothing comes of it.
+    ///   other living session with that configuration is registered: what a second one loads behind a condition is
+    ///   loaded as the first would, and the first one's delegate is asked about redirects, so give each a configuration
+    ///   of its own. On watchOS nothing comes of it.
     @discardableResult
     public func registerForSubstitutions() -> Bool { SessionLink.register(self) }
 }

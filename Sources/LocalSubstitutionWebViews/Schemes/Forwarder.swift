@@ -88,7 +88,9 @@ final class Forwarder: Sendable {
 
     /// Makes a task of the session that answers its URL.
     fileprivate func task(for request: URLRequest, _ server: SchemeServer) -> URLSessionDataTask {
-        if server.cache.asksNetworkFirst(for: request) { return conditional.dataTask(with: request) }
+        if server.cache.asksNetworkFirst(for: request) {
+            return conditional.dataTask(with: OwnSession.substituted(request))
+        }
         return plain.dataTask(with: OwnSession.unsubstituted(request))
     }
 }

@@ -12,6 +12,7 @@ package final class Network: @unchecked Sendable {
         var answer: @Sendable (Exchange) -> Void = { _ in }
         var asked: [Exchange] = []
         var isOffline = false
+        var waiting = 0
         var asksRegisteredClasses = false
     }
 
@@ -31,6 +32,11 @@ package final class Network: @unchecked Sendable {
         get { lock.withLock { values.asksRegisteredClasses } }
         set { lock.withLock { values.asksRegisteredClasses = newValue } }
     }
+
+    /// How many requests wait for it.
+    package var waiting: Int { lock.withLock { values.waiting } }
+
+    fileprivate func wait() { lock.withLock { values.waiting += 1 } }
 
     /// The requests that reached it.
     package var asked: [Exchange] { lock.withLock { values.asked } }
@@ -70,7 +76,7 @@ package final class Exchange: Load, @unchecked Sendable {
     func start() {
         guard Network.shared.isOffline else { return Network.shared.take(self) }
         // "Waits for connectivity": no error comes until there is some, or the resource's time-out, which is days.
-        if !waits { end(URLError(.notConnectedToInternet)) }
+        if waits { Network.shared.wait() } else { end(URLError(.notConnectedToInternet)) }
     }
 
     func stop() { lock.withLock { isStopped = true } }
@@ -92,8 +98,8 @@ package final class Exchange: Load, @unchecked Sendable {
         end()
     }
 
-    /// Answers with a 302; where the delegate refuses it, it is the answer itself.
-    package func redirect(to address: String) {
+    /// Answers with a 302; where the delegate refuses it, it is the answer itself, or the load ends with an error.
+    package func redirect(to address: String, endsWith error: (any Error)? = nil) {
         guard !hasStopped, let url = request.url, let next = URL(string: address),
             let response = HTTPURLResponse(
                 url: url,
@@ -106,7 +112,7 @@ package final class Exchange: Load, @unchecked Sendable {
         var followed = original
         followed.url = next
         task.redirect(response, to: followed) { [self] next in
-            guard let next else { return answer(302, "Found", ["Location": address]) }
+            guard let next else { return error.map { end($0) } ?? answer(302, "Found", ["Location": address]) }
             guard !hasStopped else { return }
             stop()
             task.begin(next)

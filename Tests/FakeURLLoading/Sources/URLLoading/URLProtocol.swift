@@ -64,6 +64,10 @@ open class URLProtocol: NSObject {
         request.value(forHTTPHeaderField: prefix + key)
     }
 
+    open class func removeProperty(forKey key: String, in request: NSMutableURLRequest) {
+        request.setValue(nil, forHTTPHeaderField: prefix + key)
+    }
+
     static let prefix = "Property-Of-Request-"
 }
 

@@ -171,8 +171,9 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         delegate ?? session.delegate as? any URLSessionTaskDelegate
     }
 
+    // What a load still says of a task that has ended reaches nobody.
     func receive(_ response: URLResponse) {
-        guard let task = self as? URLSessionDataTask else { return }
+        guard state == .running, let task = self as? URLSessionDataTask else { return }
         lock.withLock { values.response = response }
         session.delegateQueue.addOperation { [session, taskDelegate] in
             (taskDelegate as? any URLSessionDataDelegate)?
@@ -181,7 +182,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     }
 
     func receive(_ data: Data) {
-        guard let task = self as? URLSessionDataTask else { return }
+        guard state == .running, let task = self as? URLSessionDataTask else { return }
         session.delegateQueue.addOperation { [session, taskDelegate] in
             (taskDelegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: data)
         }

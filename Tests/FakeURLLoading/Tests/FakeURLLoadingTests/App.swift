@@ -22,7 +22,8 @@ final class App: @unchecked Sendable {
         let manifest = """
             {
               "https://h/a": "file.txt",
-              "https://h/late": { "file": "file.txt", "when": ["offline", 404] }
+              "https://h/late": { "file": "file.txt", "when": ["offline", 404] },
+              "https://h/gone": { "file": "file.txt", "when": 404 }
             }
             """
         cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder)
@@ -46,6 +47,17 @@ final class App: @unchecked Sendable {
     }
 }
 
+/// Requests in their order.
+// Mutable state is only accessed inside the lock.
+final class Requests: @unchecked Sendable {
+    private let lock = NSLock()
+    private var requests: [URLRequest] = []
+
+    var all: [URLRequest] { lock.withLock { requests } }
+
+    func append(_ request: URLRequest) { lock.withLock { requests.append(request) } }
+}
+
 /// A delegate that writes down what it is told, in order.
 final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     typealias Decision = @Sendable (URLRequest, @escaping @Sendable (URLRequest?) -> Void) -> Void
@@ -67,6 +79,7 @@ final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
     private func note(_ event: String, _ task: URLSessionTask, isEnd: Bool = false) {
         let waiting = lock.withLock { () -> CheckedContinuation<Void, Never>? in
+            if hasEnded { Issue.record("\(event) was told after the end") }
             told.append(event)
             if isEnd { hasEnded = true }
             return isEnd ? self.waiting : nil
@@ -77,7 +90,12 @@ final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
     /// What a task in a session was told, to its end.
     func events(of address: String, in session: URLSession) async throws -> [String] {
-        let task = session.dataTask(with: URLRequest(url: try #require(URL(string: address))))
+        try await events(of: URLRequest(url: #require(URL(string: address))), in: session)
+    }
+
+    /// The same, of a request.
+    func events(of request: URLRequest, in session: URLSession) async throws -> [String] {
+        let task = session.dataTask(with: request)
         if session === URLSession.shared { task.delegate = self }
         task.resume()
         await withCheckedContinuation { continuation in

@@ -46,6 +46,19 @@ struct AppleLoadingTests {
         #expect(session.configuration.waitsForConnectivity == waits, "the app's own stays as it is")
     }
 
+    @Test("Where nothing can answer without a connection, a session that waits for one goes on waiting")
+    func waits() async throws {
+        let app = try App()
+        let client = Client()
+        Network.shared.isOffline = true
+        let session = app.session(client) { $0.waitsForConnectivity = true }
+        let task = session.dataTask(with: URLRequest(url: try #require(URL(string: "https://h/gone"))))
+        task.resume()
+        while Network.shared.waiting == 0 { await Task.yield() }
+        #expect(task.state == .running)
+        task.cancel()
+    }
+
     @Test("The last good copy answers without a connection, also in a session that waits for one")
     func copy() async throws {
         let app = try App(archive: true)
@@ -107,6 +120,47 @@ struct AppleLoadingTests {
         Network.shared.answer = { $0.redirect(to: "https://h/a") }
         let events = try await client.events(of: "https://h/late", in: app.session(client))
         #expect(events == ["redirect to https://h/a", "200 from https://h/a", "a file", "end"])
+        #expect(Network.shared.asked.count == 1)
+    }
+
+    @Test("The request of a redirect is substituted when the app loads it itself")
+    func loadedAnew() async throws {
+        let app = try App()
+        let requests = Requests()
+        let client = Client(decide: { request, follow in
+            requests.append(request)
+            follow(nil)
+        })
+        Network.shared.answer = { exchange in
+            exchange.request.url?.path == "/late"
+                ? exchange.redirect(to: "https://h/a") : exchange.answer(200, "network")
+        }
+        let session = app.session(client)
+        _ = try await client.events(of: "https://h/late", in: session)
+        let other = Client()
+        let events = try await other.events(of: #require(requests.all.first), in: app.session(other))
+        #expect(events == ["200 from https://h/a", "a file", "end"])
+    }
+
+    @Test("What the app refuses to follow is no lack of a connection, whatever becomes of it")
+    func refusedAndLost() async throws {
+        let app = try App()
+        let client = Client(decide: { $1(nil) })
+        Network.shared.answer = { $0.redirect(to: "https://h/next", endsWith: URLError(.timedOut)) }
+        let events = try await client.events(of: "https://h/late", in: app.session(client))
+        #expect(events == ["redirect to https://h/next", "error -1001"])
+    }
+
+    @Test("A delegate that cancels while it decides is asked for nothing more, and the network neither")
+    func cancelledWhileDeciding() async throws {
+        let app = try App()
+        let client = Client(
+            decide: { $1($0) },
+            onEvent: { event, task in if event.hasPrefix("redirect") { task.cancel() } }
+        )
+        Network.shared.answer = { $0.redirect(to: "https://h/next") }
+        let events = try await client.events(of: "https://h/late", in: app.session(client))
+        #expect(events == ["redirect to https://h/next", "error -999"])
         #expect(Network.shared.asked.count == 1)
     }
 
