@@ -10,7 +10,8 @@ public import FoundationNetworking
 
 /// Keeps the last good copy of what the network answered, and replays it when there is no connection.
 ///
-/// "Online, normal caching; offline, the last version of the page." It is switched on when the cache is installed:
+/// Online, caches work as always; offline, the last version of the page is shown. It is switched on when the cache is
+/// installed:
 ///
 /// ```swift
 /// let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]

@@ -25,8 +25,8 @@ struct CallingThread {
     func enter(_ body: @escaping @Sendable () -> Void) { perform(body) }
 }
 
-/// The client is told each part as it arrives, but no redirect: URL loading would ask the app, and say nothing when the
-/// app refuses it, so that the app would wait for its time-out.
+/// The client is told each part as it arrives, but no redirect: URL loading would ask the app, and is reported to say
+/// nothing when the app refuses it, so that the app would wait for its time-out.
 extension InnerLoad {
     /// The client passes each part on to whoever gets the body.
     struct Receiver {

@@ -8,7 +8,8 @@ import FoundationNetworking
 #endif
 
 extension InnerSession {
-    /// Whether loads without a connection wait for one, for days if need be (NSURLSession.h on `waitsForConnectivity`).
+    /// Whether loads without a connection wait for one, until the time-out for the resource (NSURLSession.h on
+    /// `waitsForConnectivity`).
     static func waits(_ configuration: URLSessionConfiguration) -> Bool { configuration.waitsForConnectivity }
 
     /// The same, but that loads without a connection fail: only then a file or copy can answer.

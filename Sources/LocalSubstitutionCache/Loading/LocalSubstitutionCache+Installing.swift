@@ -12,7 +12,8 @@ extension LocalSubstitutionCache {
     /// before other code makes sessions: a session keeps the cache that was shared when its configuration was made. (On
     /// Linux the first call also reaches `URLSession.shared`, so there the order is free; but that session must not be
     /// loading at that moment, because Foundation reads its configuration without a lock.) A second call has no
-    /// effect except for the archive; a call on another instance replaces the first. Later calls may come at any time.
+    /// effect except for the archive; a call on another instance replaces the first. Later calls are safe for this
+    /// library; NSURLCache.h asks to set the shared cache while nobody else holds the old one.
     ///
     /// - Parameter archive: Keeps copies of what the network answers, and replays them when there is no connection;
     ///   none without it.
