@@ -113,19 +113,9 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
         end()
     }
 
-    /// The delegate is asked; another load follows, or nothing.
+    /// The library follows redirects itself: after this one an app that refuses is told nothing more.
     func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse) {
-        check("a redirect", in: .begun)
-        guard let response = redirectResponse as? HTTPURLResponse else { fatalError("a redirect without a response") }
-        task.redirect(response, to: request) { [self] next in
-            guard let next else { return }
-            perform { [self] in
-                isStopped = true
-                loader?.stopLoading()
-                task.begin(next)
-            }
-            end()
-        }
+        fatalError("a redirect told")
     }
 
     func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
