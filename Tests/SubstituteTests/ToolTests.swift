@@ -329,7 +329,7 @@ struct ToolTests {
             let bash = try #require(Program.find("bash"))
             return try await Program.run(bash, ["-c", call]).output.split(separator: "\n").map(String.init)
         }
-        #expect(try await completed(["substitute", "c"]) == ["check", "completions"])
+        #expect(try await completed(["substitute", "c"]) == ["capture", "check", "completions"])
         #expect(try await completed(["substitute", "check", "--b"]) == ["--budget"])
         #expect(try await completed(["substitute", "check", "--format", ""]) == ["text", "json", "github", "sarif"])
         #expect(try await completed(["substitute", "completions", "z"]) == ["zsh"])

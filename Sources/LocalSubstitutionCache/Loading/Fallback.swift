@@ -37,10 +37,7 @@ struct Fallback {
     /// What answers after `outcome`; nil when the network's answer stands.
     func answer(after outcome: Outcome) -> CachedURLResponse? {
         switch source {
-        case .file(let match):
-            guard match.row.conditions.contains(where: outcome.fulfils) else { return nil }
-            let status = CacheStatus.forwarded(status: outcome.status, detail: match.row.file)
-            return match.response(to: request, cacheStatus: status)
+        case .file(let match): return match.response(to: request, after: outcome)
         case .copy(let archive):
             guard outcome == .offline, let copy = archive.answer(to: request) else { return nil }
             // A manifest that names the URL where the copy came from has the last word on it.

@@ -30,12 +30,27 @@ extension SubstitutionTable {
         Explanation(request, self, advice)
     }
 
-    /// The response to a request that a file answers without asking the network; nil for every other request.
-    package func response(to request: URLRequest) -> HTTPURLResponse? {
+    /// The answer to a request that a file answers without asking the network; nil for every other request.
+    package func answer(to request: URLRequest) -> CachedURLResponse? {
         switch verdict(on: request) {
-        case .answered(let match), .answeredByProtocol(let match, _):
-            match.response(to: request)?.response as? HTTPURLResponse
+        case .answered(let match), .answeredByProtocol(let match, _): match.response(to: request)
         case .afterNetwork, .leftAlone, .unnamed: nil
         }
+    }
+
+    /// Whether a file answers the request when what becomes of it on the network fulfils a condition.
+    package func mayAnswerAfterNetwork(_ request: URLRequest) -> Bool {
+        if case .afterNetwork = verdict(on: request) { true } else { false }
+    }
+
+    /// The answer to a request after the network was asked; nil when the network's answer stands.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - status: What the server answered; nil when there was no connection.
+    /// - Returns: The whole file.
+    package func answer(to request: URLRequest, afterStatus status: Int?) -> CachedURLResponse? {
+        guard case .afterNetwork(let match) = verdict(on: request) else { return nil }
+        return match.response(to: request, after: status.map(Outcome.status) ?? .offline)
     }
 }

@@ -78,14 +78,14 @@ package final class SubstitutionTable: @unchecked Sendable {
             return isExact ? prepared : row.representation.whole(for: url)
         }
 
-        /// The answer to the request after the network was asked, which `cacheStatus` tells.
+        /// The answer to the request after the network was asked; nil when no condition holds.
         ///
         /// Always the whole: a range might be joined to what the network sent before.
-        func response(to request: URLRequest, cacheStatus: String) -> CachedURLResponse? {
-            guard let url = request.url, let prepared, let head = prepared.response as? HTTPURLResponse,
-                var fields = head.allHeaderFields as? [String: String]
+        func response(to request: URLRequest, after outcome: Outcome) -> CachedURLResponse? {
+            guard row.conditions.contains(where: outcome.fulfils), let url = request.url, let prepared,
+                let head = prepared.response as? HTTPURLResponse, var fields = head.allHeaderFields as? [String: String]
             else { return nil }
-            fields["Cache-Status"] = cacheStatus
+            fields["Cache-Status"] = CacheStatus.forwarded(status: outcome.status, detail: row.file)
             return HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields).map {
                 CachedURLResponse(response: $0, data: isHead ? Data() : prepared.data)
             }

@@ -103,24 +103,17 @@ package struct CheckReport {
         }
     }
 
-    // https://docs.github.com/actions/reference/workflow-commands-for-github-actions
     private func printGitHub() {
         for issue in results.flatMap(\.issues) {
-            let place = "file=\(Self.property(visible(issue.file))),line=\(issue.line),col=\(issue.column)"
-            console.print(
-                "::\(issue.severity.rawValue) \(place),title=\(issue.code.rawValue)::\(Self.data(issue.message))"
+            let command = WorkflowCommand(
+                issue.severity.rawValue,
+                issue.message,
+                title: issue.code.rawValue,
+                at: (issue.file, issue.line, issue.column)
             )
+            console.print(command.text)
         }
         console.print(verdict)
-    }
-
-    private static func data(_ text: String) -> String {
-        text.replacingOccurrences(of: "%", with: "%25").replacingOccurrences(of: "\r", with: "%0D")
-            .replacingOccurrences(of: "\n", with: "%0A")
-    }
-
-    private static func property(_ text: String) -> String {
-        data(text).replacingOccurrences(of: ":", with: "%3A").replacingOccurrences(of: ",", with: "%2C")
     }
 }
 

@@ -98,12 +98,12 @@ package final class Console {
     }
 
     /// `text` in a colour, on a terminal that has some.
-    func coloured(_ text: String, _ colour: Colour) -> String {
+    package func coloured(_ text: String, _ colour: Colour) -> String {
         isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
     }
 
     /// What terminals call "select graphic rendition" (ECMA-48 §8.3.117).
-    enum Colour: Int {
+    package enum Colour: Int {
         case bold = 1
         case red = 31
         case green = 32

@@ -23,6 +23,8 @@ struct HARFile {
         /// True if the answer may be for one person: the request had cookies, and caches may not share the answer.
         let isPersonal: Bool
         let body: Body
+        /// What the program says of a body that it left out.
+        let comment: String?
         /// The length of the body as recorded, in bytes; nil when it is not known.
         let size: Int?
     }
@@ -137,6 +139,7 @@ extension HARFile.Exchange {
         let control = sent["cache-control", default: ""].lowercased()
         isPersonal = asked["cookie"] != nil && (control.contains("private") || control.contains("no-store"))
         size = Self.number(content["size"]).flatMap { $0 > 0 ? $0 : nil }
+        comment = (content["comment"] as? String).flatMap { $0.isEmpty ? nil : $0 }
         let encoding = (content["encoding"] as? String ?? "").lowercased()
         if let string, !string.content.isEmpty {
             switch encoding {
@@ -175,7 +178,7 @@ extension HARFile.Exchange {
         get throws(ToolError) {
             switch body {
             case .missing:
-                throw ToolError("its body was not recorded; export the capture with content")
+                throw ToolError(comment ?? "its body was not recorded; export the capture with content")
             case .unknown(let encoding):
                 throw ToolError("its body was recorded in an encoding that is not known, \(quoted(encoding))")
             case .text(let string):

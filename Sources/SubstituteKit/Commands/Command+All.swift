@@ -1,8 +1,11 @@
 extension Command {
     /// Every command, in the order in which somebody needs them.
     static let all = [
-        InitCommand.command, ImportCommand.command, AddCommand.command, OutdatedCommand.command, UpdateCommand.command,
+        InitCommand.command, CaptureCommand.command, ImportCommand.command, AddCommand.command, OutdatedCommand.command,
+        UpdateCommand.command,
         CheckCommand.command, ListCommand.command, ExplainCommand.command, PreviewCommand.command,
+        BrowseCommand.command,
+        VerifyCommand.command,
         WebExtensionCommand.command, SchemaCommand.command, CompletionsCommand.command,
     ]
 

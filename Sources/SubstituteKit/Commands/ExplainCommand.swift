@@ -156,7 +156,8 @@ struct ExplainCommand {
         for header in headers { request.setValue(header.value, forHTTPHeaderField: header.name) }
         let explanation = table.explain(request, Advice())
         switch explanation.answer {
-        case .cacheAndProtocol, .protocolOnly: return (explanation, table.response(to: request))
+        case .cacheAndProtocol, .protocolOnly:
+            return (explanation, table.answer(to: request)?.response as? HTTPURLResponse)
         case .networkUnless, .network: return (explanation, nil)
         }
     }

@@ -122,25 +122,9 @@ enum PreviewCommand {
         // What the browser starts is no plugin of the package manager.
         process.environment = console.environment.filter { !$0.key.hasPrefix("SUBSTITUTE_") }
         try process.run()
-        guard exitStatus(of: process) == 0 else { throw ToolError("\(opener) could not open \(quoted(page))") }
+        guard process.exitStatusOfItself == 0 else { throw ToolError("\(opener) could not open \(quoted(page))") }
         #else
         throw ToolError("nothing can be opened on this system; open \(quoted(page)) yourself")
         #endif
     }
-
-    // iOS and its relatives start no processes.
-    #if os(macOS) || os(Linux)
-    /// Waits for the end of a process, not for that of what it started.
-    private static func exitStatus(of process: Process) -> Int32 {
-        // Foundation on Linux waits for whoever has a descriptor of its own, so for a browser until it is closed.
-        #if os(Linux)
-        var status: Int32 = 0
-        while waitpid(process.processIdentifier, &status, 0) == -1, errno == EINTR {}
-        return status
-        #else
-        process.waitUntilExit()
-        return process.terminationStatus
-        #endif
-    }
-    #endif
 }

@@ -1,0 +1,35 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// A command of a workflow, which GitHub shows beside the line that it is about.
+///
+/// https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+package struct WorkflowCommand {
+    package let text: String
+
+    /// - Parameters:
+    ///   - severity: `error`, `warning` or `notice`.
+    ///   - message: A sentence.
+    ///   - title: A word or a few.
+    ///   - place: The file, and the line and column in it; nil for none.
+    package init(
+        _ severity: String,
+        _ message: String,
+        title: String,
+        at place: (file: String, line: Int, column: Int)? = nil
+    ) {
+        let properties = place.map {
+            "file=\(Self.property(visible($0.file))),line=\($0.line),col=\($0.column),"
+        }
+        text = "::\(severity) \(properties ?? "")title=\(Self.property(title))::\(Self.data(message))"
+    }
+
+    private static func data(_ text: String) -> String {
+        text.replacingOccurrences(of: "%", with: "%25").replacingOccurrences(of: "\r", with: "%0D")
+            .replacingOccurrences(of: "\n", with: "%0A")
+    }
+
+    private static func property(_ text: String) -> String {
+        data(text).replacingOccurrences(of: ":", with: "%3A").replacingOccurrences(of: ",", with: "%2C")
+    }
+}

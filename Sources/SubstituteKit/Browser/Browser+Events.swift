@@ -1,0 +1,135 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+extension Browser {
+    func receive(_ event: DevTools.Event) {
+        switch event.method {
+        case "Fetch.requestPaused":
+            if let held: HeldRequest = event.parameters() {
+                traffic.touch()
+                if held.begins(page?.target) { whenHappened(.navigating(held.request.url)) }
+                Task { await decide(on: held) }
+            }
+        case "Fetch.authRequired": Task { await refusePassword(event) }
+        case "Target.attachedToTarget": attached(event)
+        case "Target.detachedFromTarget": detached(event)
+        case "Page.loadEventFired": if event.session == page?.session { isLoaded = true }
+        case "Page.javascriptDialogOpening": Task { await closeDialog(event) }
+        case "Browser.downloadWillBegin": note("a download was refused", event, \.url)
+        case "Inspector.targetCrashed":
+            if event.session == page?.session { failure = ToolError("the page has crashed the browser's tab") }
+        case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
+            if let words = Complaint(event)?.words { whenHappened(.complaint(words)) }
+        default: traffic.receive(event)
+        }
+    }
+
+    private struct Address: Decodable { let url: String }
+
+    private func note(_ words: String, _ event: DevTools.Event, _ url: KeyPath<Address, String>) {
+        guard let address: Address = event.parameters() else { return }
+        note("\(words): \(shortened(address[keyPath: url]))")
+    }
+
+    func note(_ sentence: String) {
+        if !notes.contains(sentence), notes.count < 20 { notes.append(sentence) }
+    }
+
+    func ended() {
+        openPages = []
+        failure = failure ?? ending(devTools.words ?? "")
+    }
+
+    private struct Target: Decodable {
+        struct Info: Decodable {
+            let targetId: String
+            let type: String
+            let url: String
+        }
+        let sessionId: String
+        let targetInfo: Info
+    }
+
+    private func attached(_ event: DevTools.Event) {
+        guard let target: Target = event.parameters() else { return }
+        let info = target.targetInfo
+        // What belongs to the browser itself.
+        let isOwn = info.url.hasPrefix("chrome") || info.url.hasPrefix("devtools:")
+        let isPage = info.type == "page" && !isOwn
+        if isPage, event.session == nil {
+            if !settings.hasWindow, page != nil {
+                note("a pop-up was closed")
+                Task { try? await devTools.run("Target.closeTarget", ["targetId": info.targetId]) }
+                return
+            }
+            openPages.insert(info.targetId)
+        }
+        if isPage || info.type == "iframe" { documents.insert(target.sessionId) }
+        let isDocument = documents.contains(target.sessionId)
+        for (method, parameters) in commands(forDocument: isDocument) {
+            devTools.post(method, parameters, in: target.sessionId)
+        }
+        sessions[info.targetId] = target.sessionId
+    }
+
+    /// The commands that prepare a page, frame or worker, which waits until it has them all.
+    private func commands(forDocument isDocument: Bool) -> [(String, [String: any Sendable])] {
+        var list: [(String, [String: any Sendable])] = [
+            // Bodies are taken elsewhere.
+            ("Network.enable", ["maxTotalBufferSize": 0, "maxResourceBufferSize": 0]),
+            ("Network.setCacheDisabled", ["cacheDisabled": true]),
+            ("Network.setBypassServiceWorker", ["bypass": !settings.allowsServiceWorkers]),
+            ("Network.setUserAgentOverride", ["userAgent": userAgent]),
+        ]
+        if isDocument {
+            list += [("Page.enable", [:]), ("Inspector.enable", [:])]
+            if let device = settings.device {
+                let touch: [String: any Sendable] = ["enabled": device.isMobile]
+                list += [
+                    (
+                        "Emulation.setDeviceMetricsOverride",
+                        [
+                            "width": device.width, "height": device.height, "deviceScaleFactor": device.scale,
+                            "mobile": device.isMobile,
+                        ]
+                    ),
+                    ("Emulation.setTouchEmulationEnabled", touch),
+                ]
+            }
+        }
+        if settings.isStill {
+            // Scripts can find out that somebody listens, and some pages then behave differently.
+            list += [("Runtime.enable", [:]), ("Log.enable", [:])]
+            let calm = [["name": "prefers-reduced-motion", "value": "reduce"]]
+            if isDocument { list.append(("Emulation.setEmulatedMedia", ["features": calm])) }
+        }
+        return list + [("Target.setAutoAttach", Self.attachingAll), ("Runtime.runIfWaitingForDebugger", [:])]
+    }
+
+    private func detached(_ event: DevTools.Event) {
+        struct Detached: Decodable {
+            let sessionId: String
+            let targetId: String?
+        }
+        guard let gone: Detached = event.parameters() else { return }
+        documents.remove(gone.sessionId)
+        if event.session == nil, let target = gone.targetId { openPages.remove(target) }
+        if gone.sessionId == page?.session { failure = failure ?? ToolError("the page was closed") }
+    }
+
+    private func closeDialog(_ event: DevTools.Event) async {
+        struct Dialog: Decodable {
+            let type: String
+            let message: String
+        }
+        // A person closes it.
+        guard !settings.hasWindow, let dialog: Dialog = event.parameters() else { return }
+        if dialog.type != "beforeunload" { note("a dialog was closed: \(quoted(dialog.message))") }
+        try? await devTools.run(
+            "Page.handleJavaScriptDialog",
+            ["accept": dialog.type == "beforeunload"],
+            in: event.session
+        )
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+extension Browser {
+    /// Lets stylesheets and pictures be loaded again, while the page goes on.
+    ///
+    /// - Parameter urls: Their URLs, without fragments.
+    /// - Returns: False when the document does not show one of them as such: as a background, or in a frame.
+    /// - Throws: ``ToolError`` when the page does not answer.
+    func loadAgain(_ urls: Set<String>) async throws -> Bool {
+        // A document keeps what it has loaded, and forgets it when its cache is switched off once more.
+        for session in documents {
+            try await devTools.run("Network.setCacheDisabled", ["cacheDisabled": true], in: session)
+        }
+        let list = String(decoding: try JSONEncoder().encode(urls.sorted()), as: UTF8.self)
+        return try await value(of: "(\(Self.exchange))(\(list))", Bool.self)
+    }
+
+    /// A new link begins a load, and so does a picture whose address is set anew, also to the same (HTML §4.8.4.3.5).
+    private static let exchange = """
+        urls => {
+          const found = new Set();
+          const isMeant = address => {
+            const url = (address || "").split("#")[0];
+            if (!urls.includes(url)) return false;
+            found.add(url);
+            return true;
+          };
+          const holds = sheet => {
+            let isFound = isMeant(sheet.href);
+            // Rules of other servers are not told.
+            try {
+              for (const rule of sheet.cssRules) if (rule.styleSheet && holds(rule.styleSheet)) isFound = true;
+            } catch {}
+            return isFound;
+          };
+          for (const element of document.querySelectorAll("link, style")) {
+            if (!element.sheet || !holds(element.sheet)) continue;
+            const fresh = element.cloneNode(true);
+            // The old one stays until the new one is there, so that the page is never without.
+            for (const end of ["load", "error"]) fresh.addEventListener(end, () => element.remove(), { once: true });
+            element.after(fresh);
+          }
+          for (const image of document.images) {
+            if (!isMeant(image.currentSrc)) continue;
+            if (image.srcset) image.srcset = image.srcset; else image.src = image.src;
+          }
+          return urls.every(url => found.has(url));
+        }
+        """
+
+    /// Loads the page again.
+    func reload() async throws { try await devTools.run("Page.reload", ["ignoreCache": true], in: page?.session) }
+}

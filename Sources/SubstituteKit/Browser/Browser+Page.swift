@@ -1,0 +1,162 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+extension Browser {
+    /// Loads a page, and waits until nothing more is loaded for half a second.
+    ///
+    /// - Parameters:
+    ///   - url: Its address.
+    ///   - scrolls: Whether the page is scrolled through, so that it loads what is not seen at first.
+    ///   - seconds: The seconds that are waited after that.
+    /// - Throws: ``ToolError`` when nothing of it came within the limit.
+    func load(_ url: String, scrolls: Bool = false, pause seconds: Double = 0) async throws {
+        let deadline = DispatchTime.now() + settings.limit
+        try await navigate(to: url)
+        while !isLoaded, .now() < deadline { try await pause() }
+        if isLoaded {
+            try await settle(until: deadline)
+            if scrolls {
+                try await scroll(until: deadline)
+                try await settle(until: deadline)
+            }
+            if seconds > 0 {
+                try await Task.sleep(nanoseconds: UInt64(seconds * 1e9))
+                try await settle(until: deadline)
+            }
+        }
+        guard .now() >= deadline else { return }
+        let unfinished = traffic.unfinished
+        let rest = unfinished.prefix(3).map { shortened($0, limit: 119) }.joined(separator: ", ")
+        note(
+            "\(shortened(url)) was not done after \(counted(Int(settings.limit), "second"))"
+                + (unfinished.isEmpty ? "" : "; still loading: \(rest)")
+                + (unfinished.count > 3 ? " and \(unfinished.count - 3) more" : "")
+        )
+    }
+
+    private func navigate(to url: String) async throws {
+        struct Navigation: Decodable {
+            let errorText: String?
+            let isDownload: Bool?
+        }
+        isLoaded = false
+        let answer: Navigation
+        do {
+            answer = try await devTools.run("Page.navigate", ["url": url], in: page?.session, within: settings.limit)
+        } catch DevTools.Failure.silent {
+            throw failure
+                ?? ToolError(
+                    "\(shortened(url)) sent nothing within \(counted(Int(settings.limit), "second"))"
+                )
+        }
+        if answer.isDownload == true { throw ToolError("\(shortened(url)) is a download, and no page") }
+        if let error = answer.errorText {
+            throw ToolError("\(shortened(url)) could not be loaded: \(Self.reason(error))")
+        }
+    }
+
+    /// What an error of the browser means, as a clause.
+    static func reason(_ error: String) -> String {
+        let name = error.replacingOccurrences(of: "net::", with: "")
+        let words =
+            switch name {
+            case "ERR_NAME_NOT_RESOLVED": "its server is not known"
+            case "ERR_CONNECTION_REFUSED", "ERR_ADDRESS_UNREACHABLE", "ERR_INTERNET_DISCONNECTED":
+                "its server cannot be reached"
+            case "ERR_CONNECTION_TIMED_OUT", "ERR_TIMED_OUT": "its server is silent"
+            case "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_CLOSED", "ERR_CONNECTION_RESET":
+                "its server closed the connection"
+            case "ERR_TOO_MANY_REDIRECTS": "it is redirected again and again"
+            case _ where name.hasPrefix("ERR_CERT"): "its server cannot be trusted"
+            default: "the browser gave up"
+            }
+        return "\(words) (\(visible(name)))"
+    }
+
+    /// Waits until nothing is loaded, and fonts are there.
+    private func settle(until deadline: DispatchTime) async throws {
+        while !traffic.isQuiet(for: 0.5), .now() < deadline { try await pause() }
+        if .now() < deadline { _ = try? await value(of: "document.fonts.ready.then(() => true)", Bool.self) }
+    }
+
+    /// Scrolls from the top to the bottom, and back.
+    private func scroll(until deadline: DispatchTime) async throws {
+        // A page that grows without end is not followed for ever.
+        for _ in 0..<100 where .now() < deadline {
+            let isMore = try await value(
+                of:
+                    "(scrollBy(0, innerHeight * 0.8), scrollY + innerHeight + 1 < document.documentElement.scrollHeight)",
+                Bool.self
+            )
+            // Observers of what is seen, and scripts that wait for the end of scrolling, come in between.
+            try await Task.sleep(nanoseconds: 100_000_000)
+            if !isMore { break }
+        }
+        _ = try? await value(of: "(scrollTo(0, 0), true)", Bool.self)
+        try await Task.sleep(nanoseconds: 100_000_000)
+    }
+
+    /// What an expression gives in a world of the tool's own, which the page's scripts cannot change.
+    ///
+    /// - Throws: ``ToolError`` when the page does not answer.
+    func value<Value: Decodable>(of expression: String, _ type: Value.Type) async throws -> Value {
+        let session = page?.session
+        do {
+            let tree: Tree = try await devTools.run("Page.getFrameTree", in: session)
+            let world: World = try await devTools.run(
+                "Page.createIsolatedWorld",
+                ["frameId": tree.frameTree.frame.id, "worldName": "substitute"],
+                in: session
+            )
+            let evaluation: Evaluation<Value> = try await devTools.run(
+                "Runtime.evaluate",
+                [
+                    "expression": expression, "contextId": world.executionContextId, "awaitPromise": true,
+                    "returnByValue": true,
+                ],
+                in: session
+            )
+            return evaluation.result.value
+        } catch DevTools.Failure.silent {
+            throw failure ?? ToolError("the page does not answer: a script of it runs without end")
+        }
+    }
+
+    /// Runs a command of the page's session.
+    func run<Result: Decodable & Sendable>(
+        _ method: String,
+        _ parameters: [String: any Sendable] = [:],
+        _ type: Result.Type = Result.self
+    ) async throws -> Result {
+        try await devTools.run(method, parameters, in: page?.session, within: settings.limit)
+    }
+
+    /// Waits until every page is closed, as a person does it.
+    func waitUntilClosed() async throws {
+        while !openPages.isEmpty { try await Task.sleep(nanoseconds: 100_000_000) }
+    }
+
+    /// Waits for an instant.
+    ///
+    /// - Throws: Why nothing more can be asked of the page.
+    func pause() async throws {
+        if let failure { throw failure }
+        try await Task.sleep(nanoseconds: 20_000_000)
+    }
+}
+
+private struct Tree: Decodable {
+    struct Node: Decodable {
+        struct Frame: Decodable { let id: String }
+        let frame: Frame
+    }
+    let frameTree: Node
+}
+
+private struct World: Decodable { let executionContextId: Int }
+
+private struct Evaluation<Value: Decodable>: Decodable {
+    struct Object: Decodable { let value: Value }
+    let result: Object
+}

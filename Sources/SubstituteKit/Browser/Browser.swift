@@ -1,0 +1,142 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// A browser of the tool's own with one page, whose every request is asked of an ``Interceptor``.
+///
+/// The requests of all frames, workers and service workers are held by the browser as a whole, so that none gets past
+/// (measured with Chromium 156; the protocol's pages name the commands, and not that the browser itself takes them).
+actor Browser {
+    /// Something that happened, for whoever follows the pages.
+    enum Happening: Sendable {
+        /// The page is about to load this URL.
+        case navigating(String)
+        /// A script failed, or the browser complained.
+        case complaint(String)
+    }
+
+    private let process: BrowserProcess
+    let devTools: DevTools
+    let settings: BrowserSettings
+    let interceptor: any Interceptor
+    let whenHappened: @Sendable (Happening) -> Void
+    nonisolated let traffic = Traffic()
+
+    /// The page's target and session.
+    var page: (target: String, session: String)?
+    /// The pages that are open, pop-ups included.
+    var openPages: Set<String> = []
+    /// The sessions of pages and of their frames that lie in processes of their own.
+    var documents: Set<String> = []
+    var isLoaded = false
+    var userAgent = ""
+    /// Why nothing more can be asked of the page.
+    var failure: ToolError?
+    /// Sentences about what was kept from the page.
+    var notes: [String] = []
+
+    // MARK: - Beginning and end
+
+    /// Starts a browser, hands it to a closure, and ends it, whatever becomes of the closure.
+    static func run<Result: Sendable>(
+        _ settings: BrowserSettings,
+        _ interceptor: any Interceptor,
+        whenHappened: @escaping @Sendable (Happening) -> Void = { _ in },
+        _ body: (Browser) async throws -> Result
+    ) async throws -> Result {
+        let process = try BrowserProcess(settings.program, settings.arguments, settings.environment)
+        let browser = Browser(process, settings, interceptor, whenHappened)
+        do {
+            try await browser.begin()
+            let result = try await body(browser)
+            await browser.end()
+            return result
+        } catch {
+            await browser.end()
+            throw await browser.sentence(for: error)
+        }
+    }
+
+    private init(
+        _ process: BrowserProcess,
+        _ settings: BrowserSettings,
+        _ interceptor: any Interceptor,
+        _ whenHappened: @escaping @Sendable (Happening) -> Void
+    ) {
+        (self.process, self.settings) = (process, settings)
+        (self.interceptor, self.whenHappened) = (interceptor, whenHappened)
+        devTools = DevTools(process.descriptor)
+    }
+
+    private func begin() async throws {
+        Task { [weak self, events = devTools.events] in
+            for await event in events { await self?.receive(event) }
+            await self?.ended()
+        }
+        struct Version: Decodable { let userAgent: String }
+        let version: Version = try await devTools.run("Browser.getVersion", within: 30)
+        // Some servers refuse a browser without a window.
+        userAgent = settings.device?.userAgent ?? version.userAgent.replacingOccurrences(of: "Headless", with: "")
+        let stages = ["Request", "Response"].map { ["urlPattern": "*", "requestStage": $0] }
+        // Without a window there is nobody to type a password.
+        try await devTools.run("Fetch.enable", ["patterns": stages, "handleAuthRequests": !settings.hasWindow])
+        try await devTools.run("Browser.setDownloadBehavior", ["behavior": "deny", "eventsEnabled": true])
+        try await devTools.run("Target.setAutoAttach", Self.attachingAll)
+        struct Target: Decodable { let targetId: String }
+        let target: Target = try await devTools.run(
+            "Target.createTarget",
+            ["url": "about:blank", "newWindow": true]
+        )
+        while page == nil {
+            page = sessions[target.targetId].map { (target.targetId, $0) }
+            try await pause()
+        }
+    }
+
+    /// The sessions of targets.
+    var sessions: [String: String] = [:]
+
+    static let attachingAll: [String: any Sendable] = [
+        "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
+        // What belongs to the browser itself, as menus that are pages.
+        "filter": [
+            ["type": "browser", "exclude": true], ["type": "tab", "exclude": true],
+            ["type": "browser_ui", "exclude": true], [:],
+        ] as [[String: any Sendable]],
+    ]
+
+    private func end() async {
+        try? await devTools.run("Browser.close", within: 2)
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [process] in
+                process.end()
+                continuation.resume()
+            }
+        }
+    }
+
+    /// What a person is told of an error.
+    private func sentence(for error: any Error) -> any Error {
+        guard let error = error as? DevTools.Failure else { return error }
+        let name = quoted(settings.program.path)
+        return switch error {
+        case .refused(let words): ToolError("\(name) refused a command: \(visible(words))")
+        case .silent:
+            failure ?? ToolError("\(name) does not answer; is it Chrome, Chromium, Edge or Brave, and not too old?")
+        case .ended(let words): ending(words)
+        }
+    }
+
+    /// Why a browser ended that nobody had asked to.
+    func ending(_ words: String) -> ToolError {
+        let name = quoted(settings.program.path)
+        if words.contains("No usable sandbox") {
+            return ToolError(
+                "\(name) finds no sandbox on this system; allow user namespaces, or give --no-sandbox for a page that you "
+                    + "trust"
+            )
+        }
+        let lines = words.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        return ToolError("\(name) has ended" + (lines.last { !$0.isEmpty }.map { ": \(shortened($0))" } ?? ""))
+    }
+}

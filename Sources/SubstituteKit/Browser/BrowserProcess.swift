@@ -1,0 +1,131 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// A browser that was started for one run, with a fresh profile, connected to the tool by one socket and by no port.
+///
+/// However the tool ends, the socket closes: then the browser ends by itself, and the shell that started it removes the
+/// profile.
+// The process is started once, and ended once.
+final class BrowserProcess: @unchecked Sendable {
+    /// The tool's end of the socket.
+    let descriptor: Int32
+    // iOS and its relatives start no processes.
+    #if os(macOS) || os(Linux)
+    private let process = Process()
+    private let folder: String
+    #endif
+
+    /// The seconds that a browser has to end by itself.
+    private static let patience = 5.0
+
+    /// Starts the browser, and removes the profile when it has ended.
+    ///
+    /// The browser reads commands from descriptor 3, and writes to descriptor 4 (`--remote-debugging-pipe`). Its last
+    /// words follow what it has written. Signals of the terminal reach neither it nor the shell.
+    private static let script = """
+        trap '' HUP INT QUIT TERM
+        "$@" 3<&0 4>&1 </dev/null >/dev/null 2>"$0/log"
+        tail -c 4000 "$0/log"
+        rm -rf "$0" || { sleep 1; rm -rf "$0"; }
+        """
+
+    /// - Parameters:
+    ///   - program: The browser.
+    ///   - arguments: Its switches.
+    ///   - environment: The variables of the environment.
+    /// - Throws: ``ToolError`` when it cannot be started.
+    init(_ program: BrowserProgram, _ arguments: [String], _ environment: [String: String]) throws(ToolError) {
+        // iOS and its relatives start no processes.
+        #if os(macOS) || os(Linux)
+        let ends = try Self.sockets()
+        descriptor = ends.own
+        do {
+            folder = try Self.profile()
+        } catch {
+            close(ends.own)
+            close(ends.other)
+            throw error
+        }
+        do {
+            let other = FileHandle(fileDescriptor: ends.other, closeOnDealloc: true)
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments =
+                [
+                    "-c", Self.script, folder, program.path, "--remote-debugging-pipe",
+                    "--user-data-dir=\(folder)/profile",
+                ]
+                + arguments
+            // What the browser starts is no plugin of the package manager, and writes nowhere else.
+            process.environment = environment.filter { !$0.key.hasPrefix("SUBSTITUTE_") }
+                .merging(["TMPDIR": folder, "XDG_CACHE_HOME": folder]) { $1 }
+            (process.standardInput, process.standardOutput) = (other, other)
+            process.standardError = FileHandle.nullDevice
+            try process.runWithoutBlockedSignals()
+            try other.close()
+        } catch {
+            close(descriptor)
+            rmdir(folder)
+            throw ToolError("\(quoted(program.path)) cannot be started: \(FileSystem.reason(error))")
+        }
+        #else
+        throw ToolError("no browser can be started on this system")
+        #endif
+    }
+
+    // iOS and its relatives start no processes.
+    #if os(macOS) || os(Linux)
+    private static func sockets() throws(ToolError) -> (own: Int32, other: Int32) {
+        // Glibc alone makes an enumeration of the kinds of sockets.
+        #if canImport(Glibc)
+        let stream = Int32(SOCK_STREAM.rawValue)
+        #else
+        let stream = SOCK_STREAM
+        #endif
+        var ends: [Int32] = [0, 0]
+        guard socketpair(AF_UNIX, stream, 0, &ends) == 0 else {
+            throw ToolError("no socket can be had: \(String(cString: strerror(errno)))")
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        // Apple's systems alone have this option; elsewhere each `send` says so.
+        #if canImport(Darwin)
+        var isOn: Int32 = 1
+        setsockopt(ends[0], SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
+        #endif
+        return (ends[0], ends[1])
+    }
+
+    /// A new folder that nobody else can look into.
+    ///
+    /// Its path is short: browsers make it part of a socket's, which has at most 104 bytes on some systems.
+    private static func profile() throws(ToolError) -> String {
+        let temporary = FileManager.default.temporaryDirectory.path
+        var path = Array("\(temporary)/substitute-XXXXXX".utf8CString)
+        guard mkdtemp(&path) != nil else {
+            throw ToolError("no folder can be made in \(quoted(temporary)): \(String(cString: strerror(errno)))")
+        }
+        return String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+    #endif
+
+    /// Ends the browser, and returns when its profile is gone.
+    ///
+    /// Blocks the thread, for some seconds at most.
+    func end() {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        // iOS and its relatives start no processes.
+        #if os(macOS) || os(Linux)
+        let leader = process.processIdentifier
+        let stop = DispatchWorkItem {
+            // Foundation on Linux makes it the leader of a process group; elsewhere the socket has to do.
+            if getpgid(leader) == leader { kill(-leader, SIGKILL) }
+        }
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: stop)
+        _ = process.exitStatusOfItself
+        stop.cancel()
+        // The shell does it, unless it was killed, too.
+        if FileSystem.kind(of: folder) != nil { try? FileManager.default.removeItem(atPath: folder) }
+        #endif
+        close(descriptor)
+    }
+}

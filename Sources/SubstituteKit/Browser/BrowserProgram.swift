@@ -1,0 +1,88 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// A browser of this machine that is driven by the DevTools protocol: Chrome, Chromium, Edge or Brave.
+struct BrowserProgram: Equatable {
+    let path: String
+
+    static let option = Option(
+        "browser",
+        value: "path",
+        "The browser: Chrome, Chromium, Edge or Brave. Without it the one that\nSUBSTITUTE_BROWSER names, or the first that is found."
+    )
+
+    /// The names under which packages of Linux install browsers.
+    private static let names = [
+        "google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "microsoft-edge-stable",
+        "microsoft-edge", "brave-browser", "brave",
+    ]
+
+    /// The apps on a Mac, in `/Applications` and in that folder of the home.
+    // By the browsers' own pages; not run there.
+    private static let apps = ["Google Chrome", "Chromium", "Microsoft Edge", "Brave Browser"]
+
+    /// Finds the browser that somebody named, or the first there is.
+    ///
+    /// - Parameters:
+    ///   - named: The value of `--browser`: a path, or a name that is looked for in `PATH`.
+    ///   - console: The variables of the environment, and the folder that a path is relative to.
+    /// - Returns: A program that is there.
+    /// - Throws: ``ToolError`` when there is none; it says what was looked for.
+    static func find(_ named: String?, _ console: Console) throws(ToolError) -> BrowserProgram {
+        if let named { return try find(named, by: "--browser", console) }
+        if let named = console.environment["SUBSTITUTE_BROWSER"], !named.isEmpty {
+            return try find(named, by: "SUBSTITUTE_BROWSER", console)
+        }
+        // A sandbox that comes with the browser's package keeps the browser from the profile in the tool's folder.
+        var confined: [String] = []
+        for path in candidates(console) where isProgram(path) {
+            guard isConfined(path) else { return BrowserProgram(path: path) }
+            confined.append(path)
+        }
+        let reason =
+            confined.isEmpty ? "" : "; \(confined.joined(separator: ", ")) is a snap or flatpak, which cannot be driven"
+        throw ToolError(
+            "there is no browser that can be driven\(reason). It was looked for as \(names.joined(separator: ", ")) in "
+                + "PATH, and on a Mac as \(apps.joined(separator: ", ")) in Applications. Install one, or name one with "
+                + "--browser PATH or SUBSTITUTE_BROWSER"
+        )
+    }
+
+    private static func find(_ named: String, by what: String, _ console: Console) throws(ToolError) -> BrowserProgram {
+        let paths = named.contains("/") ? [console.folder.url(named).path] : inPath(named, console)
+        guard let path = paths.first(where: isProgram) else {
+            throw ToolError("\(what) names \(quoted(named)), which is no program")
+        }
+        return BrowserProgram(path: path)
+    }
+
+    /// Every place at which a browser may lie, in the order in which they are tried.
+    private static func candidates(_ console: Console) -> [String] {
+        let home = console.environment["HOME", default: ""]
+        let folders = ["/Applications", home + "/Applications"]
+        return names.flatMap { inPath($0, console) }
+            + folders.flatMap { folder in apps.map { "\(folder)/\($0).app/Contents/MacOS/\($0)" } }
+    }
+
+    private static func inPath(_ name: String, _ console: Console) -> [String] {
+        let path = console.environment["PATH", default: ""]
+        return path.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }
+    }
+
+    private static func isProgram(_ path: String) -> Bool {
+        FileSystem.kind(of: URL(fileURLWithPath: path).resolvingSymlinksInPath().path) == .typeRegular
+            && access(path, X_OK) == 0
+    }
+
+    /// Returns true for a snap and for a flatpak: links to their launcher, and scripts that start it.
+    private static func isConfined(_ path: String) -> Bool {
+        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        if path.hasPrefix("/snap/") || target.hasSuffix("/snap") { return true }
+        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: 4096) else {
+            return false
+        }
+        let text = String(decoding: data, as: UTF8.self)
+        return text.hasPrefix("#!") && (text.contains("/snap/bin/") || text.contains("flatpak run"))
+    }
+}

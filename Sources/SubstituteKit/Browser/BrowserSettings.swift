@@ -1,0 +1,70 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// How a browser is started, and how pages are shown in it.
+struct BrowserSettings: Sendable {
+    var program: BrowserProgram
+    /// Nil for the size of the window.
+    var device: Device?
+    var hasWindow = false
+    /// Whether the browser's own sandbox is on.
+    var isSandboxed = true
+    /// Whether service workers answer.
+    var allowsServiceWorkers = false
+    /// Whether nothing moves: pictures are compared.
+    var isStill = false
+    /// The seconds that a page has.
+    var limit = 60.0
+    var environment: [String: String]
+
+    /// The switches of the command line.
+    ///
+    /// https://chromium.googlesource.com/chromium/src/+/main/docs/ says of each what it does; none is needed for the
+    /// protocol, and all keep what the browser does for itself out of what a page loads.
+    var arguments: [String] {
+        var list = [
+            "--no-first-run", "--no-default-browser-check", "--no-startup-window", "--disable-background-networking",
+            "--disable-component-update", "--disable-sync", "--disable-default-apps", "--disable-extensions",
+            "--disable-breakpad", "--disable-dev-shm-usage", "--disable-search-engine-choice-screen",
+            "--disable-features=Translate,MediaRouter,OptimizationHints", "--metrics-recording-only",
+            "--password-store=basic", "--use-mock-keychain",
+        ]
+        if !hasWindow { list += ["--headless=new", "--disable-gpu", "--hide-scrollbars", "--mute-audio"] }
+        if !isSandboxed { list.append("--no-sandbox") }
+        if isStill { list += ["--force-color-profile=srgb", "--blink-settings=imageAnimationPolicy=2"] }
+        return list
+    }
+}
+
+extension BrowserSettings {
+    static let noSandbox = Option(
+        "no-sandbox",
+        "Switch the browser's own sandbox off, as root has to: only for pages that you\ntrust, in a container."
+    )
+    static let timeout = Option("timeout", value: "seconds", "How long a page may take; without it 60.")
+
+    /// Reads the options that every command with a browser has.
+    ///
+    /// - Throws: ``ToolError`` when there is no browser, or root asks for one with its sandbox.
+    init(_ arguments: Arguments, _ console: Console) throws {
+        if let text = arguments.values(Self.timeout).last {
+            guard let seconds = Double(text), (1...3600).contains(seconds) else {
+                throw UsageError("\(quoted(text)) is no number of seconds; write one from 1 to 3600")
+            }
+            limit = seconds
+        }
+        isSandboxed = !arguments.has(Self.noSandbox)
+        // https://crbug.com/638180: Chromium on Linux refuses it without a sentence that a person sees.
+        #if os(Linux)
+        if isSandboxed, geteuid() == 0 {
+            throw ToolError(
+                "a browser started by root has no sandbox, so that a page which breaks out of it has the whole machine; "
+                    + "run this as somebody else, or give --no-sandbox for a page that you trust"
+            )
+        }
+        #endif
+        program = try BrowserProgram.find(arguments.values(BrowserProgram.option).last, console)
+        environment = console.environment
+    }
+}

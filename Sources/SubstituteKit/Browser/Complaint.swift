@@ -1,0 +1,56 @@
+import Foundation
+
+/// What a page's scripts or the browser complain of, in a line.
+struct Complaint {
+    let words: String
+
+    private struct Exception: Decodable {
+        struct Details: Decodable {
+            struct Object: Decodable { let description: String? }
+            let text: String
+            let exception: Object?
+        }
+        let exceptionDetails: Details
+    }
+
+    private struct Entry: Decodable {
+        struct Entry: Decodable {
+            let level: String
+            let text: String
+            let url: String?
+        }
+        let entry: Entry
+    }
+
+    private struct Call: Decodable {
+        struct Argument: Decodable {
+            let value: JSONText?
+            let description: String?
+        }
+        let type: String
+        let args: [Argument]
+    }
+
+    /// A text; nothing of any other kind of value.
+    private struct JSONText: Decodable {
+        let text: String?
+
+        init(from decoder: any Decoder) throws {
+            text = try? decoder.singleValueContainer().decode(String.self)
+        }
+    }
+
+    /// Nil for what is no error.
+    init?(_ event: DevTools.Event) {
+        if let details = event.parameters(Exception.self)?.exceptionDetails {
+            let description = details.exception?.description ?? details.text
+            words = String(description.prefix { $0 != "\n" })
+        } else if let entry = event.parameters(Entry.self)?.entry, entry.level == "error" {
+            words = entry.text + (entry.url.map { " (\($0))" } ?? "")
+        } else if let call = event.parameters(Call.self), call.type == "error" {
+            words = call.args.compactMap { $0.value?.text ?? $0.description }.joined(separator: " ")
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// A connection to a browser by the DevTools protocol: commands with their results, and events.
+///
+/// Messages are JSON, each followed by a zero byte. https://chromedevtools.github.io/devtools-protocol/
+// Mutable state is only accessed inside the lock.
+final class DevTools: @unchecked Sendable {
+    /// Something that the browser tells without being asked.
+    struct Event: Sendable {
+        let method: String
+        /// The session of the page, frame or worker; nil for the browser itself.
+        let session: String?
+        fileprivate let message: Data
+
+        /// What it tells; nil when it is not of this type.
+        func parameters<Value: Decodable>(_ type: Value.Type = Value.self) -> Value? {
+            try? JSONDecoder().decode(Parameters<Value>.self, from: message).params
+        }
+    }
+
+    /// Why a command has no result.
+    enum Failure: Error {
+        /// The browser refused it, with these words.
+        case refused(String)
+        /// The browser did not answer in time.
+        case silent
+        /// The browser has ended; its last words.
+        case ended(String)
+    }
+
+    private let descriptor: Int32
+    private let lock = NSLock()
+    private let writing = NSLock()
+    private var number = 0
+    private var waiting: [Int: CheckedContinuation<Data, any Error>] = [:]
+    /// What the browser wrote last, once it has ended.
+    private var lastWords: String?
+    /// What the browser wrote last; nil as long as it runs.
+    var words: String? { lock.withLock { lastWords } }
+    /// Everything the browser tells, in its order, until it ends.
+    let events: AsyncStream<Event>
+    private let continuation: AsyncStream<Event>.Continuation
+
+    /// The seconds within which the browser answers a command that takes no time of its own.
+    static let patience = 20.0
+
+    /// - Parameter descriptor: A socket; whoever made it closes it.
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        (events, continuation) = AsyncStream.makeStream()
+        let thread = Thread { [self] in read() }
+        thread.name = "DevTools"
+        thread.start()
+    }
+
+    // MARK: - Commands
+
+    /// Runs a command.
+    ///
+    /// - Parameters:
+    ///   - method: Its name, such as `Page.navigate`.
+    ///   - parameters: What JSON knows.
+    ///   - session: The page, frame or worker that it is for; nil for the browser itself.
+    ///   - seconds: The time after which it has failed.
+    /// - Returns: Its result.
+    /// - Throws: ``Failure``.
+    func run<Result: Decodable>(
+        _ method: String,
+        _ parameters: [String: any Sendable] = [:],
+        in session: String? = nil,
+        within seconds: Double = patience
+    ) async throws -> Result {
+        let answer = try await answer(method, parameters, session, seconds)
+        do {
+            return try JSONDecoder().decode(Answer<Result>.self, from: answer).result
+        } catch {
+            throw Failure.refused("\(method) has another result than expected")
+        }
+    }
+
+    /// Runs a command whose result does not matter.
+    func run(
+        _ method: String,
+        _ parameters: [String: any Sendable] = [:],
+        in session: String? = nil,
+        within seconds: Double = patience
+    ) async throws {
+        _ = try await answer(method, parameters, session, seconds)
+    }
+
+    /// Sends a command, and waits for nothing: what is stopped at its start answers only some.
+    func post(_ method: String, _ parameters: [String: any Sendable] = [:], in session: String?) {
+        guard let (_, data) = try? message(method, parameters, session) else { return }
+        write(data)
+    }
+
+    private func message(
+        _ method: String,
+        _ parameters: [String: any Sendable],
+        _ session: String?
+    ) throws -> (id: Int, Data) {
+        let id = lock.withLock {
+            number += 1
+            return number
+        }
+        var message: [String: any Sendable] = ["id": id, "method": method, "params": parameters]
+        message["sessionId"] = session
+        return (id, try JSONSerialization.data(withJSONObject: message) + Data([0]))
+    }
+
+    private func answer(
+        _ method: String,
+        _ parameters: [String: any Sendable],
+        _ session: String?,
+        _ seconds: Double
+    ) async throws -> Data {
+        let (id, data) = try message(method, parameters, session)
+        return try await withCheckedThrowingContinuation { continuation in
+            let words = lock.withLock {
+                if lastWords == nil { waiting[id] = continuation }
+                return lastWords
+            }
+            if let words { return continuation.resume(throwing: Failure.ended(words)) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
+                self?.finish(id, with: .failure(Failure.silent))
+            }
+            write(data)
+        }
+    }
+
+    private func finish(_ id: Int, with result: Result<Data, any Error>) {
+        lock.withLock { waiting.removeValue(forKey: id) }?.resume(with: result)
+    }
+
+    private func write(_ data: Data) {
+        // A browser that is gone is no reason to end the process.
+        #if canImport(Darwin)
+        let flags: Int32 = 0
+        #else
+        let flags = Int32(MSG_NOSIGNAL)
+        #endif
+        writing.lock()
+        defer { writing.unlock() }
+        data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let base = UnsafeRawBufferPointer(rebasing: rest).baseAddress
+                let sent = Foundation.send(descriptor, base, rest.count, flags)
+                if sent < 0, errno == EINTR { continue }
+                // The reader finds out that the browser is gone.
+                if sent <= 0 { return }
+                rest = rest.dropFirst(sent)
+            }
+        }
+    }
+
+    // MARK: - Messages
+
+    private func read() {
+        var message = Data()
+        let part = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 1)
+        defer { part.deallocate() }
+        while true {
+            let count = Foundation.recv(descriptor, part.baseAddress, part.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return end(lastWords: String(decoding: message, as: UTF8.self)) }
+            var rest = UnsafeRawBufferPointer(rebasing: part[..<count])
+            while let start = rest.baseAddress, let zero = memchr(start, 0, rest.count) {
+                let length = UnsafeRawPointer(zero) - start
+                message.append(contentsOf: rest[..<length])
+                receive(message)
+                message = Data()
+                rest = UnsafeRawBufferPointer(rebasing: rest[(length + 1)...])
+            }
+            message.append(contentsOf: rest)
+        }
+    }
+
+    private func receive(_ message: Data) {
+        struct Head: Decodable {
+            struct Problem: Decodable { let message: String }
+            let id: Int?
+            let method: String?
+            let sessionId: String?
+            let error: Problem?
+        }
+        guard let head = try? JSONDecoder().decode(Head.self, from: message) else { return }
+        if let id = head.id {
+            finish(id, with: head.error.map { .failure(Failure.refused($0.message)) } ?? .success(message))
+        } else if let method = head.method {
+            continuation.yield(Event(method: method, session: head.sessionId, message: message))
+        }
+    }
+
+    private func end(lastWords words: String) {
+        let left = lock.withLock {
+            lastWords = words
+            defer { waiting = [:] }
+            return waiting.values
+        }
+        for continuation in left { continuation.resume(throwing: Failure.ended(words)) }
+        continuation.finish()
+    }
+}
+
+private struct Parameters<Value: Decodable>: Decodable { let params: Value }
+
+private struct Answer<Value: Decodable>: Decodable { let result: Value }

@@ -1,0 +1,61 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// A screen on which a page is shown: `srcset` and media queries choose pictures and styles by it.
+struct Device: Equatable, Sendable {
+    /// In CSS pixels.
+    let (width, height): (Int, Int)
+    /// Pixels of the screen for each CSS pixel.
+    let scale: Double
+
+    static let option = Option(
+        "device",
+        value: "device",
+        "The screen: phone, tablet, desktop, or its size and pixels for each CSS pixel,\nas 390x844@3. "
+    )
+
+    static let phone = Device(width: 390, height: 844, scale: 3)
+    static let tablet = Device(width: 820, height: 1180, scale: 2)
+    static let desktop = Device(width: 1280, height: 800, scale: 1)
+
+    private init(width: Int, height: Int, scale: Double) {
+        (self.width, self.height) = (width, height)
+        self.scale = scale
+    }
+
+    /// Reads a name, or a size such as `390x844@3`.
+    init(_ text: String) throws(UsageError) {
+        switch text.lowercased() {
+        case "phone": self = .phone
+        case "tablet": self = .tablet
+        case "desktop": self = .desktop
+        default:
+            guard let match = text.lowercased().wholeMatch(of: Self.size), let width = Int(match.1),
+                let height = Int(match.2), (100...5000).contains(width), (100...5000).contains(height)
+            else { throw Self.error(text) }
+            let scale = match.3.map { Double($0) ?? 0 } ?? 1
+            guard (0.5...5).contains(scale) else { throw Self.error(text) }
+            self.init(width: width, height: height, scale: scale)
+        }
+    }
+
+    nonisolated(unsafe) private static let size = /(\d+)x(\d+)(?:@(\d+(?:\.\d+)?))?/
+
+    private static func error(_ text: String) -> UsageError {
+        UsageError(
+            "there is no device \(quoted(text)); write phone, tablet, desktop, or a size of 100 to 5000 and perhaps a scale "
+                + "of 0.5 to 5, as 390x844@3"
+        )
+    }
+
+    /// Whether pages are laid out as on phones and tablets, with touch instead of a mouse.
+    var isMobile: Bool { width < 1000 }
+
+    /// What a web view of iOS calls itself there, so that servers send what they send to an app; nil for a desktop.
+    var userAgent: String? {
+        guard isMobile else { return nil }
+        let system = width < 600 ? "iPhone; CPU iPhone OS 18_5" : "iPad; CPU OS 18_5"
+        return "Mozilla/5.0 (\(system) like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148"
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+/// A request that the browser holds until somebody decides on it (`Fetch.requestPaused`): before it is sent, and again
+/// when it is answered or has failed.
+struct HeldRequest: Decodable, Sendable {
+    struct Request: Decodable, Sendable {
+        /// Without its fragment.
+        let url: String
+        let method: String
+        let headers: [String: String]
+    }
+
+    struct Field: Codable, Sendable {
+        let name: String
+        let value: String
+    }
+
+    let requestId: String
+    let request: Request
+    /// The use of what is loaded, such as `Document`, `Image` or `Media`.
+    let resourceType: String
+    /// The frame for which it is loaded; that of a page is called as the page's target.
+    let frameId: String
+    /// The same for every redirect of one load; nil for what is no load of a page.
+    let networkId: String?
+    /// Set for each request of a redirect but the first.
+    let redirectedRequestId: String?
+    let responseStatusCode: Int?
+    let responseErrorReason: String?
+    let responseHeaders: [Field]?
+
+    /// Whether the network has answered, or failed to.
+    var isOver: Bool { responseStatusCode != nil || responseErrorReason != nil }
+
+    /// Whether a page of this target begins with it.
+    func begins(_ target: String?) -> Bool {
+        resourceType == "Document" && frameId == target && !isOver && redirectedRequestId == nil
+    }
+
+    /// The value of a field of the answer; the last where there are several.
+    func responseField(_ name: String) -> String? {
+        responseHeaders?.last { $0.name.lowercased() == name }?.value
+    }
+
+    /// Whether it is a whole answer, whose body can be taken.
+    var hasBody: Bool {
+        guard let status = responseStatusCode, responseErrorReason == nil else { return false }
+        return !(300..<400).contains(status) && request.method != "HEAD"
+    }
+}
+
+/// What becomes of a request that the browser holds.
+enum Decision: Sendable {
+    /// It goes its way.
+    case goOn
+    /// It is sent without a field.
+    case goOnWithout(String)
+    /// It is answered.
+    case answer(status: Int, fields: [HeldRequest.Field], body: Data)
+    /// It fails, as if somebody had stopped it.
+    case stop
+}
+
+/// Decides on the requests of a browser.
+protocol Interceptor: Sendable {
+    /// Decides on a request that is about to be sent.
+    func decide(on request: HeldRequest) async -> Decision
+
+    /// Decides on a request that was answered, or has failed.
+    ///
+    /// - Parameters:
+    ///   - request: The request, with the head of the answer.
+    ///   - body: Loads the body of the answer, in base64, after the codings of the content are undone.
+    /// - Returns: What becomes of it.
+    func decide(on request: HeldRequest, body: @Sendable () async throws -> String) async -> Decision
+}

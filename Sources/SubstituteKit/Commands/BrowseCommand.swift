@@ -1,0 +1,142 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+import SubstitutionChecking
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Opens the real site in a browser in which the app's files answer.
+enum BrowseCommand {
+    static let command = Command(
+        name: "browse",
+        summary: "Opens a page in a browser in which the app's files answer, and follows every save.",
+        operands: "[OPTIONS] [MANIFEST] URL",
+        operandKind: .manifest,
+        options: [
+            misses, device, serviceWorkers, headless, BrowserSettings.timeout, BrowserProgram.option,
+            BrowserSettings.noSandbox,
+        ],
+        discussion: """
+            Starts Chrome, Chromium, Edge or Brave with a fresh profile. Each request is asked of the manifest first: what
+            an app would answer with a file is answered with it, entries with "when" once the network has answered or
+            failed, and all else is loaded as ever. Caches are off, and service workers are left out.
+
+            When a file is saved, stylesheets and pictures are exchanged in the page; for all else it is loaded again.
+            Close the window to end it.
+
+            \(Command.aboutManifest)
+
+            Exits with 0 when the window was closed, 1 when the page could not be loaded or the manifest has errors at the
+            start, and 2 when it is used wrongly.
+            """,
+        example: "  substitute browse --misses https://example.com/",
+        run: run
+    )
+
+    private static let misses = Option("misses", "Also print each request that no file answered, and why.")
+    private static let device = Option(
+        Device.option.name,
+        value: "device",
+        Device.option.help + "Without it the window's."
+    )
+    static let serviceWorkers = Option("service-workers", "Let service workers answer; their requests are asked, too.")
+    private static let headless = Option("headless", "Open no window, and go on until Control-C.")
+
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
+        let (named, texts) = ManifestLocation(console).split(arguments.operands)
+        guard texts.count == 1 else { throw UsageError("name one page, as https://example.com/") }
+        let url = try PageAddress(texts[0])
+        let manifest = try ManifestLocation(console).find(named)
+        let table: SubstitutionTable
+        do {
+            table = try LiveTable.table(of: manifest)
+        } catch {
+            throw ToolError("\(error)")
+        }
+        var settings = try BrowserSettings(arguments, console)
+        settings.device = try arguments.values(device).last.map { text throws(UsageError) in try Device(text) }
+        settings.hasWindow = !arguments.has(headless)
+        settings.allowsServiceWorkers = arguments.has(serviceWorkers)
+        let printer = BrowsePrinter(console, listsMisses: arguments.has(misses))
+        let live = LiveTable(table) { printer.print($0) }
+        printer.misses = live
+        let saves = try SaveFollower.saves(of: manifest)
+        console.print(
+            settings.allowsServiceWorkers
+                ? "Caches are off; service workers answer."
+                : "Caches are off, and service workers are left out; --service-workers lets them answer."
+        )
+        console.flush()
+        try await Browser.run(settings, live, whenHappened: { printer.print($0) }) { browser in
+            let follower = SaveFollower(manifest: manifest, live: live, browser: browser)
+            let following = Task {
+                for await paths in saves { await follow(paths, follower, printer) }
+            }
+            defer { following.cancel() }
+            try await browser.load(url.text)
+            try await browser.waitUntilClosed()
+        }
+        return 0
+    }
+
+    private static func follow(_ paths: [String], _ follower: SaveFollower, _ printer: BrowsePrinter) async {
+        let saved = "Saved: \(paths.map { visible($0) }.joined(separator: ", "))."
+        do {
+            switch try await follower.follow(paths, printer.loads) {
+            case .exchanged: printer.print("\(saved) Exchanged in the page.")
+            case .reloaded: printer.print("\(saved) The page is loaded again.")
+            case .unused: printer.print("\(saved) The page has not loaded it.")
+            }
+        } catch let error as ManifestError {
+            printer.print("\(saved)\n\(error)\nWhat was there stays.")
+        } catch {
+            printer.print("\(saved) \((error as? ToolError)?.message ?? "The page cannot be reached.")")
+        }
+    }
+}
+
+/// Prints what a page loads, line by line, and remembers it.
+// Mutable state is only accessed inside the lock.
+private final class BrowsePrinter: @unchecked Sendable {
+    private let lock = NSLock()
+    private let console: Console
+    private let listsMisses: Bool
+    private var current: [LiveTable.Load] = []
+    /// Explains what no file answered.
+    var misses: LiveTable? {
+        get { lock.withLock { table } }
+        set { lock.withLock { table = newValue } }
+    }
+    private var table: LiveTable?
+
+    init(_ console: Console, listsMisses: Bool) { (self.console, self.listsMisses) = (console, listsMisses) }
+
+    /// What the page has loaded.
+    var loads: [LiveTable.Load] { lock.withLock { current } }
+
+    func print(_ line: String) {
+        lock.withLock {
+            console.print(line)
+            console.flush()
+        }
+    }
+
+    func print(_ happening: Browser.Happening) {
+        guard case .navigating(let url) = happening else { return }
+        lock.withLock { current = [] }
+        print(shortened(url))
+    }
+
+    func print(_ load: LiveTable.Load) {
+        lock.withLock { current.append(load) }
+        if let file = load.file {
+            let after = load.status.map { ", after \($0)" } ?? (file.substitution.conditions.isEmpty ? "" : ", offline")
+            print("  file     \(shortened(load.url)) → \(visible(file.substitution.file))\(after)")
+        } else if listsMisses, let url = URL(string: load.url), let table = misses?.current {
+            print("  network  \(table.explain(URLRequest(url: url), Advice()))")
+        }
+    }
+}

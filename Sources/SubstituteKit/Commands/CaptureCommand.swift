@@ -1,0 +1,171 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// Loads pages in a browser of its own, and takes what they load.
+enum CaptureCommand {
+    static let command = Command(
+        name: "capture",
+        summary: "Loads pages in a browser, and takes the files that they load, with their entries.",
+        operands: "[OPTIONS] [MANIFEST] URL…",
+        operandKind: .manifest,
+        options: [devices, scroll, wait, show, har] + ImportRun.options + [
+            BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
+        ],
+        discussion: """
+            Starts Chrome, Chromium, Edge or Brave with a fresh profile, loads each page with the cache off and without
+            service workers, and takes each answer as its server sent it, as substitute import takes a recording: what
+            stands in the manifest is not touched, and what is left out is told with its reason.
+
+            With --show a window opens, in which you sign in and click; the recording ends when you close it.
+
+            \(Command.aboutManifest)
+
+            Exits with 0 when the pages were loaded; 1 when one could not be, or the manifest has errors: then nothing was
+            changed; and 2 when it is used wrongly.
+            """,
+        example: "  substitute capture --device phone --device desktop --scroll https://example.com/",
+        run: run
+    )
+
+    private static let devices = Option(
+        Device.option.name,
+        value: "device",
+        Device.option.help + "May be repeated: the pages are loaded for each."
+    )
+    private static let scroll = Option(
+        "scroll",
+        "Scroll to the end of each page, so that it loads what is not seen at first."
+    )
+    private static let wait = Option("wait", value: "seconds", "How long to wait after a page is loaded.")
+    private static let show = Option("show", "Open a window, and record until it is closed.")
+    private static let har = Option("har", value: "file", "Keep the recording (HAR) in this file, too.")
+
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
+        let (named, texts) = ManifestLocation(console).split(arguments.operands)
+        let urls = try texts.map(PageAddress.init)
+        guard !urls.isEmpty else { throw UsageError("name a page to load, as https://example.com/") }
+        let devices = try arguments.values(devices).map { text throws(UsageError) in try Device(text) }
+        let pause = try arguments.values(wait).last.map(seconds) ?? 0
+        let importRun = try ImportRun(arguments, console)
+        let limit = try Option.size(in: arguments)
+        let manifest = try ManifestLocation(console).find(named)
+        // Its errors are told before anything is loaded; it may be edited until the recording is done.
+        _ = try Addition(to: manifest, on: console.now())
+        var settings = try BrowserSettings(arguments, console)
+        settings.hasWindow = arguments.has(show)
+        if settings.hasWindow, devices.count > 1 { throw UsageError("--show is for one device") }
+
+        let kept = arguments.values(har).last
+        if let kept { try checkPlace(of: kept, console) }
+
+        let screens = devices.isEmpty ? (settings.hasWindow ? [] : [Device.desktop]) : devices
+        let notes: [String]
+        let file = TemporaryFile()
+        do {
+            let interruption = console.interruptions { [url = file.url] in
+                try? FileManager.default.removeItem(at: url)
+                return true
+            }
+            defer { withExtendedLifetime(interruption) {} }
+            let progress = CountLine(console.network.showProgress)
+            defer { progress.end() }
+            let recorder = try Recorder(to: file.url, limit: limit ?? 1_000_000_000) { progress.show($0, $1) }
+            if settings.hasWindow { console.complain("Recording; close the browser's window to end it.") }
+            notes = try await record(urls, on: screens, settings, recorder) { browser, url in
+                try await browser.load(url, scrolls: arguments.has(scroll), pause: pause)
+            }
+            try recorder.finish()
+        }
+        for note in notes { console.complain(visible(note)) }
+        if let kept {
+            do {
+                try Data(contentsOf: file.url, options: .mappedIfSafe).write(to: console.folder.url(kept))
+            } catch {
+                throw ToolError("\(quoted(kept)) cannot be written: \(FileSystem.reason(error))")
+            }
+        }
+        let data = try Data(contentsOf: file.url, options: .mappedIfSafe)
+        try importRun.take(HARFile(data, name: kept ?? "the recording"), to: manifest)
+        return 0
+    }
+
+    /// Loads the pages on each screen, in a browser of its own for each.
+    ///
+    /// - Returns: Sentences about what was kept from the pages.
+    private static func record(
+        _ urls: [PageAddress],
+        on screens: [Device],
+        _ settings: BrowserSettings,
+        _ recorder: Recorder,
+        _ load: (Browser, String) async throws -> Void
+    ) async throws -> [String] {
+        var notes: [String] = []
+        for screen in screens.isEmpty ? [nil] : screens.map(Optional.some) {
+            var settings = settings
+            settings.device = screen
+            notes += try await Browser.run(settings, recorder) { browser in
+                recorder.traffic = browser.traffic
+                for url in urls { try await load(browser, url.text) }
+                if settings.hasWindow { try await browser.waitUntilClosed() }
+                return await browser.notes
+            }
+        }
+        return notes
+    }
+
+    /// Finds out before a page is loaded that a file could not be written.
+    private static func checkPlace(of path: String, _ console: Console) throws(ToolError) {
+        let folder = console.folder.url(path).deletingLastPathComponent()
+        guard console.folder.targetKind(of: path) != .typeDirectory, access(folder.path, W_OK) == 0 else {
+            throw ToolError(
+                "\(quoted(path)) cannot be written; its folder must exist, and it must not be a folder itself"
+            )
+        }
+    }
+
+    static func seconds(_ text: String) throws(UsageError) -> Double {
+        guard let seconds = Double(text), (0...3600).contains(seconds) else {
+            throw UsageError("\(quoted(text)) is no number of seconds; write one from 0 to 3600")
+        }
+        return seconds
+    }
+}
+
+/// The address of a page, as somebody types it: the scheme may be missing.
+struct PageAddress: Sendable {
+    let text: String
+
+    init(_ text: String) throws(UsageError) {
+        guard text != "-" else { throw UsageError("name the pages; standard input is not read") }
+        let whole = text.contains("://") ? text : "https://\(text)"
+        guard let url = URL(string: whole), ["http", "https"].contains(url.scheme?.lowercased()),
+            url.host?.isEmpty == false
+        else { throw UsageError("\(quoted(text)) is no address of a page; write it as https://example.com/") }
+        self.text = whole
+    }
+}
+
+/// A place for a file that is gone with this object.
+final class TemporaryFile {
+    let url: URL
+
+    init() {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("substitute-\(UUID().uuidString).har")
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
+
+/// How much has come, on one line of a terminal.
+private struct CountLine: Sendable {
+    private let write: (@Sendable (String) -> Void)?
+
+    init(_ write: (@Sendable (String) -> Void)?) { self.write = write }
+
+    func show(_ count: Int, _ bytes: Int) {
+        write?("\r\u{1B}[K\(counted(count, "answer")), \(ByteCount(bytes))")
+    }
+
+    func end() { write?("\r\u{1B}[K") }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// Takes files and entries from a recording into a manifest's folder, and says what became of each exchange.
+struct ImportRun {
+    /// What `import` and `capture` have in common.
+    static let options = [only, HostSelection.option, exclude, stripQuery, .maxSize, .dryRun]
+
+    private let filter: CaptureSelection.Filter
+    private let isDryRun: Bool
+    private let console: Console
+
+    /// Reads the options of the command line.
+    init(_ arguments: Arguments, _ console: Console) throws {
+        var filter = try CaptureSelection.Filter(hosts: HostSelection(arguments))
+        filter.kinds = try Self.kinds(arguments)
+        filter.exclusions = arguments.values(Self.exclude)
+        if filter.exclusions.contains("") { throw UsageError("--exclude needs a part of a URL") }
+        filter.stripsQuery = arguments.has(Self.stripQuery)
+        filter.limit = try Option.size(in: arguments)
+        (self.filter, self.console) = (filter, console)
+        isDryRun = arguments.has(.dryRun)
+    }
+
+    /// Takes what is wanted, all or nothing, and prints a report.
+    func take(_ capture: HARFile, to manifest: ManifestFile) throws {
+        var addition = try Addition(to: manifest, on: console.now())
+        let staging = try StagingFolder.guarded(for: manifest, isDryRun: isDryRun, console)
+        var report = ImportReport()
+        for choice in CaptureSelection(capture, filter, console.tool).choices {
+            switch choice.result {
+            case .failure(let error):
+                report.leave(choice.url, error.message)
+            case .success(let pick):
+                let resource = Resource(
+                    key: pick.key,
+                    ignoresQuery: pick.ignoresQuery,
+                    file: try staging.write(pick.exchange.bytes),
+                    type: pick.exchange.typeOfBytes,
+                    source: URL(fileURLWithPath: "/"),
+                    version: pick.exchange.version
+                )
+                report.add(pick, addition.add(resource))
+            }
+        }
+        if isDryRun {
+            report.printTable(console)
+            console.print("Nothing was written.")
+        } else {
+            try addition.commit(in: staging)
+            report.printSummary(console)
+        }
+    }
+
+    private static let only = Option(
+        "only",
+        value: "kinds",
+        "Take these kinds, separated by commas: \(ResourceKind.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
+    private static let exclude = Option(
+        "exclude",
+        value: "part",
+        "Leave out URLs that hold this text, in which * stands for anything.\nMay be repeated."
+    )
+    private static let stripQuery = Option(
+        "strip-query",
+        "Let one entry answer whatever the query, where the same bytes were sent for each."
+    )
+
+    private static func kinds(_ arguments: Arguments) throws(UsageError) -> Set<ResourceKind> {
+        var kinds: Set<ResourceKind> = []
+        for word in arguments.values(only).flatMap({ $0.split(separator: ",") }).map(String.init) {
+            guard let kind = ResourceKind(rawValue: word.lowercased().filter { $0 != " " }) else {
+                let names = ResourceKind.allCases.map(\.rawValue)
+                let meant = suggestion(for: word, among: names).map { "; did you mean \($0)?" }
+                throw UsageError(
+                    "there is no kind \(quoted(word))\(meant ?? "; the kinds are \(names.joined(separator: ", "))")"
+                )
+            }
+            kinds.insert(kind)
+        }
+        return kinds
+    }
+}
+
+/// What became of each exchange.
+private struct ImportReport {
+    private var table = TextTable()
+    private var added: [Int] = []
+    private var left: [(reason: String, url: String)] = []
+    private var remarks: [(url: String, remark: String)] = []
+
+    mutating func leave(_ url: String, _ reason: String) {
+        left.append((reason, url))
+        table.append(["leave", Self.short(url), "", "", visible(reason)])
+    }
+
+    mutating func add(_ pick: CaptureSelection.Pick, _ outcome: Addition.Outcome) {
+        switch outcome {
+        case .added(let file), .replaced(let file):
+            added.append(pick.count)
+            remarks += pick.remarks.map { (pick.key.spelling, $0) }
+            let size = ByteCount(pick.count).description
+            table.append([
+                "take", Self.short(pick.key.spelling), visible(file), size,
+                visible(pick.remarks.joined(separator: "; ")),
+            ])
+        case .present(let line): leave(pick.key.spelling, "the entry in line \(line) answers it already")
+        case .refused(let reason): leave(pick.key.spelling, reason)
+        }
+    }
+
+    func printTable(_ console: Console) {
+        table.lines.forEach(console.print)
+        console.print(total)
+    }
+
+    func printSummary(_ console: Console) {
+        for (url, remark) in remarks { console.print("\(Self.short(url)): \(visible(remark))") }
+        var groups: [(reason: String, urls: [String])] = []
+        for (reason, url) in left {
+            // Reasons differ by a number or a line; people look for the kind.
+            if let index = groups.firstIndex(where: { $0.reason == reason }) {
+                groups[index].urls.append(url)
+            } else {
+                groups.append((reason, [url]))
+            }
+        }
+        if !groups.isEmpty { console.print("Left out:") }
+        for group in groups.sorted(by: { $0.urls.count > $1.urls.count }) {
+            let example = group.urls.count == 1 ? "" : ", such as"
+            console.print("  \(group.urls.count)\(example) \(Self.short(group.urls[0])): \(visible(group.reason))")
+        }
+        console.print(total)
+    }
+
+    private var total: String {
+        let size = ByteCount(added.reduce(0, +))
+        return "\(added.count == 1 ? "1 entry" : "\(added.count) entries") with \(size)"
+            + (left.isEmpty ? "" : ", \(left.count) left out")
+    }
+
+    /// A URL as far as it is of use: `data:` has no end.
+    private static func short(_ url: String) -> String {
+        url.isEmpty ? "(no URL)" : shortened(url, limit: 119)
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// Loads live pages without and with the app's files, and says whether these still fit.
+enum VerifyCommand {
+    static let command = Command(
+        name: "verify",
+        summary: "Loads live pages without and with the files, and tells whether these still fit.",
+        operands: "[OPTIONS] [MANIFEST] URL…",
+        operandKind: .manifest,
+        options: [
+            require, allowsChanged, tolerance, mask, report, format, device, scroll, wait, BrowseCommand.serviceWorkers,
+            BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
+        ],
+        discussion: """
+            Starts Chrome, Chromium, Edge or Brave without a window, with a fresh profile, and loads each page twice: from
+            the network, and with the files. It prints how many requests and bytes came from files, which files are not
+            what their servers send, what no file answered and why, what failed or was complained of only with the files,
+            and how much of the page's picture differs. Caches are off, and service workers are left out.
+
+            Counted are the page's GET requests over http and https, its own included, after redirects. Two pixels differ
+            when one of their colours does so by more than a sixteenth.
+
+            \(Command.aboutManifest)
+
+            Exits with 0 when the files fit; 1 when fewer requests came from files than required, a file is not what its
+            server sends, the picture differs by more than the tolerance, a page could not be loaded, or the manifest has
+            errors; and 2 when it is used wrongly.
+            """,
+        example: "  substitute verify --require 90% --report verified https://example.com/",
+        run: run
+    )
+
+    private static let require = Option(
+        "require",
+        short: "r",
+        value: "share",
+        "The least part of each page's requests that files have to answer, such as 90%."
+    )
+    private static let allowsChanged = Option(
+        "allow-changed",
+        "Only tell which files are not what their servers send."
+    )
+    private static let tolerance = Option(
+        "tolerance",
+        value: "share",
+        "The most of each picture that may differ, such as 0.5%; without it nothing may."
+    )
+    private static let mask = Option(
+        "mask",
+        value: "selector",
+        "Leave what this CSS selector finds out of the pictures, such as \".advert\".\nMay be repeated."
+    )
+    private static let report = Option(
+        "report",
+        value: "folder",
+        "Write a page into this folder, with the pictures and what was found."
+    )
+    private static let format = Option(
+        "format",
+        value: "format",
+        choices: VerificationPrinter.Format.allCases.map(\.rawValue),
+        "How to print: text; json, one object for each page; github, as annotations of\na workflow."
+    )
+    private static let device = Option(
+        Device.option.name,
+        value: "device",
+        Device.option.help + "Without it desktop."
+    )
+    private static let scroll = Option(
+        "scroll",
+        "Scroll to the end of each page, so that it loads what is not seen at first."
+    )
+    private static let wait = Option("wait", value: "seconds", "How long to wait after a page is loaded.")
+
+    private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
+        let (named, texts) = ManifestLocation(console).split(arguments.operands)
+        let urls = try texts.map(PageAddress.init)
+        guard !urls.isEmpty else { throw UsageError("name a page to load, as https://example.com/") }
+        var limits = VerificationLimits()
+        if let text = arguments.values(require).last { limits.required = try VerificationLimits.share(text) }
+        if let text = arguments.values(tolerance).last { limits.tolerance = try VerificationLimits.share(text) }
+        limits.allowsChanges = arguments.has(allowsChanged)
+        var manner = PageVisit.Manner()
+        manner.scrolls = arguments.has(scroll)
+        manner.pause = try arguments.values(wait).last.map(CaptureCommand.seconds) ?? 0
+        manner.masks = arguments.values(mask)
+        let printer = try VerificationPrinter(arguments.values(format).last, limits, console)
+        let manifest = try ManifestLocation(console).find(named)
+        let table: SubstitutionTable
+        do {
+            table = try LiveTable.table(of: manifest)
+        } catch {
+            throw ToolError("\(error)")
+        }
+        var settings = try BrowserSettings(arguments, console)
+        settings.device =
+            try arguments.values(device).last.map { text throws(UsageError) in try Device(text) } ?? .desktop
+        settings.isStill = true
+        settings.allowsServiceWorkers = arguments.has(BrowseCommand.serviceWorkers)
+        let report = try arguments.values(report).last.map { try VerificationReport(at: $0, console) }
+
+        var pages: [Verification] = []
+        for url in urls {
+            let page = try await Verification(of: url.text, with: table, settings, manner)
+            pages.append(page)
+            try printer.print(page, manifest)
+        }
+        try report?.write(pages, limits)
+        return pages.allSatisfy { limits.problems(with: $0).isEmpty } ? 0 : 1
+    }
+}

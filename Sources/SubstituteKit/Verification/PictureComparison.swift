@@ -1,0 +1,130 @@
+import Foundation
+import SubstituteCheckKit
+
+/// In what two pictures of a page differ.
+struct PictureComparison: Decodable, Sendable {
+    /// A rectangle in which pixels differ, in CSS pixels.
+    struct Place: Codable, Sendable {
+        let x: Int
+        let y: Int
+        let width: Int
+        let height: Int
+    }
+
+    /// In pixels.
+    let width: Int
+    /// In pixels.
+    let height: Int
+    /// The number of pixels that differ.
+    let count: Int
+    /// Where, beginning with the place that has the most of them; ten at most.
+    let places: [Place]
+    /// The second picture, pale, with what differs in red, as PNG in base64.
+    let picture: String
+
+    /// The part that differs, from 0 to 1.
+    var share: Double { Double(count) / Double(max(1, width * height)) }
+
+    /// The part, as people write it: never 0 for what is more than nothing.
+    var percentage: String {
+        let percent = share * 100
+        if count > 0, percent < 0.01 { return "less than 0.01 %" }
+        return percent.formatted(.number.precision(.fractionLength(0...2)).locale(Locale(identifier: "en"))) + " %"
+    }
+
+    /// Compares two pictures in a page of a browser, which has all that is needed to read them.
+    ///
+    /// - Parameters:
+    ///   - first: PNG in base64.
+    ///   - second: PNG in base64.
+    ///   - scale: Pixels for each CSS pixel.
+    ///   - browser: Its page is left for an empty one.
+    /// - Throws: ``ToolError`` when the browser does not answer.
+    init(_ first: String, _ second: String, scale: Double, in browser: Browser) async throws {
+        try await browser.load("about:blank")
+        self = try await browser.value(
+            of: "(\(Self.comparison))(\"\(first)\", \"\(second)\", \(scale))",
+            PictureComparison.self
+        )
+    }
+
+    /// A pixel differs when one of its colours does so by more than a sixteenth: less is seen by nobody.
+    private static let comparison = """
+        async (first, second, scale) => {
+          const read = async data => {
+            const image = new Image();
+            image.src = "data:image/png;base64," + data;
+            await image.decode();
+            return image;
+          };
+          const images = [await read(first), await read(second)];
+          const width = Math.max(...images.map(image => image.width));
+          const height = Math.max(...images.map(image => image.height));
+          const canvases = images.map(image => {
+            const canvas = document.createElement("canvas");
+            [canvas.width, canvas.height] = [width, height];
+            const context = canvas.getContext("2d", { willReadFrequently: true });
+            context.drawImage(image, 0, 0);
+            return context;
+          });
+          const [one, two] = canvases.map(context => new Uint8ClampedArray(
+            context.getImageData(0, 0, width, height).data.buffer));
+          const shown = canvases[1].getImageData(0, 0, width, height);
+          const out = shown.data;
+          // Neighbouring cells that hold a difference are one place.
+          const side = 16, columns = Math.ceil(width / side), rows = Math.ceil(height / side);
+          const cells = new Uint32Array(columns * rows);
+          let count = 0;
+          for (let y = 0, at = 0; y < height; y++) {
+            for (let x = 0; x < width; x++, at += 4) {
+              const differs = Math.abs(one[at] - two[at]) > 16 || Math.abs(one[at + 1] - two[at + 1]) > 16
+                || Math.abs(one[at + 2] - two[at + 2]) > 16 || Math.abs(one[at + 3] - two[at + 3]) > 16;
+              if (differs) {
+                count++;
+                cells[Math.floor(y / side) * columns + Math.floor(x / side)]++;
+                [out[at], out[at + 1], out[at + 2], out[at + 3]] = [214, 20, 60, 255];
+              } else {
+                const pale = 255 - (255 - (out[at] + out[at + 1] + out[at + 2]) / 3) / 4;
+                out[at] = out[at + 1] = out[at + 2] = pale;
+                out[at + 3] = 255;
+              }
+            }
+          }
+          const places = [];
+          for (let start = 0; start < cells.length; start++) {
+            if (!cells[start]) continue;
+            const place = { left: columns, top: rows, right: 0, bottom: 0, count: 0 };
+            const waiting = [start];
+            place.count += cells[start];
+            cells[start] = 0;
+            while (waiting.length) {
+              const cell = waiting.pop(), x = cell % columns, y = Math.floor(cell / columns);
+              place.left = Math.min(place.left, x);
+              place.right = Math.max(place.right, x + 1);
+              place.top = Math.min(place.top, y);
+              place.bottom = Math.max(place.bottom, y + 1);
+              for (let row = Math.max(0, y - 1); row <= Math.min(rows - 1, y + 1); row++) {
+                for (let column = Math.max(0, x - 1); column <= Math.min(columns - 1, x + 1); column++) {
+                  const next = row * columns + column;
+                  if (!cells[next]) continue;
+                  place.count += cells[next];
+                  cells[next] = 0;
+                  waiting.push(next);
+                }
+              }
+            }
+            places.push(place);
+          }
+          canvases[1].putImageData(shown, 0, 0);
+          const inPage = cell => Math.round(cell * side / scale);
+          return {
+            width, height, count,
+            places: places.sort((a, b) => b.count - a.count).slice(0, 10).map(place => ({
+              x: inPage(place.left), y: inPage(place.top), width: inPage(place.right - place.left),
+              height: inPage(place.bottom - place.top),
+            })),
+            picture: canvases[1].canvas.toDataURL("image/png").split(",")[1],
+          };
+        }
+        """
+}

@@ -1,0 +1,82 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Lets a page be loaded from the network, and compares what servers send with the files that stand in for it.
+// Mutable state is only accessed inside the lock.
+final class ServedComparison: Interceptor, @unchecked Sendable {
+    /// A file that is not what its server sends.
+    struct Change: Sendable {
+        let url: String
+        let substitution: Substitution
+        /// The number of bytes of the file.
+        let count: Int
+        let served: Served
+    }
+
+    /// What a server sends instead of a file's bytes.
+    enum Served: Equatable, Sendable {
+        case body(count: Int)
+        case status(Int)
+        /// Its body did not come to its end, or there was no connection.
+        case nothing
+
+        /// A clause about it.
+        var words: String {
+            switch self {
+            case .body(let count): "there \(ByteCount(count))"
+            case .status(let status): "its server answers \(status)"
+            case .nothing: "its server sends nothing whole"
+            }
+        }
+    }
+
+    private let table: SubstitutionTable
+    private let lock = NSLock()
+    private var found: [String: Change] = [:]
+    private var ended: [LiveTable.Load] = []
+
+    init(_ table: SubstitutionTable) { self.table = table }
+
+    /// The files that differ, by URL.
+    var changes: [Change] { lock.withLock { found.values.sorted { $0.url < $1.url } } }
+
+    /// Every load that has ended.
+    var loads: [LiveTable.Load] { lock.withLock { ended } }
+
+    func decide(on held: HeldRequest) async -> Decision { .goOn }
+
+    func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
+        if let status = held.responseStatusCode, (300..<400).contains(status) { return .goOn }
+        guard held.request.url.lowercased().hasPrefix("http") else { return .goOn }
+        lock.withLock { ended.append(LiveTable.Load(held, file: nil, status: held.responseStatusCode)) }
+        guard let request = URLRequest(held), held.request.method == "GET", let answer = table.answer(to: request),
+            let substitution = table.explain(request).substitution
+        else { return .goOn }
+        let served = await served(held, answer.data, body)
+        lock.withLock {
+            found[held.request.url] = served.map {
+                Change(url: held.request.url, substitution: substitution, count: answer.data.count, served: $0)
+            }
+        }
+        return .goOn
+    }
+
+    /// What the server sends; nil when it is what the file has.
+    private func served(
+        _ held: HeldRequest,
+        _ file: Data,
+        _ body: @Sendable () async throws -> String
+    ) async -> Served? {
+        guard let status = held.responseStatusCode else { return .nothing }
+        // A part was asked for, and the file answers with the same part.
+        guard status == 200 || status == 206 else { return .status(status) }
+        guard let text = try? await body(), let data = Data(base64Encoded: text) else { return .nothing }
+        return data == file ? nil : .body(count: data.count)
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+import SubstitutionChecking
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// How well the files fit one live page: it was loaded from the network, and with the files.
+struct Verification: Sendable {
+    /// A request that no file answered.
+    struct Miss: Sendable {
+        let url: String
+        /// A sentence that says why.
+        let reason: String
+        /// The line of the manifest that would answer; nil where none would.
+        let line: String?
+    }
+
+    let url: String
+    /// The page's GET requests over http and https, its own included, after redirects.
+    let requestCount: Int
+    /// Those of them that files answered.
+    let answeredCount: Int
+    /// The bytes of their bodies.
+    let fileBytes: Int
+    /// The bytes of the other bodies.
+    let networkBytes: Int
+    /// The mapped resources that their servers send otherwise.
+    let changes: [ServedComparison.Change]
+    let misses: [Miss]
+    /// The URLs that failed only with the files.
+    let failures: [String]
+    /// What was complained of only with the files.
+    let complaints: [String]
+    /// Sentences about what was kept from the page.
+    let notes: [String]
+    /// Both pictures, as PNG in base64.
+    let pictures: (network: String, files: String)
+    let comparison: PictureComparison
+
+    /// Loads a page twice, each time in a browser of its own.
+    ///
+    /// - Throws: ``ToolError`` when it cannot be loaded.
+    init(
+        of url: String,
+        with table: SubstitutionTable,
+        _ settings: BrowserSettings,
+        _ manner: PageVisit.Manner
+    ) async throws {
+        let served = ServedComparison(table)
+        let before = PageVisit.Complaints()
+        let first = try await Browser.run(settings, served, whenHappened: { before.receive($0) }) { browser in
+            try await PageVisit(url, in: browser, manner, before)
+        }
+        let loads = LoadList()
+        let after = PageVisit.Complaints()
+        let live = LiveTable(table) { loads.append($0) }
+        let (second, bytes, comparison) = try await Browser.run(settings, live, whenHappened: { after.receive($0) }) {
+            browser in
+            let visit = try await PageVisit(url, in: browser, manner, after)
+            let identifiers = loads.all.compactMap { $0.file == nil ? $0.identifier : nil }
+            let bytes = Set(identifiers).reduce(0) { $0 + browser.traffic.bytes(of: $1) }
+            let scale = settings.device?.scale ?? 1
+            return (
+                visit, bytes,
+                try await PictureComparison(first.picture, visit.picture, scale: scale, in: browser)
+            )
+        }
+        let counted = loads.all.filter(\.isCounted)
+        let answered = counted.compactMap(\.file)
+        self.url = url
+        (requestCount, answeredCount) = (counted.count, answered.count)
+        (fileBytes, networkBytes) = (answered.reduce(0) { $0 + $1.count }, bytes)
+        changes = served.changes
+        misses = Self.unique(counted.filter { $0.file == nil }, by: \.url).map { Miss($0, table) }
+        let failedBefore = Set(served.loads.filter(\.hasFailed).map(\.url))
+        failures = Self.unique(loads.all.filter { $0.hasFailed && !failedBefore.contains($0.url) }, by: \.url).map(
+            \.url
+        )
+        complaints = Self.added(to: first.complaints, in: second.complaints)
+        notes = Self.unique(first.notes + second.notes, by: \.self)
+        pictures = (first.picture, second.picture)
+        self.comparison = comparison
+    }
+
+    /// The part of the requests that files answered, from 0 to 1.
+    var share: Double { requestCount == 0 ? 0 : Double(answeredCount) / Double(requestCount) }
+
+    private static func unique<Value, Key: Hashable>(_ values: [Value], by key: (Value) -> Key) -> [Value] {
+        var seen: Set<Key> = []
+        return values.filter { seen.insert(key($0)).inserted }
+    }
+
+    /// What is in the second list more often than in the first.
+    private static func added(to first: [String], in second: [String]) -> [String] {
+        var counts = Dictionary(first.map { ($0, 1) }, uniquingKeysWith: +)
+        return second.filter { text in
+            counts[text, default: 0] -= 1
+            return counts[text, default: 0] < 0
+        }
+    }
+
+    /// The loads of one visit.
+    // Mutable state is only accessed inside the lock.
+    private final class LoadList: @unchecked Sendable {
+        private let lock = NSLock()
+        private var list: [LiveTable.Load] = []
+
+        var all: [LiveTable.Load] { lock.withLock { list } }
+
+        func append(_ load: LiveTable.Load) { lock.withLock { list.append(load) } }
+    }
+}
+
+extension LiveTable.Load {
+    /// Whether it is one of the page's that a file could answer.
+    fileprivate var isCounted: Bool {
+        // A browser asks for this icon by itself.
+        let isOfBrowser = kind == "Other" && URL(string: url)?.path == "/favicon.ico" && file == nil
+        return method == "GET" && !isOfBrowser
+    }
+}
+
+extension Verification.Miss {
+    /// Explains why no file answered a load.
+    fileprivate init(_ load: LiveTable.Load, _ table: SubstitutionTable) {
+        url = load.url
+        guard let url = URL(string: load.url) else {
+            (reason, line) = ("\(quoted(load.url)) is not a URL for an app.", nil)
+            return
+        }
+        let explanation = table.explain(URLRequest(url: url), Advice())
+        reason = explanation.description
+        if case .network(because: .noEntry) = explanation.answer, load.status == 200,
+            let key = try? URLPattern(load.url)
+        {
+            line = "\(quoted(key.spelling, limit: .max)): \(quoted(FileNames.path(for: key, load.type), limit: .max))"
+        } else {
+            line = nil
+        }
+    }
+}

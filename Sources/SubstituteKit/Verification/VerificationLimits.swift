@@ -1,0 +1,77 @@
+import Foundation
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// What a page has to fulfil, so that the files fit it.
+struct VerificationLimits: Sendable {
+    /// The least part of the requests that files have to answer, from 0 to 1.
+    var required = 0.0
+    /// The most of the picture that may differ, from 0 to 1.
+    var tolerance = 0.0
+    /// Whether servers may send something else than the files have.
+    var allowsChanges = false
+
+    /// Something that is not fulfilled.
+    struct Problem {
+        /// A word or a few.
+        let title: String
+        /// A sentence, with a remedy.
+        let sentence: String
+        /// The entry that it is about.
+        var substitution: Substitution?
+    }
+
+    /// Everything that is not fulfilled.
+    func problems(with page: Verification) -> [Problem] {
+        var problems: [Problem] = []
+        if page.share < required {
+            let (share, least) = (Self.percent(page.share), Self.percent(required))
+            problems.append(
+                Problem(
+                    title: "too-few-files",
+                    sentence: "files answered \(page.answeredCount) of \(page.requestCount) requests of "
+                        + "\(shortened(page.url)), \(share), and \(least) are required"
+                )
+            )
+        }
+        if !allowsChanges {
+            problems += page.changes.map { change in
+                Problem(
+                    title: "changed-file",
+                    sentence: "\(quoted(change.substitution.file)) is not what \(shortened(change.url)) is now: "
+                        + "here \(ByteCount(change.count)), \(change.served.words); substitute update loads it again",
+                    substitution: change.substitution
+                )
+            }
+        }
+        if page.comparison.share > tolerance {
+            let places = page.comparison.places.prefix(3).map(\.words).joined(separator: "; ")
+            problems.append(
+                Problem(
+                    title: "picture-differs",
+                    sentence:
+                        "\(page.comparison.percentage) of the picture of \(shortened(page.url)) differs, at \(places)"
+                )
+            )
+        }
+        return problems
+    }
+
+    static func percent(_ share: Double) -> String {
+        // 99.9 % is not 100 %.
+        "\(Int((share * 100 + 1e-9).rounded(.down))) %"
+    }
+
+    /// Reads what somebody wrote: `90%`, `90`, `0.5 %`.
+    static func share(_ text: String) throws(UsageError) -> Double {
+        let number = text.replacingOccurrences(of: "%", with: "").trimmingCharacters(in: .whitespaces)
+        guard let percent = Double(number), (0...100).contains(percent) else {
+            throw UsageError("\(quoted(text)) is no share; write it as 90%")
+        }
+        return percent / 100
+    }
+}
+
+extension PictureComparison.Place {
+    var words: String { "\(x),\(y) (\(width) × \(height))" }
+}
