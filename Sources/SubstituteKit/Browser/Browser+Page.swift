@@ -47,7 +47,7 @@ extension Browser {
         } catch DevTools.Failure.silent {
             throw failure
                 ?? ToolError(
-                    "\(shortened(url)) sent nothing within \(counted(Int(settings.limit), "second"))"
+                    "\(shortened(url)) did not come within \(counted(Int(settings.limit), "second"))"
                 )
         }
         if answer.isDownload == true { throw ToolError("\(shortened(url)) is a download, and no page") }
@@ -102,12 +102,14 @@ extension Browser {
     /// - Throws: ``ToolError`` when the page does not answer.
     func value<Value: Decodable>(of expression: String, _ type: Value.Type) async throws -> Value {
         let session = page?.session
+        let patience = min(DevTools.patience, settings.limit)
         do {
-            let tree: Tree = try await devTools.run("Page.getFrameTree", in: session)
+            let tree: Tree = try await devTools.run("Page.getFrameTree", in: session, within: patience)
             let world: World = try await devTools.run(
                 "Page.createIsolatedWorld",
                 ["frameId": tree.frameTree.frame.id, "worldName": "substitute"],
-                in: session
+                in: session,
+                within: patience
             )
             let evaluation: Evaluation<Value> = try await devTools.run(
                 "Runtime.evaluate",
@@ -115,7 +117,8 @@ extension Browser {
                     "expression": expression, "contextId": world.executionContextId, "awaitPromise": true,
                     "returnByValue": true,
                 ],
-                in: session
+                in: session,
+                within: patience
             )
             return evaluation.result.value
         } catch DevTools.Failure.silent {

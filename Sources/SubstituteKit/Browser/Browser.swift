@@ -52,8 +52,10 @@ actor Browser {
             await browser.end()
             return result
         } catch {
+            // Its own end is no reason.
+            let sentence = await browser.sentence(for: error)
             await browser.end()
-            throw await browser.sentence(for: error)
+            throw sentence
         }
     }
 
@@ -74,7 +76,7 @@ actor Browser {
             await self?.ended()
         }
         struct Version: Decodable { let userAgent: String }
-        let version: Version = try await devTools.run("Browser.getVersion", within: 30)
+        let version: Version = try await devTools.run("Browser.getVersion", within: min(30, settings.limit))
         // Some servers refuse a browser without a window.
         userAgent = settings.device?.userAgent ?? version.userAgent.replacingOccurrences(of: "Headless", with: "")
         let stages = ["Request", "Response"].map { ["urlPattern": "*", "requestStage": $0] }

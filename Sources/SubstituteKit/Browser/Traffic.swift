@@ -59,9 +59,11 @@ final class Traffic: @unchecked Sendable {
             }
         case "Network.dataReceived":
             guard let part: Received = event.parameters() else { return }
-            change { traffic in
-                traffic.bytes[part.requestId, default: 0] += part.dataLength
-                traffic.total += part.dataLength
+            lock.withLock {
+                bytes[part.requestId, default: 0] += part.dataLength
+                total += part.dataLength
+                // The parts of a stream are no sign that a page is not done.
+                if running[part.requestId] != nil { lastChange = .now() }
             }
         case "Network.responseReceived":
             guard let answer: Answered = event.parameters() else { return }

@@ -166,8 +166,7 @@ private struct HAREntry: Encodable {
             asked.append(HeldRequest.Field(name: name, value: ""))
         }
         request = Request(method: held.request.method, url: held.request.url, headers: asked.map(\.withoutSecret))
-        // Every four characters are three bytes (RFC 4648 §4).
-        let size = text.map { $0.utf8.count / 4 * 3 - $0.utf8.suffix(2).count { $0 == UInt8(ascii: "=") } }
+        let size = text.map(Base64.byteCount(of:))
         response = Response(
             status: held.responseErrorReason == nil ? held.responseStatusCode ?? 0 : 0,
             headers: (held.responseHeaders ?? []).map(\.withoutSecret),

@@ -26,6 +26,8 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         let status: Int?
         /// The `Content-Type` that the network sent.
         let type: MediaType?
+        /// The number of bytes that the network sent, where ``Traffic`` may not know them.
+        var documentSize: Int?
 
         /// Whether nobody answered, or the server with an error.
         var hasFailed: Bool { file == nil && (status.map { $0 >= 400 } ?? true) }
@@ -43,12 +45,19 @@ final class LiveTable: Interceptor, @unchecked Sendable {
     /// The requests for which a file may answer after the network, by the load that they belong to.
     private var pending: [String: URLRequest] = [:]
     private let whenLoaded: @Sendable (Load) -> Void
+    private let measuresDocuments: Bool
 
     /// - Parameters:
     ///   - table: What answers.
+    ///   - measuresDocuments: Whether the bodies of documents are counted. The browser does not always say how much of
+    ///     them came, as each is loaded by one process and shown by another; a document is shown only when it is whole.
     ///   - whenLoaded: Called for each load once it is known who answers it, on any thread.
-    init(_ table: SubstitutionTable, whenLoaded: @escaping @Sendable (Load) -> Void) {
-        (self.table, self.whenLoaded) = (table, whenLoaded)
+    init(
+        _ table: SubstitutionTable,
+        measuresDocuments: Bool = false,
+        whenLoaded: @escaping @Sendable (Load) -> Void
+    ) {
+        (self.table, self.measuresDocuments, self.whenLoaded) = (table, measuresDocuments, whenLoaded)
     }
 
     /// The table that answers now.
@@ -92,7 +101,9 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         {
             return decision
         }
-        report(held, file: nil, status: held.responseStatusCode)
+        let isMeasured = measuresDocuments && held.resourceType == "Document" && held.hasBody
+        let size = isMeasured ? (try? await body()).map(Base64.byteCount(of:)) : nil
+        report(held, file: nil, status: held.responseStatusCode, documentSize: size)
         return .goOn
     }
 
@@ -117,9 +128,11 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         )
     }
 
-    private func report(_ held: HeldRequest, file: File?, status: Int?) {
+    private func report(_ held: HeldRequest, file: File?, status: Int?, documentSize: Int? = nil) {
         guard held.request.url.lowercased().hasPrefix("http") else { return }
-        whenLoaded(Load(held, file: file, status: status))
+        var load = Load(held, file: file, status: status)
+        load.documentSize = documentSize
+        whenLoaded(load)
     }
 }
 

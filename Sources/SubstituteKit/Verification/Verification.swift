@@ -57,12 +57,14 @@ struct Verification: Sendable {
         }
         let loads = LoadList()
         let after = PageVisit.Complaints()
-        let live = LiveTable(table) { loads.append($0) }
+        let live = LiveTable(table, measuresDocuments: true) { loads.append($0) }
         let (second, bytes, comparison) = try await Browser.run(settings, live, whenHappened: { after.receive($0) }) {
             browser in
             let visit = try await PageVisit(url, in: browser, manner, after)
-            let identifiers = loads.all.compactMap { $0.file == nil ? $0.identifier : nil }
-            let bytes = Set(identifiers).reduce(0) { $0 + browser.traffic.bytes(of: $1) }
+            let identifiers = loads.all.compactMap { $0.file == nil && $0.documentSize == nil ? $0.identifier : nil }
+            let bytes =
+                Set(identifiers).reduce(0) { $0 + browser.traffic.bytes(of: $1) }
+                + loads.all.compactMap(\.documentSize).reduce(0, +)
             let scale = settings.device?.scale ?? 1
             return (
                 visit, bytes,

@@ -10,14 +10,20 @@ final class ServingProcess: @unchecked Sendable {
     private let output: URL
     private let scratch: TemporaryFolder
 
-    /// Starts it.
-    init(_ program: URL, _ arguments: [String], in folder: URL = Repository.folder) async throws {
+    /// Starts it, with the variables of the tests and these.
+    init(
+        _ program: URL,
+        _ arguments: [String],
+        in folder: URL = Repository.folder,
+        environment: [String: String] = [:]
+    ) async throws {
         scratch = try TemporaryFolder()
         output = scratch.url.appendingPathComponent("out")
         try Data().write(to: output)
         process.executableURL = program
         process.arguments = arguments
         process.currentDirectoryURL = folder
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = try FileHandle(forWritingTo: output)
         try process.runWithSignals()
     }
@@ -38,9 +44,22 @@ final class ServingProcess: @unchecked Sendable {
         }
     }
 
+    /// Waits until it has printed some words.
+    func wait(untilPrinted words: String) async throws {
+        while !printed.contains(words) {
+            guard process.isRunning else { throw POSIXError(.ESRCH) }
+            try await Task.sleep(nanoseconds: 20_000_000)
+        }
+    }
+
     func stop() {
         process.terminate()
         process.waitUntilExit()
+    }
+
+    /// Ends it as nothing can prevent.
+    func kill() {
+        Foundation.kill(process.processIdentifier, SIGKILL)
     }
 }
 #endif

@@ -1,0 +1,163 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+@Suite("substitute browse", .serialized)
+struct BrowseTests {
+    private let site: LiveSite
+    /// An address at which nothing listens.
+    private let nowhere: String
+    private let scratch: TemporaryFolder
+
+    init() throws {
+        let gone = try LoopbackServer { _ in .text("") }
+        gone.stop()
+        nowhere = gone.url.absoluteString + "/offline.json"
+        site = try LiveSite()
+        scratch = try TemporaryFolder()
+        site.set("/", "text/html", LiveSite.tellingPage("Remote", nowhere))
+        site.set("/site.css", "text/css", Data("h1 { color: red }".utf8))
+        site.set("/picture.svg", "image/svg+xml", LiveSite.picture(10))
+    }
+
+    /// Writes files that differ from the site's, and their manifest.
+    private func writeFiles() throws {
+        let folder = site.folder
+        try folder.write(LiveSite.tellingPage("File", nowhere), to: "index.html")
+        try folder.write("h1 { color: blue }", to: "site.css")
+        try folder.write(LiveSite.picture(20), to: "picture.svg")
+        try folder.write(LiveSite.picture(33), to: "gone.svg")
+        try folder.write("{}", to: "offline.json")
+        let manifest = """
+            {
+              "\(site.url)": "index.html",
+              "\(site.url)site.css": "site.css",
+              "\(site.url)picture.svg": "picture.svg",
+              "\(site.url)gone.svg": { "file": "gone.svg", "when": 404 },
+              "\(nowhere)": { "file": "offline.json", "when": "offline" }
+            }
+
+            """
+        try folder.write(manifest, to: "manifest.json")
+    }
+
+    private func browse(_ arguments: String...) async throws -> ServingProcess {
+        try await ServingProcess(
+            Tool.url,
+            ["browse", "--headless", "--no-sandbox"] + arguments + [site.url],
+            in: site.folder.url,
+            environment: ["TMPDIR": scratch.url.path]
+        )
+    }
+
+    /// Waits until the browser has removed what it made.
+    private func waitUntilGone() async throws {
+        while try !FileManager.default.contentsOfDirectory(atPath: scratch.url.path).isEmpty {
+            try await Task.sleep(nanoseconds: 20_000_000)
+        }
+    }
+
+    @Test("Files answer, also after an error and offline, and saves come into the page", .startsChromium)
+    func saves() async throws {
+        try writeFiles()
+        let browser = try await browse()
+        try await site.wait(untilTold: "File | rgb(0, 0, 255) | 20 | 33 | {}")
+
+        try site.folder.write("h1 { color: green }", to: "site.css")
+        try await site.wait(untilTold: "File | rgb(0, 128, 0) | 20 | 33 | {}")
+        try site.folder.write("h1 { color: navy }", to: "site.css")
+        try await site.wait(untilTold: "File | rgb(0, 0, 128) | 20 | 33 | {}")
+        try site.folder.write(LiveSite.picture(25), to: "picture.svg")
+        try await site.wait(untilTold: "File | rgb(0, 0, 128) | 25 | 33 | {}")
+        // None of these has loaded the page again.
+        #expect(site.server?.requests.count { $0.target.hasPrefix("/started/") } == 1)
+
+        try site.folder.write(LiveSite.tellingPage("Saved", nowhere), to: "index.html")
+        try await site.wait(untilTold: "Saved | rgb(0, 0, 128) | 25 | 33 | {}")
+        #expect(site.server?.requests.count { $0.target.hasPrefix("/started/") } == 2)
+        try site.folder.write("nobody asks for it", to: "other.txt")
+        try await browser.wait(untilPrinted: "Saved: other.txt. The page has not loaded it.\n")
+        try site.folder.write("{ \"https", to: "manifest.json")
+        try await browser.wait(untilPrinted: "What was there stays.\n")
+
+        // What files answer reaches nobody; the icon is a browser's own wish.
+        let asked = Set(site.requests().filter { !$0.hasPrefix("/told/") && !$0.hasPrefix("/started/") })
+        #expect(asked.subtracting(["/favicon.ico"]) == ["/gone.svg"])
+        let printed = browser.printed
+        #expect(
+            printed.hasPrefix(
+                """
+                Caches are off, and service workers are left out; --service-workers lets them answer.
+                \(site.url)
+                  file     \(site.url) → index.html
+
+                """
+            ),
+            "\(printed)"
+        )
+        #expect(printed.contains("  file     \(site.url)gone.svg → gone.svg, after 404\n"), "\(printed)")
+        #expect(printed.contains("  file     \(nowhere) → offline.json, offline\n"), "\(printed)")
+        #expect(printed.contains("Saved: site.css. Exchanged in the page.\n"), "\(printed)")
+        #expect(printed.contains("Saved: index.html. The page is loaded again.\n\(site.url)\n"), "\(printed)")
+        #expect(printed.contains("manifest.json:1:"), "\(printed)")
+        browser.stop()
+        try await waitUntilGone()
+    }
+
+    @Test(
+        "--misses says why no file answers, and a tool that is killed leaves neither browser nor profile",
+        .startsChromium
+    )
+    func misses() async throws {
+        try site.folder.write("{ \"\(site.url)Site.css\": \"site.css\" }", to: "manifest.json")
+        try site.folder.write("h1 { color: blue }", to: "site.css")
+        let browser = try await browse("--misses")
+        try await browser.wait(
+            untilPrinted:
+                "  network  \(site.url)site.css is not substituted, because no entry names it. The nearest is "
+                + "\"\(site.url)Site.css\" (manifest.json:1), which differs in upper and lower case of the path."
+        )
+        browser.kill()
+        try await waitUntilGone()
+    }
+
+    @Test("With --service-workers a worker answers, and what it asks for is asked of the files", .startsChromium)
+    func serviceWorkers() async throws {
+        let page = """
+            <!doctype html><link rel="icon" href="data:,"><script>
+            navigator.serviceWorker.register("/worker.js");
+            navigator.serviceWorker.addEventListener("controllerchange", async () =>
+              fetch("/told/" + encodeURIComponent(await (await fetch("/made.txt")).text())));
+            </script>
+            """
+        let worker = """
+            addEventListener("install", event => event.waitUntil(skipWaiting()));
+            addEventListener("activate", event => event.waitUntil(clients.claim()));
+            addEventListener("fetch", event => {
+              if (event.request.url.endsWith("/made.txt")) event.respondWith(
+                fetch("/part.txt").then(answer => answer.text()).then(text => new Response("worker and " + text)));
+            });
+            """
+        site.set("/", "text/html", Data(page.utf8))
+        site.set("/worker.js", "text/javascript", Data(worker.utf8))
+        site.set("/made.txt", "text/plain", Data("network".utf8))
+        site.set("/part.txt", "text/plain", Data("network".utf8))
+        try site.folder.write("file", to: "part.txt")
+        try site.folder.write("{ \"\(site.url)part.txt\": \"part.txt\" }", to: "manifest.json")
+        let browser = try await browse("--service-workers")
+        try await site.wait(untilTold: "worker and file")
+        #expect(browser.printed.contains("  file     \(site.url)part.txt → part.txt\n"), "\(browser.printed)")
+        browser.stop()
+        try await waitUntilGone()
+
+        // Left out, it answers nothing.
+        let without = try await browse()
+        try await site.wait(untilTold: "network")
+        without.stop()
+        try await waitUntilGone()
+    }
+}
+#endif

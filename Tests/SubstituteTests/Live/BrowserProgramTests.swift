@@ -1,0 +1,143 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import SubstituteCheckKit
+import TestSupport
+import Testing
+
+@testable import SubstituteKit
+
+@Suite("The browser of a command", .serialized)
+struct BrowserProgramTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("{\n}\n", to: "manifest.json")
+    }
+
+    /// Makes a program of the folder.
+    private func write(_ name: String, _ script: String) throws {
+        try folder.write(script, to: name)
+        let path = folder.url.appendingPathComponent(name).path
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    }
+
+    private func capture(_ arguments: String..., environment: [String: String] = [:]) async -> Program.Result {
+        let own = ["PATH": folder.url.path, "HOME": folder.url.path]
+        return await Tool.run(
+            ["capture", "--no-sandbox", "--timeout", "1"] + arguments + ["http://127.0.0.1:9/"],
+            in: folder.url,
+            environment: own.merging(environment) { $1 }
+        )
+    }
+
+    @Test("Without a browser it says what it looked for, and where")
+    func none() async {
+        let result = await capture()
+        #expect(result.status == 1, "\(result)")
+        #expect(
+            result.errors == """
+                substitute capture: there is no browser that can be driven. It was looked for as google-chrome-stable, \
+                google-chrome, chromium, chromium-browser, microsoft-edge-stable, microsoft-edge, brave-browser, brave in PATH, \
+                and on a Mac as Google Chrome, Chromium, Microsoft Edge, Brave Browser in Applications. Install one, or name one \
+                with --browser PATH or SUBSTITUTE_BROWSER
+
+                """
+        )
+    }
+
+    @Test("A snap and a flatpak are named, and not taken")
+    func confined() async throws {
+        try write("chromium-browser", "#!/bin/sh\nexec /snap/bin/chromium \"$@\"\n")
+        let result = await capture()
+        #expect(
+            result.errors.contains(
+                "can be driven; \(folder.url.path)/chromium-browser is a snap or flatpak, which cannot"
+            ),
+            "\(result)"
+        )
+    }
+
+    @Test("What is named is taken: an option before a variable, a name of PATH, or a path of the folder")
+    func named() async throws {
+        try write("one", "#!/bin/sh\necho one is no browser >&2\nexit 1\n")
+        try write("two", "#!/bin/sh\necho two is no browser >&2\nexit 1\n")
+        let variable = ["SUBSTITUTE_BROWSER": "two", "PATH": "\(folder.url.path):/usr/bin:/bin"]
+        #expect(await capture(environment: variable).errors.hasSuffix("/two\" has ended: two is no browser\n"))
+        #expect(await capture("--browser", "one", environment: variable).errors.hasSuffix("one is no browser\n"))
+        #expect(await capture("--browser", "./one", environment: variable).errors.hasSuffix("one is no browser\n"))
+        let missing = await capture("--browser", "three", environment: variable)
+        #expect(missing.errors == "substitute capture: --browser names \"three\", which is no program\n", "\(missing)")
+    }
+
+    @Test("A program that says nothing, or nonsense, ends in a sentence")
+    func strange() async throws {
+        let path = ["PATH": "\(folder.url.path):/usr/bin:/bin"]
+        try write("silent", "#!/bin/sh\nexec sleep 60\n")
+        let silent = await capture("--browser", "silent", environment: path)
+        #expect(silent.errors.contains("does not answer; is it Chrome, Chromium, Edge or Brave"), "\(silent)")
+        try write(
+            "babbling",
+            "#!/bin/sh\nprintf 'no\\0{\"id\":1}\\0{\"id\":1,\"error\":{\"message\":\"\\033]0;x\\007no\"}}\\0' >&4\ncat <&3\n"
+        )
+        let babbling = await capture("--browser", "babbling", environment: path)
+        #expect(babbling.status == 1 && !babbling.errors.contains("\u{1B}"), "\(babbling)")
+        #expect(FileManager.default.contents(atPath: folder.url.appendingPathComponent("manifest.json").path) != nil)
+    }
+
+    @Test(
+        "Wrong use is told before anything is started",
+        arguments: [
+            (["capture"], "name a page to load, as https://example.com/"),
+            (["capture", "ftp://example.com/"], "\"ftp://example.com/\" is no address of a page"),
+            (["capture", "--device", "watch", "https://a.org/"], "there is no device \"watch\"; write phone"),
+            (["capture", "--device", "0x0", "https://a.org/"], "there is no device \"0x0\""),
+            (["capture", "--wait", "-1", "https://a.org/"], "\"-1\" is no number of seconds"),
+            (["capture", "--timeout", "soon", "https://a.org/"], "\"soon\" is no number of seconds"),
+            (["browse"], "name one page, as https://example.com/"),
+            (["verify", "--require", "most", "https://a.org/"], "\"most\" is no share; write it as 90%"),
+            (
+                ["verify", "--format", "xml", "https://a.org/"],
+                "there is no format \"xml\"; the formats are text, json, github"
+            ),
+        ]
+    )
+    func wrongUse(words: [String], sentence: String) async {
+        let result = await Tool.run(words, in: folder.url)
+        #expect(result.status == 2 && result.errors.contains(sentence), "\(result)")
+    }
+
+    @Test("A manifest with errors is told before anything is started", arguments: ["capture", "browse", "verify"])
+    func wrongManifest(command: String) async throws {
+        try folder.write("{ \"https://a.org/\" }", to: "manifest.json")
+        let result = await Tool.run([command, "https://a.org/"], in: folder.url)
+        #expect(result.status == 1 && result.errors.contains("manifest.json:1:"), "\(result)")
+    }
+
+    @Test(
+        "Screens are read as people write them",
+        arguments: [
+            ("phone", 390, 844, 3.0, true), ("Tablet", 820, 1180, 2, true), ("desktop", 1280, 800, 1, false),
+            ("390x844@3", 390, 844, 3, true), ("1920X1080", 1920, 1080, 1, false), ("800x600@1.5", 800, 600, 1.5, true),
+        ]
+    )
+    func devices(text: String, width: Int, height: Int, scale: Double, isMobile: Bool) throws {
+        let device = try Device(text)
+        #expect(device.width == width && device.height == height && device.scale == scale)
+        #expect(device.isMobile == isMobile && (device.userAgent != nil) == isMobile)
+    }
+
+    // Root alone is refused, and on Linux alone.
+    #if os(Linux)
+    @Test("Root is told that a browser has no sandbox there", .enabled(if: geteuid() == 0, "is for root"))
+    func root() async {
+        let result = await Tool.run(["capture", "https://a.org/"], in: folder.url)
+        #expect(
+            result.status == 1 && result.errors.contains("give --no-sandbox for a page that you trust"),
+            "\(result)"
+        )
+    }
+    #endif
+}
+#endif

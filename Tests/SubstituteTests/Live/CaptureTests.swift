@@ -1,0 +1,170 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+@testable import SubstituteKit
+
+@Suite("substitute capture", .serialized)
+struct CaptureTests {
+    @Test("A site with modules, lazy pictures, srcset and a service worker is taken byte by byte", .startsChromium)
+    func wholeSite() async throws {
+        let site = try LiveSite()
+        site.build()
+        let elsewhere = try TemporaryFolder()
+        let recording = elsewhere.url.appendingPathComponent("page.har").path
+        let result = await site.run(
+            "capture",
+            "--device",
+            "phone",
+            "--device",
+            "desktop",
+            "--scroll",
+            "--har",
+            recording,
+            site.url
+        )
+        #expect(result.status == 0 && result.errors == "", "\(result)")
+        #expect(site.file(site.path("css/zipped.css")) == Data("body { margin: 3px }\n".utf8))
+        #expect(site.file(site.path("css/latin.css")) == LiveSite.latin)
+        #expect(site.file(site.path("data/large.bin")) == LiveSite.large)
+        // The pictures of both screens, and the one that is seen only after scrolling.
+        #expect(site.file(site.path("img/one.svg")) == LiveSite.picture(60))
+        #expect(site.file(site.path("img/three.svg")) == LiveSite.picture(180))
+        #expect(site.file(site.path("img/late.svg")) == LiveSite.picture(60))
+        #expect(site.file(site.path("img/two.svg")) == nil)
+        for path in ["index.html", "css/site.css", "css/more.css", "js/main.js", "js/part.js", "worker.js"] {
+            #expect(site.file(site.path(path)) != nil, "\(path)")
+        }
+        let check = await Tool.run(["check", "--strict"], in: site.folder.url)
+        #expect(check.status == 0, "\(check)")
+
+        // What was kept is a recording as any other.
+        let again = await Tool.run(["import", "--dry-run", recording], in: site.folder.url)
+        #expect(
+            again.status == 0 && again.output.hasSuffix("0 entries with 0 bytes, 12 left out\nNothing was written.\n"),
+            "\(again)"
+        )
+
+        // The app's files answer everything that the page asks for, and it looks the same.
+        _ = site.requests()
+        let verified = await site.run("verify", "--require", "100%", "--scroll", site.url)
+        #expect(verified.status == 0 && verified.errors == "", "\(verified)")
+        #expect(verified.output.contains("  The picture is the same.\n  The files fit.\n"), "\(verified)")
+        // The second load asks for nothing but the icon that the browser looks for by itself.
+        #expect(Set(site.requests()).count <= 12)
+    }
+
+    @Test("Nothing of somebody is kept, and what is for one person is left out", .startsChromium)
+    func credentials() async throws {
+        let site = try LiveSite()
+        let page = """
+            <!doctype html><link rel="icon" href="data:,"><script>
+            document.cookie = "name=somebody";
+            fetch("/mine.json", { headers: { Authorization: "Bearer secret-token" } });
+            fetch("/ours.json");
+            </script>
+            """
+        site.set("/", "text/html", Data(page.utf8), ["Set-Cookie": "session=secret-session"])
+        site.set("/mine.json", "application/json", Data("{}".utf8))
+        site.set("/ours.json", "application/json", Data("[]".utf8), ["Cache-Control": "private"])
+        let result = await site.run("capture", "--har", "page.har", site.url)
+        #expect(result.status == 0, "\(result)")
+        #expect(result.output.contains("/mine.json: it was asked for with a password or token"), "\(result)")
+        #expect(result.output.contains("/ours.json: asked for with cookies and marked private"), "\(result)")
+        let recording = String(decoding: site.file("page.har") ?? Data(), as: UTF8.self)
+        #expect(!recording.contains("secret") && !recording.contains("somebody"))
+        #expect(recording.contains("\"name\":\"Cookie\",\"value\":\"\""))
+    }
+
+    @Test("A player's part becomes the whole file, and a stream ends in a reason", .startsChromium)
+    func parts() async throws {
+        let site = try LiveSite()
+        let page = """
+            <!doctype html><link rel="icon" href="data:,"><video src="/film.webm" preload="auto"></video>
+            <script>new EventSource("/events"); fetch("/part.txt", { headers: { Range: "bytes=2-3" } });</script>
+            """
+        site.set("/", "text/html", Data(page.utf8))
+        site.set("/film.webm", "video/webm", Data([0x1A, 0x45, 0xDF, 0xA3]) + Data(repeating: 0, count: 300_000))
+        site.set("/part.txt", "text/plain", Data("abcdef".utf8))
+        site.set("/events", Self.stream("text/event-stream", "data: 1\n\n"))
+        let result = await site.run("capture", site.url)
+        #expect(result.status == 0 && result.errors == "", "\(result)")
+        #expect(site.file(site.path("film.webm"))?.count == 300_004)
+        #expect(site.file(site.path("part.txt")) == Data("abcdef".utf8))
+        #expect(result.output.contains("/events: it is a stream without an end"), "\(result)")
+    }
+
+    /// An answer that never ends, and is never silent for long.
+    private static func stream(_ type: String, _ part: String) -> LoopbackServer.Response {
+        var response = LoopbackServer.Response.stream {
+            usleep(100_000)
+            return Data(part.utf8)
+        }
+        response.headers = ["Content-Type": type]
+        return response
+    }
+
+    @Test(
+        "A page that has no end, opens windows and dialogs, and downloads files ends within its time",
+        .startsChromium
+    )
+    func hostile() async throws {
+        let site = try LiveSite()
+        let page = """
+            <!doctype html><link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css"><body>
+            <a id="a" href="/file.zip" download>a</a>
+            <script>
+              a.click(); open("/other.html"); alert("\\u001b[31mHello\\u202e"); fetch("/endless.txt"); fetch("/silent.txt");
+              const frame = document.createElement("iframe");
+              frame.src = "file:///etc/passwd";
+              document.body.append(frame);
+            </script>
+            """
+        site.set("/", "text/html", Data(page.utf8))
+        site.set("/style.css", "text/css", Data("h1 { color: red }".utf8))
+        site.set("/file.zip", "application/zip", Data("PK".utf8), ["Content-Disposition": "attachment"])
+        site.set("/endless.txt", Self.stream("text/plain", "more and more "))
+        site.set("/silent.txt", LoopbackServer.Response(transfer: .silent))
+        let result = await site.run("capture", "--timeout", "4", site.url)
+        #expect(result.status == 0, "\(result)")
+        #expect(result.errors.contains("was not done after 4 seconds; still loading: "), "\(result)")
+        #expect(result.errors.contains("a dialog was closed: \"\\u{1B}[31mHello\\u{202E}\""), "\(result)")
+        #expect(!result.errors.contains("\u{1B}") && !result.output.contains("\u{1B}"))
+        #expect(site.file(site.path("style.css")) != nil)
+        let names = FileManager.default.enumerator(atPath: site.folder.url.path)?.allObjects as? [String] ?? []
+        #expect(!names.contains { $0.contains("passwd") || $0.hasSuffix(".zip") }, "\(names)")
+    }
+
+    @Test(
+        "What cannot be loaded is a sentence, and changes nothing",
+        .startsChromium,
+        arguments: [
+            ("http://127.0.0.1:9/", "the browser gave up (ERR_UNSAFE_PORT)"),
+            ("https://no-such-host.invalid/", "its server is not known (ERR_NAME_NOT_RESOLVED)"),
+            ("SITE/download", "is a download, and no page"), ("SITE/loop", "it is redirected again and again"),
+            ("SITE/silent", "did not come within 3 seconds"),
+            ("GONE", "its server cannot be reached (ERR_CONNECTION_REFUSED)"),
+        ]
+    )
+    func unloadable(url: String, words: String) async throws {
+        let site = try LiveSite()
+        site.set("/download", "application/zip", Data("PK".utf8), ["Content-Disposition": "attachment"])
+        site.set("/loop", LoopbackServer.Response(status: 302, headers: ["Location": "/loop"]))
+        site.set("/silent", LoopbackServer.Response(transfer: .silent))
+        let gone = try LoopbackServer { _ in .text("") }
+        gone.stop()
+        let result = await site.run(
+            "capture",
+            "--timeout",
+            "3",
+            url.replacingOccurrences(of: "SITE/", with: site.url)
+                .replacingOccurrences(of: "GONE", with: gone.url.absoluteString)
+        )
+        #expect(result.status == 1 && result.output == "" && result.errors.contains(words), "\(result)")
+        #expect(site.file("manifest.json") == Data("{\n}\n".utf8))
+    }
+}
+#endif

@@ -1,0 +1,202 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+@testable import SubstituteKit
+
+@Suite("substitute verify", .serialized)
+struct VerifyTests {
+    private let site: LiveSite
+    private let page: String
+
+    init() throws {
+        site = try LiveSite()
+        page = """
+            <!doctype html><link rel="icon" href="data:,"><link rel="stylesheet" href="/site.css">
+            <script src="/site.js"></script><h1>Title</h1><p class="clock">text</p><img src="/picture.svg">
+            """
+        site.set("/", "text/html", Data(page.utf8))
+        site.set("/site.css", "text/css", Data("h1 { color: teal }".utf8))
+        site.set("/site.js", "text/javascript", Data("var number = 1;".utf8))
+        site.set("/picture.svg", "image/svg+xml", LiveSite.picture(100))
+        try writeFiles()
+    }
+
+    private func writeFiles() throws {
+        let folder = site.folder
+        try folder.write("h1 { color: teal }", to: "site.css")
+        try folder.write("var number = 1;", to: "site.js")
+        try folder.write(LiveSite.picture(100), to: "picture.svg")
+        let manifest = """
+            {
+              "\(site.url)site.css": "site.css",
+              "\(site.url)site.js": "site.js",
+              "\(site.url)picture.svg": "picture.svg"
+            }
+
+            """
+        try folder.write(manifest, to: "manifest.json")
+    }
+
+    @Test("What comes from files is counted, and what does not has its line", .startsChromium)
+    func counts() async throws {
+        let result = await site.run("verify", site.url)
+        #expect(
+            result.output == """
+                \(site.url)
+                  3 of 4 requests came from files, 75 %: \(18 + 15 + LiveSite.picture(100).count) bytes, and \(page.utf8.count) bytes from the network
+                  network  \(site.url) is not substituted, because no entry names it.
+                           The line to add: "\(site.url)": "\(site.path("index.html"))"
+                  The picture is the same.
+                  The files fit.
+
+                """,
+            "\(result)"
+        )
+        #expect(result.status == 0 && result.errors == "", "\(result)")
+        #expect(await site.run("verify", "--require", "75%", site.url).status == 0)
+        let strict = await site.run("verify", "--require", "76%", site.url)
+        let sentence = "files answered 3 of 4 requests of \(site.url), 75 %, and 76 % are required"
+        #expect(strict.status == 1 && strict.output.hasSuffix("  error: \(sentence)\n"), "\(strict)")
+    }
+
+    @Test("A stylesheet that changed on the server is named, with both sizes", .startsChromium)
+    func changedOnServer() async throws {
+        // Nothing of it is seen.
+        site.set("/site.css", "text/css", Data("/* new */ h1 { color: teal }".utf8))
+        let result = await site.run("verify", site.url)
+        #expect(result.status == 1, "\(result)")
+        #expect(
+            result.output.contains("  changed  \(site.url)site.css → site.css: here 18 bytes, there 28 bytes\n"),
+            "\(result)"
+        )
+        #expect(result.output.contains("The picture is the same."), "\(result)")
+        #expect(
+            result.output.hasSuffix(
+                "  error: \"site.css\" is not what \(site.url)site.css is now: here 18 bytes, there 28 bytes; substitute "
+                    + "update loads it again\n"
+            ),
+            "\(result)"
+        )
+        let allowed = await site.run("verify", "--allow-changed", site.url)
+        #expect(allowed.status == 0 && allowed.output.contains("  changed  "), "\(allowed)")
+        site.set("/site.css", .text("gone", status: 404))
+        let gone = await site.run("verify", "--allow-changed", "--tolerance", "100%", site.url)
+        #expect(gone.status == 0 && gone.output.contains("here 18 bytes, its server answers 404\n"), "\(gone)")
+    }
+
+    @Test("A stylesheet that is broken in the folder shows in the picture, at its place", .startsChromium)
+    func brokenInFolder() async throws {
+        try site.folder.write("h1 { colour: teal }", to: "site.css")
+        let result = await site.run("verify", "--allow-changed", "--report", "report", site.url)
+        #expect(result.status == 1, "\(result)")
+        let found = result.output.firstMatch(of: /\ \ picture\ \ 0\.\d+ % differs, at 0,(\d+) \(\d+ × \d+\)\n/)
+        let top = try #require(found.flatMap { Int($0.1) }, "\(result)")
+        #expect(top < 60)
+        #expect(await site.run("verify", "--allow-changed", "--tolerance", "1%", site.url).status == 0)
+        #expect(await site.run("verify", "--allow-changed", "--mask", "h1", site.url).status == 0)
+        let wrong = await site.run("verify", "--mask", "h1[", site.url)
+        #expect(wrong.status == 2 && wrong.errors.contains("\"h1[\" is no CSS selector"), "\(wrong)")
+
+        // The report holds both pictures, and what differs.
+        let names = try FileManager.default.contentsOfDirectory(atPath: site.folder.url.path + "/report").sorted()
+        #expect(names == ["1-difference.png", "1-files.png", "1-network.png", "index.html"])
+        let (network, files) = (site.file("report/1-network.png"), site.file("report/1-files.png"))
+        #expect(network != nil && files != nil && network != files)
+        let html = String(decoding: site.file("report/index.html") ?? Data(), as: UTF8.self)
+        #expect(html.contains("<h1>The files do not fit the page</h1>"))
+        // It takes the place of an earlier one, and of nothing else.
+        #expect(await site.run("verify", "--report", "report", site.url).status == 1)
+        let taken = await site.run("verify", "--report", ".", site.url)
+        #expect(taken.status == 1 && taken.errors.contains("\".\" holds \""), "\(taken)")
+    }
+
+    @Test("What fails or is complained of only with the files is told", .startsChromium)
+    func onlyWithFiles() async throws {
+        try site.folder.write("number.of.nothing(); fetch('/more.json');", to: "site.js")
+        site.set("/site.js", "text/javascript", Data("console.error('as ever'); fetch('/always.json');".utf8))
+        let result = await site.run("verify", "--allow-changed", site.url)
+        #expect(
+            result.output.contains("  error    ReferenceError: number is not defined, only with the files\n"),
+            "\(result)"
+        )
+        #expect(!result.output.contains("as ever") && !result.output.contains("always"), "\(result)")
+        try site.folder.write("fetch('/more.json');", to: "site.js")
+        let failed = await site.run("verify", "--allow-changed", site.url)
+        #expect(failed.output.contains("  failed   \(site.url)more.json, only with the files\n"), "\(failed)")
+    }
+
+    @Test("What moves stands still", .startsChromium)
+    func movement() async throws {
+        let page = """
+            <!doctype html><link rel="icon" href="data:,"><style>
+            @keyframes turn { to { transform: rotate(1turn); } }
+            .a { animation: turn 3s infinite linear; width: 100px; background: teal; }
+            .b { transition: margin 5s; } .c { animation: turn 2s; }
+            </style><input autofocus><p class="a">turns</p><p class="b">moves</p><p class="c">turns once</p>
+            <script>setTimeout(() => document.querySelector(".b").style.margin = "50px", 100)</script>
+            """
+        site.set("/", "text/html", Data(page.utf8))
+        let result = await site.run("verify", site.url)
+        #expect(result.status == 0 && result.output.contains("The picture is the same."), "\(result)")
+    }
+
+    @Test("Several pages are judged each, as JSON and as annotations", .startsChromium)
+    func formats() async throws {
+        struct Page: Decodable {
+            struct Change: Decodable {
+                let file: String
+                let line: Int
+                let size: Int
+                let servedSize: Int
+            }
+            let url: String
+            let fits: Bool
+            let requests: Int
+            let fromFiles: Int
+            let changed: [Change]
+            let problems: [String]
+        }
+        site.set("/second.html", "text/html", Data("<!doctype html><link rel=\"icon\" href=\"data:,\">".utf8))
+        site.set("/site.css", "text/css", Data("h1 { color: teal } ".utf8))
+        let json = await site.run("verify", "--format", "json", site.url, site.url + "second.html")
+        let pages = try json.output.split(separator: "\n").map {
+            try JSONDecoder().decode(Page.self, from: Data($0.utf8))
+        }
+        #expect(json.status == 1 && pages.map(\.fits) == [false, true], "\(json)")
+        #expect(pages.map(\.requests) == [4, 1] && pages.map(\.fromFiles) == [3, 0])
+        let change = try #require(pages.first?.changed.first)
+        #expect(change.file == "site.css" && change.line == 2 && change.size == 18 && change.servedSize == 19)
+        let annotations = await site.run("verify", "--format", "github", site.url)
+        #expect(
+            annotations.output.hasPrefix(
+                "::error file=manifest.json,line=2,col=1,title=changed-file::\"site.css\" is not"
+            ),
+            "\(annotations)"
+        )
+    }
+
+    @Test("A site whose service worker keeps its own pages fits with it, too", .startsChromium)
+    func serviceWorkers() async throws {
+        let site = try LiveSite()
+        site.build()
+        site.set("/data/large.bin", "application/octet-stream", Data("small".utf8))
+        #expect(await site.run("capture", site.url).status == 0)
+        let result = await site.run("verify", "--service-workers", "--require", "100%", site.url)
+        #expect(result.status == 0, "\(result)")
+    }
+
+    @Test("Shares are read as people write them", arguments: [("90%", 0.9), ("100", 1), ("0.5 %", 0.005), ("0", 0)])
+    func shares(text: String, share: Double) throws {
+        #expect(try VerificationLimits.share(text) == share)
+    }
+
+    @Test("99.9 percent are not 100", arguments: [(1, "100 %"), (0.999, "99 %"), (0.29, "29 %"), (0, "0 %")])
+    func percent(share: Double, text: String) {
+        #expect(VerificationLimits.percent(share) == text)
+    }
+}
+#endif
