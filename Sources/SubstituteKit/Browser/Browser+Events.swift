@@ -7,7 +7,7 @@ extension Browser {
         switch event.method {
         case "Fetch.requestPaused":
             if let held: HeldRequest = event.parameters() {
-                traffic.touch()
+                if !held.isOver { traffic.begin(held) }
                 if held.begins(page?.target) { whenHappened(.navigating(held.request.url)) }
                 Task { await decide(on: held) }
             }

@@ -20,7 +20,6 @@ extension Browser {
         } else {
             decision = await interceptor.decide(on: held)
         }
-        traffic.touch()
         var parameters: [String: any Sendable] = ["requestId": held.requestId]
         switch decision {
         case .goOn: try? await devTools.run("Fetch.continueRequest", parameters)
@@ -37,6 +36,7 @@ extension Browser {
             parameters["errorReason"] = "Aborted"
             try? await devTools.run("Fetch.failRequest", parameters)
         }
+        if held.isOver || decision.isLast { traffic.end(held) }
     }
 
     func refusePassword(_ event: DevTools.Event) async {

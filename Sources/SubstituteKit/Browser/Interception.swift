@@ -42,10 +42,40 @@ struct HeldRequest: Decodable, Sendable {
         responseHeaders?.last { $0.name.lowercased() == name }?.value
     }
 
-    /// Whether it is a whole answer, whose body can be taken.
+    /// The same for every redirect of one load.
+    var identifier: String { networkId ?? requestId }
+
+    /// Whether it is a redirect, after which the same load asks again.
+    var isRedirect: Bool {
+        responseStatusCode.map { (300..<400).contains($0) } ?? false && responseField("location") != nil
+    }
+
+    /// Whether its answer has a body that comes to an end, as far as its head says.
     var hasBody: Bool {
-        guard let status = responseStatusCode, responseErrorReason == nil else { return false }
-        return !(300..<400).contains(status) && request.method != "HEAD"
+        guard responseStatusCode != nil, responseErrorReason == nil, !isRedirect, request.method != "HEAD" else {
+            return false
+        }
+        return !isStream
+    }
+
+    /// Whether its answer goes on until somebody has enough (HTML §9.2; RFC 2046 §5.1, as cameras use it).
+    var isStream: Bool {
+        let type = responseField("content-type")?.lowercased() ?? ""
+        return type.hasPrefix("text/event-stream") || type.hasPrefix("multipart/x-mixed-replace")
+    }
+
+    /// The length of the body that comes, in bytes, as its head says.
+    var responseLength: Int? { responseField("content-length").flatMap { Int($0) } }
+}
+
+extension HeldRequest {
+    /// The number of bytes of the answer's body, which is loaded for that: the page gets it when it is whole.
+    ///
+    /// Nil where there is none. A film is loaded in parts, as it is played, so its head is believed.
+    func size(_ body: @Sendable () async throws -> String) async -> Int? {
+        guard hasBody else { return nil }
+        if resourceType == "Media" { return responseLength }
+        return (try? await body()).map(Base64.byteCount(of:))
     }
 }
 
@@ -59,6 +89,14 @@ enum Decision: Sendable {
     case answer(status: Int, fields: [HeldRequest.Field], body: Data)
     /// It fails, as if somebody had stopped it.
     case stop
+
+    /// Whether the network is asked no more.
+    var isLast: Bool {
+        switch self {
+        case .goOn, .goOnWithout: false
+        case .answer, .stop: true
+        }
+    }
 }
 
 /// Decides on the requests of a browser.

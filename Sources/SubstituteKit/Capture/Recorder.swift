@@ -61,7 +61,9 @@ final class Recorder: Interceptor, @unchecked Sendable {
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
         guard held.request.url.hasPrefix("http") else { return .goOn }
         var (text, comment) = (String?.none, String?.none)
-        if held.hasBody, held.request.method == "GET" {
+        if held.isStream {
+            comment = "it is a stream without an end"
+        } else if held.hasBody, held.request.method == "GET" {
             (text, comment) = await self.text(of: held, body)
         }
         record(HAREntry(held, text, comment, carried(by: held)))
@@ -73,11 +75,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
         of held: HeldRequest,
         _ body: @Sendable () async throws -> String
     ) async -> (String?, comment: String?) {
-        let type = held.responseField("content-type")?.lowercased() ?? ""
-        if type.hasPrefix("text/event-stream") || type.hasPrefix("multipart/x-mixed-replace") {
-            return (nil, "it is a stream without an end")
-        }
-        if let length = held.responseField("content-length").flatMap({ Int($0) }), length > limit {
+        if let length = held.responseLength, length > limit {
             return (nil, "it has \(ByteCount(length)), more than \(ByteCount(limit))")
         }
         do {

@@ -18,16 +18,14 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         let method: String
         /// The use of what is loaded, in the browser's word.
         let kind: String
-        /// The identifier of the load in ``Traffic``; nil for what is no load of a page.
-        let identifier: String?
         /// The file that answered; nil when the network did.
         let file: File?
         /// The network's status; nil when it was not asked, or failed.
         let status: Int?
         /// The `Content-Type` that the network sent.
         let type: MediaType?
-        /// The number of bytes that the network sent, where ``Traffic`` may not know them.
-        var documentSize: Int?
+        /// The number of bytes that the network sent, where they are counted.
+        var size: Int?
 
         /// Whether nobody answered, or the server with an error.
         var hasFailed: Bool { file == nil && (status.map { $0 >= 400 } ?? true) }
@@ -45,19 +43,18 @@ final class LiveTable: Interceptor, @unchecked Sendable {
     /// The requests for which a file may answer after the network, by the load that they belong to.
     private var pending: [String: URLRequest] = [:]
     private let whenLoaded: @Sendable (Load) -> Void
-    private let measuresDocuments: Bool
+    private let countsBytes: Bool
 
     /// - Parameters:
     ///   - table: What answers.
-    ///   - measuresDocuments: Whether the bodies of documents are counted. The browser does not always say how much of
-    ///     them came, as each is loaded by one process and shown by another; a document is shown only when it is whole.
+    ///   - countsBytes: Whether the bytes that the network sends are counted: the page gets each body when it is whole.
     ///   - whenLoaded: Called for each load once it is known who answers it, on any thread.
     init(
         _ table: SubstitutionTable,
-        measuresDocuments: Bool = false,
+        countsBytes: Bool = false,
         whenLoaded: @escaping @Sendable (Load) -> Void
     ) {
-        (self.table, self.measuresDocuments, self.whenLoaded) = (table, measuresDocuments, whenLoaded)
+        (self.table, self.countsBytes, self.whenLoaded) = (table, countsBytes, whenLoaded)
     }
 
     /// The table that answers now.
@@ -90,9 +87,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
     }
 
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
-        if let status = held.responseStatusCode, (300..<400).contains(status), held.responseField("location") != nil {
-            return .goOn
-        }
+        if held.isRedirect { return .goOn }
         let request = lock.withLock { pending.removeValue(forKey: held.identifier) }
         let table = current
         if let request, held.isOffline || held.responseStatusCode != nil,
@@ -101,9 +96,8 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         {
             return decision
         }
-        let isMeasured = measuresDocuments && held.resourceType == "Document" && held.hasBody
-        let size = isMeasured ? (try? await body()).map(Base64.byteCount(of:)) : nil
-        report(held, file: nil, status: held.responseStatusCode, documentSize: size)
+        let size = countsBytes ? await held.size(body) : nil
+        report(held, file: nil, status: held.responseStatusCode, size: size)
         return .goOn
     }
 
@@ -128,10 +122,10 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         )
     }
 
-    private func report(_ held: HeldRequest, file: File?, status: Int?, documentSize: Int? = nil) {
+    private func report(_ held: HeldRequest, file: File?, status: Int?, size: Int? = nil) {
         guard held.request.url.lowercased().hasPrefix("http") else { return }
         var load = Load(held, file: file, status: status)
-        load.documentSize = documentSize
+        load.size = size
         whenLoaded(load)
     }
 }
@@ -139,15 +133,12 @@ final class LiveTable: Interceptor, @unchecked Sendable {
 extension LiveTable.Load {
     init(_ held: HeldRequest, file: LiveTable.File?, status: Int?) {
         (url, method, kind) = (held.request.url, held.request.method, held.resourceType)
-        (identifier, self.file, self.status) = (held.networkId, file, status)
+        (self.file, self.status) = (file, status)
         type = held.responseField("content-type").flatMap { MediaType($0) }
     }
 }
 
 extension HeldRequest {
-    /// The same for every redirect of one load.
-    var identifier: String { networkId ?? requestId }
-
     /// Whether it failed because there was no connection: not because somebody stopped or refused it.
     ///
     /// https://chromedevtools.github.io/devtools-protocol/tot/Network/#type-ErrorReason

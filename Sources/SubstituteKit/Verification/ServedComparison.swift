@@ -52,12 +52,16 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
     func decide(on held: HeldRequest) async -> Decision { .goOn }
 
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
-        if let status = held.responseStatusCode, (300..<400).contains(status) { return .goOn }
+        if held.isRedirect { return .goOn }
         guard held.request.url.lowercased().hasPrefix("http") else { return .goOn }
         lock.withLock { ended.append(LiveTable.Load(held, file: nil, status: held.responseStatusCode)) }
         guard let request = URLRequest(held), held.request.method == "GET", let answer = table.answer(to: request),
             let substitution = table.explain(request).substitution
-        else { return .goOn }
+        else {
+            // As with the files, a page is done when all of it is there.
+            _ = await held.size(body)
+            return .goOn
+        }
         let served = await served(held, answer.data, body)
         lock.withLock {
             found[held.request.url] = served.map {

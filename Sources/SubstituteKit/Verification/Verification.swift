@@ -57,25 +57,18 @@ struct Verification: Sendable {
         }
         let loads = LoadList()
         let after = PageVisit.Complaints()
-        let live = LiveTable(table, measuresDocuments: true) { loads.append($0) }
-        let (second, bytes, comparison) = try await Browser.run(settings, live, whenHappened: { after.receive($0) }) {
+        let live = LiveTable(table, countsBytes: true) { loads.append($0) }
+        let (second, comparison) = try await Browser.run(settings, live, whenHappened: { after.receive($0) }) {
             browser in
             let visit = try await PageVisit(url, in: browser, manner, after)
-            let identifiers = loads.all.compactMap { $0.file == nil && $0.documentSize == nil ? $0.identifier : nil }
-            let bytes =
-                Set(identifiers).reduce(0) { $0 + browser.traffic.bytes(of: $1) }
-                + loads.all.compactMap(\.documentSize).reduce(0, +)
             let scale = settings.device?.scale ?? 1
-            return (
-                visit, bytes,
-                try await PictureComparison(first.picture, visit.picture, scale: scale, in: browser)
-            )
+            return (visit, try await PictureComparison(first.picture, visit.picture, scale: scale, in: browser))
         }
         let counted = loads.all.filter(\.isCounted)
         let answered = counted.compactMap(\.file)
         self.url = url
         (requestCount, answeredCount) = (counted.count, answered.count)
-        (fileBytes, networkBytes) = (answered.reduce(0) { $0 + $1.count }, bytes)
+        (fileBytes, networkBytes) = (answered.reduce(0) { $0 + $1.count }, counted.compactMap(\.size).reduce(0, +))
         changes = served.changes
         misses = Self.unique(counted.filter { $0.file == nil }, by: \.url).map { Miss($0, table) }
         let failedBefore = Set(served.loads.filter(\.hasFailed).map(\.url))

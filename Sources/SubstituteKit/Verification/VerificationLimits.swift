@@ -13,8 +13,13 @@ struct VerificationLimits: Sendable {
 
     /// Something that is not fulfilled.
     struct Problem {
-        /// A word or a few.
-        let title: String
+        enum Kind: String {
+            case tooFewFiles = "too-few-files"
+            case changedFile = "changed-file"
+            case pictureDiffers = "picture-differs"
+        }
+
+        let kind: Kind
         /// A sentence, with a remedy.
         let sentence: String
         /// The entry that it is about.
@@ -28,7 +33,7 @@ struct VerificationLimits: Sendable {
             let (share, least) = (Self.percent(page.share), Self.percent(required))
             problems.append(
                 Problem(
-                    title: "too-few-files",
+                    kind: .tooFewFiles,
                     sentence: "files answered \(page.answeredCount) of \(page.requestCount) requests of "
                         + "\(shortened(page.url)), \(share), and \(least) are required"
                 )
@@ -37,7 +42,7 @@ struct VerificationLimits: Sendable {
         if !allowsChanges {
             problems += page.changes.map { change in
                 Problem(
-                    title: "changed-file",
+                    kind: .changedFile,
                     sentence: "\(quoted(change.substitution.file)) is not what \(shortened(change.url)) is now: "
                         + "here \(ByteCount(change.count)), \(change.served.words); substitute update loads it again",
                     substitution: change.substitution
@@ -48,7 +53,7 @@ struct VerificationLimits: Sendable {
             let places = page.comparison.places.prefix(3).map(\.words).joined(separator: "; ")
             problems.append(
                 Problem(
-                    title: "picture-differs",
+                    kind: .pictureDiffers,
                     sentence:
                         "\(page.comparison.percentage) of the picture of \(shortened(page.url)) differs, at \(places)"
                 )

@@ -32,21 +32,36 @@ struct VerificationPage {
     }
 
     private func section(_ page: Verification, _ number: Int) -> String {
-        let problems = limits.problems(with: page)
-        let verdict =
-            problems.isEmpty
-            ? "<p class=\"verdict fits\">The files fit.</p>"
-            : "<ul class=\"verdict\">"
-                + problems.map { "<li>\(HTML.breakable($0.sentence))" }.joined(separator: "\n") + "</ul>"
-        return """
-            <section>
-            <h2><a href="\(HTML.escaped(page.url))" rel="noreferrer">\(HTML.breakable(page.url))</a></h2>
-            \(verdict)
-            \(share(page))
-            \(pictures(page, number))
-            \(tables(page))
-            </section>
-            """
+        """
+        <section>
+        <h2><a href="\(HTML.escaped(page.url))" rel="noreferrer">\(HTML.breakable(page.url))</a></h2>
+        \(verdict(page))
+        \(share(page))
+        \(pictures(page, number))
+        \(tables(page))
+        </section>
+        """
+    }
+
+    /// The verdict in a few words; tables and pictures below it tell the rest.
+    private func verdict(_ page: Verification) -> String {
+        let problems = Dictionary(grouping: limits.problems(with: page), by: \.kind)
+        if problems.isEmpty { return "<p class=\"verdict fits\">The files fit.</p>" }
+        var sentences: [String] = []
+        if problems[.tooFewFiles] != nil {
+            let (share, least) = (page.share, limits.required)
+            sentences.append(
+                "\(VerificationLimits.percent(share)) of the requests came from files; "
+                    + "\(VerificationLimits.percent(least)) are required."
+            )
+        }
+        if let count = problems[.changedFile]?.count {
+            sentences.append("\(counted(count, "file")) \(count == 1 ? "is" : "are") not what the servers send.")
+        }
+        if problems[.pictureDiffers] != nil {
+            sentences.append("\(page.comparison.percentage) of the picture differs.")
+        }
+        return "<ul class=\"verdict\">\(sentences.map { "<li>\($0)" }.joined())</ul>"
     }
 
     /// How much came from files, as a bar.
@@ -64,7 +79,7 @@ struct VerificationPage {
         let figures = kinds.map { kind, caption in
             """
             <figure class="\(kind)"><figcaption>\(caption)</figcaption>
-            <img src="\(number)-\(kind).png" alt="\(caption)" loading="lazy"></figure>
+            <a href="\(number)-\(kind).png"><img src="\(number)-\(kind).png" alt="\(caption)" loading="lazy"></a></figure>
             """
         }
         let choices = kinds.map { kind, caption in

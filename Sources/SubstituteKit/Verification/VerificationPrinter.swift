@@ -69,7 +69,7 @@ struct VerificationPrinter {
     private func printGitHub(_ page: Verification, _ manifest: ManifestFile) {
         for problem in limits.problems(with: page) {
             let place = problem.substitution.map { (manifest.name, $0.line, 1) }
-            console.print(WorkflowCommand("error", problem.sentence, title: problem.title, at: place).text)
+            console.print(WorkflowCommand("error", problem.sentence, title: problem.kind.rawValue, at: place).text)
         }
         for miss in page.misses {
             let sentence = miss.reason + (miss.line.map { " The line to add: \($0)" } ?? "")
