@@ -4,8 +4,6 @@ package import SubstituteCheckKit
 
 /// The designers' tool.
 package enum CommandLineTool {
-    static let version = "unreleased"
-
     /// Runs a command line, as the process would.
     ///
     /// - Parameters:
@@ -19,7 +17,7 @@ package enum CommandLineTool {
             return 2
         }
         if first == "--version" {
-            console.print("substitute \(version)")
+            console.print("substitute \(toolVersion)")
             return 0
         }
         let isHelp = ["help", "--help", "-h"].contains(first)

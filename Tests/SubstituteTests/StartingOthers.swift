@@ -17,6 +17,14 @@ extension Trait where Self == ConditionTrait {
         )
     }
 
+    /// Runs a test that opens a window on a screen of its own where `LONG_TESTS` is set, too.
+    static var opensWindow: Self {
+        .enabled(
+            if: Program.isEverythingRequired && Program.isLongRun,
+            "opens a window; REQUIRE_ALL_TESTS=1 LONG_TESTS=1 runs it"
+        )
+    }
+
     /// Runs a test that starts the package manager where `REQUIRE_ALL_TESTS` is set.
     static var startsPackageManager: Self {
         .enabled(if: Program.isEverythingRequired, "starts the package manager; REQUIRE_ALL_TESTS=1 runs it")

@@ -9,11 +9,19 @@ extension Browser {
             if let held: HeldRequest = event.parameters() {
                 if !held.isOver { traffic.begin(held) }
                 if held.begins(page?.target) { whenHappened(.navigating(held.request.url)) }
-                Task { await decide(on: held) }
+                if held.isOver, held.resourceType == "Document", held.frameId == page?.target, !held.isRedirect {
+                    status = held.responseStatusCode
+                }
+                deciding += 1
+                Task {
+                    await decide(on: held)
+                    deciding -= 1
+                }
             }
         case "Fetch.authRequired": Task { await refusePassword(event) }
         case "Target.attachedToTarget": attached(event)
         case "Target.detachedFromTarget": detached(event)
+        case "Page.frameNavigated": navigated(event)
         case "Page.loadEventFired": if event.session == page?.session { isLoaded = true }
         case "Page.javascriptDialogOpening": Task { await closeDialog(event) }
         case "Browser.downloadWillBegin": note("a download was refused", event, \.url)
@@ -33,12 +41,18 @@ extension Browser {
     }
 
     func note(_ sentence: String) {
-        if !notes.contains(sentence), notes.count < 20 { notes.append(sentence) }
+        guard !notes.contains(sentence), notes.count < 20 else { return }
+        notes.append(sentence)
+        whenHappened(.note(sentence))
     }
 
     func ended() {
-        openPages = []
-        failure = failure ?? ending(devTools.words ?? "")
+        let words = devTools.words ?? ""
+        // A person has closed the browser, unless it says how it failed.
+        if settings.hasWindow, words.split(separator: "\n").last?.hasPrefix("status ") != true, page != nil {
+            isClosed = true
+        }
+        failure = failure ?? ending(words)
     }
 
     private struct Target: Decodable {
@@ -56,7 +70,7 @@ extension Browser {
         let info = target.targetInfo
         // What belongs to the browser itself.
         let isOwn = info.url.hasPrefix("chrome") || info.url.hasPrefix("devtools:")
-        let isPage = info.type == "page" && !isOwn
+        let isPage = info.type == "page" && (!isOwn || settings.hasWindow)
         if isPage, event.session == nil {
             if !settings.hasWindow, page != nil {
                 note("a pop-up was closed")
@@ -80,8 +94,8 @@ extension Browser {
             ("Network.enable", ["maxTotalBufferSize": 0, "maxResourceBufferSize": 0]),
             ("Network.setCacheDisabled", ["cacheDisabled": true]),
             ("Network.setBypassServiceWorker", ["bypass": !settings.allowsServiceWorkers]),
-            ("Network.setUserAgentOverride", ["userAgent": userAgent]),
         ]
+        if !userAgent.isEmpty { list.append(("Network.setUserAgentOverride", ["userAgent": userAgent])) }
         if isDocument {
             list += [("Page.enable", [:]), ("Inspector.enable", [:])]
             if let device = settings.device {
@@ -110,12 +124,30 @@ extension Browser {
     private func detached(_ event: DevTools.Event) {
         struct Detached: Decodable {
             let sessionId: String
-            let targetId: String?
         }
         guard let gone: Detached = event.parameters() else { return }
         documents.remove(gone.sessionId)
-        if event.session == nil, let target = gone.targetId { openPages.remove(target) }
-        if gone.sessionId == page?.session { failure = failure ?? ToolError("the page was closed") }
+        let targets = sessions.filter { $0.value == gone.sessionId }.map(\.key)
+        for target in targets { sessions[target] = nil }
+        openPages.subtract(targets)
+        guard gone.sessionId == page?.session else { return }
+        if settings.hasWindow, let other = openPages.sorted().first(where: { sessions[$0] != nil }) {
+            page = sessions[other].map { (other, $0) }
+        } else {
+            isClosed = settings.hasWindow
+            failure = failure ?? ToolError("the page was closed")
+        }
+    }
+
+    private func navigated(_ event: DevTools.Event) {
+        struct Navigated: Decodable {
+            struct Frame: Decodable { let parentId: String? }
+            let frame: Frame
+        }
+        guard let navigated: Navigated = event.parameters(), navigated.frame.parentId == nil,
+            event.session == page?.session
+        else { return }
+        whenHappened(.navigated)
     }
 
     private func closeDialog(_ event: DevTools.Event) async {

@@ -9,7 +9,7 @@ extension Browser {
     func loadAgain(_ urls: Set<String>) async throws -> Bool {
         // A document keeps what it has loaded, and forgets it when its cache is switched off once more.
         for session in documents {
-            try await devTools.run("Network.setCacheDisabled", ["cacheDisabled": true], in: session)
+            devTools.post("Network.setCacheDisabled", ["cacheDisabled": true], in: session)
         }
         let list = String(decoding: try JSONEncoder().encode(urls.sorted()), as: UTF8.self)
         return try await value(of: "(\(Self.exchange))(\(list))", Bool.self)
@@ -35,7 +35,10 @@ extension Browser {
           };
           for (const element of document.querySelectorAll("link, style")) {
             if (!element.sheet || !holds(element.sheet)) continue;
+            // One that an earlier save has put there may still be on its way.
+            if (element.nextElementSibling?.matches("[data-substitute]")) element.nextElementSibling.remove();
             const fresh = element.cloneNode(true);
+            fresh.dataset.substitute = "";
             // The old one stays until the new one is there, so that the page is never without.
             for (const end of ["load", "error"]) fresh.addEventListener(end, () => element.remove(), { once: true });
             element.after(fresh);

@@ -11,19 +11,14 @@ extension Browser {
     ///   - seconds: The seconds that are waited after that.
     /// - Throws: ``ToolError`` when nothing of it came within the limit.
     func load(_ url: String, scrolls: Bool = false, pause seconds: Double = 0) async throws {
-        let deadline = DispatchTime.now() + settings.limit
-        try await navigate(to: url)
-        while !isLoaded, .now() < deadline { try await pause() }
-        if isLoaded {
-            try await settle(until: deadline)
-            if scrolls {
-                try await scroll(until: deadline)
-                try await settle(until: deadline)
-            }
-            if seconds > 0 {
-                try await Task.sleep(nanoseconds: UInt64(seconds * 1e9))
-                try await settle(until: deadline)
-            }
+        let deadline = DispatchTime.now() + settings.limit + seconds
+        do {
+            try await navigate(to: url)
+            try await waitUntilLoaded(until: deadline)
+            if isLoaded { try await finish(scrolls: scrolls, pause: seconds, until: deadline) }
+        } catch  where isClosed {
+            // A person has seen enough.
+            return
         }
         guard .now() >= deadline else { return }
         let unfinished = traffic.unfinished
@@ -35,21 +30,50 @@ extension Browser {
         )
     }
 
+    /// Waits for the page's load event.
+    ///
+    /// The browser does not always tell of it, when it comes at once in a process that has just begun. So the page is
+    /// asked, too, now and then.
+    private func waitUntilLoaded(until deadline: DispatchTime) async throws {
+        while !isLoaded, .now() < deadline {
+            for _ in 0..<10 where !isLoaded { try await pause() }
+            if isLoaded { return }
+            // A page that is on its way elsewhere, or at work, does not answer.
+            if (try? await value(of: "document.readyState", String.self, within: 2)) == "complete" { isLoaded = true }
+        }
+    }
+
+    private func finish(scrolls: Bool, pause seconds: Double, until deadline: DispatchTime) async throws {
+        try await settle(until: deadline)
+        if scrolls {
+            try await scroll(until: deadline)
+            try await settle(until: deadline)
+        }
+        let end = DispatchTime.now() + seconds
+        while .now() < end { try await pause() }
+        if seconds > 0 { try await settle(until: deadline) }
+    }
+
     private func navigate(to url: String) async throws {
         struct Navigation: Decodable {
             let errorText: String?
             let isDownload: Bool?
         }
-        isLoaded = false
+        (isLoaded, status) = (false, nil)
+        traffic.reset()
         let answer: Navigation
         do {
-            answer = try await devTools.run("Page.navigate", ["url": url], in: page?.session, within: settings.limit)
+            // A person may have to type a password first.
+            let limit = settings.hasWindow ? 24 * 3600 : settings.limit
+            answer = try await devTools.run("Page.navigate", ["url": url], in: page?.session, within: limit)
         } catch DevTools.Failure.silent {
             throw failure
                 ?? ToolError(
                     "\(shortened(url)) did not come within \(counted(Int(settings.limit), "second"))"
                 )
         }
+        // A person has gone elsewhere meanwhile.
+        if settings.hasWindow, answer.errorText == "net::ERR_ABORTED" { return }
         if answer.isDownload == true { throw ToolError("\(shortened(url)) is a download, and no page") }
         if let error = answer.errorText {
             throw ToolError("\(shortened(url)) could not be loaded: \(Self.reason(error))")
@@ -100,9 +124,13 @@ extension Browser {
     /// What an expression gives in a world of the tool's own, which the page's scripts cannot change.
     ///
     /// - Throws: ``ToolError`` when the page does not answer.
-    func value<Value: Decodable>(of expression: String, _ type: Value.Type) async throws -> Value {
+    func value<Value: Decodable>(
+        of expression: String,
+        _ type: Value.Type,
+        within seconds: Double = DevTools.patience
+    ) async throws -> Value {
         let session = page?.session
-        let patience = min(DevTools.patience, settings.limit)
+        let patience = min(seconds, settings.limit)
         do {
             let tree: Tree = try await devTools.run("Page.getFrameTree", in: session, within: patience)
             let world: World = try await devTools.run(
@@ -126,6 +154,28 @@ extension Browser {
         }
     }
 
+    /// What an expression gives in the page itself: only for a page of the tool's own.
+    ///
+    /// - Throws: ``ToolError`` when it takes longer than a minute.
+    func evaluate<Value: Decodable & Sendable>(_ expression: String, _ type: Value.Type) async throws -> Value {
+        do {
+            let evaluation: Evaluation<Value> = try await devTools.run(
+                "Runtime.evaluate",
+                ["expression": expression, "awaitPromise": true, "returnByValue": true],
+                in: page?.session,
+                within: 60
+            )
+            return evaluation.result.value
+        } catch DevTools.Failure.silent {
+            throw ToolError("the pictures could not be compared within a minute")
+        }
+    }
+
+    /// The same for an expression whose value does not matter.
+    func evaluate(_ expression: String) async throws {
+        try await devTools.run("Runtime.evaluate", ["expression": expression], in: page?.session, within: 60)
+    }
+
     /// Runs a command of the page's session.
     func run<Result: Decodable & Sendable>(
         _ method: String,
@@ -136,8 +186,13 @@ extension Browser {
     }
 
     /// Waits until every page is closed, as a person does it.
+    ///
+    /// - Throws: ``ToolError`` when the browser ends by itself.
     func waitUntilClosed() async throws {
-        while !openPages.isEmpty { try await Task.sleep(nanoseconds: 100_000_000) }
+        while !isClosed {
+            if let failure { throw failure }
+            try await Task.sleep(nanoseconds: 100_000_000)
+        }
     }
 
     /// Waits for an instant.

@@ -11,6 +11,10 @@ actor Browser {
     enum Happening: Sendable {
         /// The page is about to load this URL.
         case navigating(String)
+        /// The page shows what it has loaded last.
+        case navigated
+        /// Something was kept from the page, as a sentence.
+        case note(String)
         /// A script failed, or the browser complained.
         case complaint(String)
     }
@@ -29,9 +33,17 @@ actor Browser {
     /// The sessions of pages and of their frames that lie in processes of their own.
     var documents: Set<String> = []
     var isLoaded = false
+    /// How the browser calls itself; empty where it is as ever.
     var userAgent = ""
     /// Why nothing more can be asked of the page.
     var failure: ToolError?
+    /// Whether a person has closed the last page.
+    var isClosed = false
+    /// What the page's server answered; nil as long as it has not.
+    var status: Int?
+    /// The requests that are being decided on.
+    var deciding = 0
+    private var receiving: Task<Void, Never>?
     /// Sentences about what was kept from the page.
     var notes: [String] = []
 
@@ -71,14 +83,15 @@ actor Browser {
     }
 
     private func begin() async throws {
-        Task { [weak self, events = devTools.events] in
-            for await event in events { await self?.receive(event) }
-            await self?.ended()
+        receiving = Task { [events = devTools.events] in
+            for await event in events { receive(event) }
+            ended()
         }
         struct Version: Decodable { let userAgent: String }
-        let version: Version = try await devTools.run("Browser.getVersion", within: min(30, settings.limit))
-        // Some servers refuse a browser without a window.
-        userAgent = settings.device?.userAgent ?? version.userAgent.replacingOccurrences(of: "Headless", with: "")
+        let version: Version = try await devTools.run("Browser.getVersion", within: min(30, max(10, settings.limit)))
+        // Some servers refuse a browser without a window. One with a window calls itself as ever.
+        let own = settings.hasWindow ? "" : version.userAgent.replacingOccurrences(of: "Headless", with: "")
+        userAgent = settings.device?.userAgent ?? own
         let stages = ["Request", "Response"].map { ["urlPattern": "*", "requestStage": $0] }
         // Without a window there is nobody to type a password.
         try await devTools.run("Fetch.enable", ["patterns": stages, "handleAuthRequests": !settings.hasWindow])
@@ -89,7 +102,9 @@ actor Browser {
             "Target.createTarget",
             ["url": "about:blank", "newWindow": true]
         )
+        let deadline = DispatchTime.now() + DevTools.patience
         while page == nil {
+            guard .now() < deadline else { throw DevTools.Failure.silent }
             page = sessions[target.targetId].map { (target.targetId, $0) }
             try await pause()
         }
@@ -115,6 +130,9 @@ actor Browser {
                 continuation.resume()
             }
         }
+        // Nobody is called any more when the run is over.
+        await receiving?.value
+        while deciding > 0 { try? await Task.sleep(nanoseconds: 10_000_000) }
     }
 
     /// What a person is told of an error.
@@ -132,13 +150,22 @@ actor Browser {
     /// Why a browser ended that nobody had asked to.
     func ending(_ words: String) -> ToolError {
         let name = quoted(settings.program.path)
+        if words.contains("without --no-sandbox is not supported") {
+            return ToolError(
+                "\(name) refuses to be started by root, where it has no sandbox: a page that breaks out of it would have the "
+                    + "whole machine. Run this as somebody else, or give --no-sandbox for a page that you trust"
+            )
+        }
         if words.contains("No usable sandbox") {
             return ToolError(
                 "\(name) finds no sandbox on this system; allow user namespaces, or give --no-sandbox for a page that you "
                     + "trust"
             )
         }
-        let lines = words.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        if words.contains("$DISPLAY") { return ToolError("\(name) can open no window: there is no display") }
+        // What browsers say of a desktop that is not there matters to nobody.
+        let lines = words.split(separator: "\n").filter { !$0.contains("dbus/") && !$0.hasPrefix("status ") }
+            .map { $0.trimmingCharacters(in: .whitespaces) }
         return ToolError("\(name) has ended" + (lines.last { !$0.isEmpty }.map { ": \(shortened($0))" } ?? ""))
     }
 }

@@ -22,12 +22,19 @@ final class BrowserProcess: @unchecked Sendable {
     /// Starts the browser, and removes the profile when it has ended.
     ///
     /// The browser reads commands from descriptor 3, and writes to descriptor 4 (`--remote-debugging-pipe`). Its last
-    /// words follow what it has written. Signals of the terminal reach neither it nor the shell.
+    /// words follow what it has written. Signals of the terminal reach neither it nor the shell. A process of the
+    /// browser that ends after it may still write into the profile, which is therefore removed twice.
     private static let script = """
         trap '' HUP INT QUIT TERM
-        "$@" 3<&0 4>&1 </dev/null >/dev/null 2>"$0/log"
+        exec 3<&0 4>&1
+        "$@" </dev/null >/dev/null 2>"$0/log" &
+        echo $! >"$0/pid"
+        wait $!
+        status=$?
         tail -c 4000 "$0/log"
-        rm -rf "$0" || { sleep 1; rm -rf "$0"; }
+        [ $status -eq 0 ] || echo "status $status"
+        rm -rf "$0"
+        (sleep 2; rm -rf "$0") </dev/null >/dev/null 2>&1 3>&- 4>&- &
         """
 
     /// - Parameters:
@@ -56,7 +63,8 @@ final class BrowserProcess: @unchecked Sendable {
                     "--user-data-dir=\(folder)/profile",
                 ]
                 + arguments
-            // What the browser starts is no plugin of the package manager, and writes nowhere else.
+            // What the browser starts is no plugin of the package manager. On Linux it writes nowhere else but into
+            // `~/.pki`, where the certificates are that a person trusts.
             process.environment = environment.filter { !$0.key.hasPrefix("SUBSTITUTE_") }
                 .merging(["TMPDIR": folder, "XDG_CACHE_HOME": folder]) { $1 }
             (process.standardInput, process.standardOutput) = (other, other)
@@ -87,6 +95,9 @@ final class BrowserProcess: @unchecked Sendable {
             throw ToolError("no socket can be had: \(String(cString: strerror(errno)))")
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        // A browser that reads no more holds nobody up.
+        var limit = timeval(tv_sec: Int(patience) * 4, tv_usec: 0)
+        setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         // Apple's systems alone have this option; elsewhere each `send` says so.
         #if canImport(Darwin)
         var isOn: Int32 = 1
@@ -110,14 +121,18 @@ final class BrowserProcess: @unchecked Sendable {
 
     /// Ends the browser, and returns when its profile is gone.
     ///
-    /// Blocks the thread, for some seconds at most.
+    /// Blocks the thread, for some seconds at most. The descriptor stays open for those who still read or write.
     func end() {
         shutdown(descriptor, Int32(SHUT_RDWR))
         // iOS and its relatives start no processes.
         #if os(macOS) || os(Linux)
-        let leader = process.processIdentifier
+        let (leader, folder) = (process.processIdentifier, folder)
         let stop = DispatchWorkItem {
-            // Foundation on Linux makes it the leader of a process group; elsewhere the socket has to do.
+            let text = try? String(contentsOfFile: folder + "/pid", encoding: .utf8)
+            if let browser = text.flatMap({ pid_t($0.trimmingCharacters(in: .whitespacesAndNewlines)) }), browser > 1 {
+                kill(browser, SIGKILL)
+            }
+            // Foundation on Linux makes the shell the leader of a process group.
             if getpgid(leader) == leader { kill(-leader, SIGKILL) }
         }
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: stop)
@@ -126,6 +141,5 @@ final class BrowserProcess: @unchecked Sendable {
         // The shell does it, unless it was killed, too.
         if FileSystem.kind(of: folder) != nil { try? FileManager.default.removeItem(atPath: folder) }
         #endif
-        close(descriptor)
     }
 }

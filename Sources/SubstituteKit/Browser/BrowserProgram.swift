@@ -50,9 +50,17 @@ struct BrowserProgram: Equatable {
     }
 
     private static func find(_ named: String, by what: String, _ console: Console) throws(ToolError) -> BrowserProgram {
-        let paths = named.contains("/") ? [console.folder.url(named).path] : inPath(named, console)
+        var paths = named.contains("/") ? [console.folder.url(named).path] : inPath(named, console)
+        // An app of a Mac is a folder, in which the program has its name.
+        if let app = paths.first, app.hasSuffix(".app") {
+            let name = URL(fileURLWithPath: app).deletingPathExtension().lastPathComponent
+            paths.append("\(app)/Contents/MacOS/\(name)")
+        }
         guard let path = paths.first(where: isProgram) else {
             throw ToolError("\(what) names \(quoted(named)), which is no program")
+        }
+        if isConfined(path) {
+            throw ToolError("\(what) names \(quoted(named)), a snap or flatpak, which cannot be driven; name another")
         }
         return BrowserProgram(path: path)
     }

@@ -18,6 +18,13 @@ struct BrowserSettings: Sendable {
     var limit = 60.0
     var environment: [String: String]
 
+    /// What a person has to know of the pages that are shown.
+    var summary: String {
+        allowsServiceWorkers
+            ? "Caches are off; service workers answer."
+            : "Caches are off, and service workers are left out; --service-workers lets them answer."
+    }
+
     /// The switches of the command line.
     ///
     /// https://chromium.googlesource.com/chromium/src/+/main/docs/ says of each what it does; none is needed for the
@@ -46,7 +53,7 @@ extension BrowserSettings {
 
     /// Reads the options that every command with a browser has.
     ///
-    /// - Throws: ``ToolError`` when there is no browser, or root asks for one with its sandbox.
+    /// - Throws: ``ToolError`` when there is no browser.
     init(_ arguments: Arguments, _ console: Console) throws {
         if let text = arguments.values(Self.timeout).last {
             guard let seconds = Double(text), (1...3600).contains(seconds) else {
@@ -55,15 +62,6 @@ extension BrowserSettings {
             limit = seconds
         }
         isSandboxed = !arguments.has(Self.noSandbox)
-        // https://crbug.com/638180: Chromium on Linux refuses it without a sentence that a person sees.
-        #if os(Linux)
-        if isSandboxed, geteuid() == 0 {
-            throw ToolError(
-                "a browser started by root has no sandbox, so that a page which breaks out of it has the whole machine; "
-                    + "run this as somebody else, or give --no-sandbox for a page that you trust"
-            )
-        }
-        #endif
         program = try BrowserProgram.find(arguments.values(BrowserProgram.option).last, console)
         environment = console.environment
     }

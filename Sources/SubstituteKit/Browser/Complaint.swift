@@ -40,17 +40,24 @@ struct Complaint {
         }
     }
 
+    /// The most characters that are kept.
+    private static let limit = 1000
+
     /// Nil for what is no error.
     init?(_ event: DevTools.Event) {
+        guard let words = Self.words(event) else { return nil }
+        self.words = String(words.prefix(Self.limit))
+    }
+
+    private static func words(_ event: DevTools.Event) -> String? {
         if let details = event.parameters(Exception.self)?.exceptionDetails {
             let description = details.exception?.description ?? details.text
-            words = String(description.prefix { $0 != "\n" })
+            return String(description.prefix { $0 != "\n" })
         } else if let entry = event.parameters(Entry.self)?.entry, entry.level == "error" {
-            words = entry.text + (entry.url.map { " (\($0))" } ?? "")
+            return entry.text + (entry.url.map { " (\($0))" } ?? "")
         } else if let call = event.parameters(Call.self), call.type == "error" {
-            words = call.args.compactMap { $0.value?.text ?? $0.description }.joined(separator: " ")
-        } else {
-            return nil
+            return call.args.compactMap { $0.value?.text ?? $0.description }.joined(separator: " ")
         }
+        return nil
     }
 }

@@ -46,7 +46,16 @@ final class DevTools: @unchecked Sendable {
     /// The seconds within which the browser answers a command that takes no time of its own.
     static let patience = 20.0
 
-    /// - Parameter descriptor: A socket; whoever made it closes it.
+    /// The most bytes of a message; a body of 200 MB has a third more in base64.
+    private static let maximumMessage = 300_000_000
+    /// The most complaints of pages that are passed on: they may complain without end.
+    private static let maximumComplaints = 2000
+    /// Only accessed by the reader.
+    private var complaints = 0
+    /// Whether the descriptor is closed; only accessed inside `writing`.
+    private var isClosed = false
+
+    /// - Parameter descriptor: A socket, which is closed when the other side has ended.
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
         (events, continuation) = AsyncStream.makeStream()
@@ -143,14 +152,18 @@ final class DevTools: @unchecked Sendable {
         #endif
         writing.lock()
         defer { writing.unlock() }
+        if isClosed { return }
         data.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
                 let base = UnsafeRawBufferPointer(rebasing: rest).baseAddress
                 let sent = Foundation.send(descriptor, base, rest.count, flags)
                 if sent < 0, errno == EINTR { continue }
-                // The reader finds out that the browser is gone.
-                if sent <= 0 { return }
+                // The reader finds out that the browser is gone, or reads no more.
+                if sent <= 0 {
+                    shutdown(descriptor, Int32(SHUT_RDWR))
+                    return
+                }
                 rest = rest.dropFirst(sent)
             }
         }
@@ -174,6 +187,8 @@ final class DevTools: @unchecked Sendable {
                 message = Data()
                 rest = UnsafeRawBufferPointer(rebasing: rest[(length + 1)...])
             }
+            // The head of what is too long says whose it is.
+            if message.count > Self.maximumMessage { message = message.prefix(1000) }
             message.append(contentsOf: rest)
         }
     }
@@ -186,15 +201,32 @@ final class DevTools: @unchecked Sendable {
             let sessionId: String?
             let error: Problem?
         }
-        guard let head = try? JSONDecoder().decode(Head.self, from: message) else { return }
+        guard let head = try? JSONDecoder().decode(Head.self, from: message) else {
+            // The browser writes the number first.
+            let start = String(decoding: message.prefix(100), as: UTF8.self)
+            if let id = start.prefixMatch(of: Self.number).flatMap({ Int($0.1) }) {
+                finish(id, with: .failure(Failure.refused("its answer is too long, or no JSON")))
+            }
+            return
+        }
         if let id = head.id {
             finish(id, with: head.error.map { .failure(Failure.refused($0.message)) } ?? .success(message))
         } else if let method = head.method {
+            if method.hasPrefix("Runtime.") || method.hasPrefix("Log.") {
+                complaints += 1
+                if complaints > Self.maximumComplaints { return }
+            }
             continuation.yield(Event(method: method, session: head.sessionId, message: message))
         }
     }
 
+    nonisolated(unsafe) private static let number = /\{"id":(\d+)/
+
     private func end(lastWords words: String) {
+        writing.withLock {
+            isClosed = true
+            close(descriptor)
+        }
         let left = lock.withLock {
             lastWords = words
             defer { waiting = [:] }

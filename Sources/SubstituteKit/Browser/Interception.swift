@@ -65,7 +65,13 @@ struct HeldRequest: Decodable, Sendable {
     }
 
     /// The length of the body that comes, in bytes, as its head says.
-    var responseLength: Int? { responseField("content-length").flatMap { Int($0) } }
+    var responseLength: Int? {
+        // A page may announce anything.
+        responseField("content-length").flatMap { Int($0) }.flatMap { (0...1_000_000_000_000).contains($0) ? $0 : nil }
+    }
+
+    /// The length of the body in bytes, where its head says it and no coding changes it.
+    var plainLength: Int? { responseField("content-encoding") == nil ? responseLength : nil }
 }
 
 extension HeldRequest {

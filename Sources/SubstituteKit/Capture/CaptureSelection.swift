@@ -40,6 +40,8 @@ struct CaptureSelection {
         var stripsQuery = false
         /// In bytes.
         var limit: Int?
+        /// URLs whose recorded bodies are not whole.
+        var incomplete: Set<String> = []
     }
 
     /// In the order of the capture; of several exchanges of one URL only the last that can be taken is a pick.
@@ -91,6 +93,7 @@ struct CaptureSelection {
         if exchange.isAuthorized {
             throw ToolError("it was asked for with a password or token, so it is for one person")
         }
+        if filter.incomplete.contains(url) { throw ToolError("the connection was lost before its end") }
         let bytes = try exchange.bytes
         let name = FileNames.path(for: key, exchange.typeOfBytes)
         let head = Array(bytes.prefix(FileFormat.headLength))

@@ -5,11 +5,13 @@ import SubstituteCheckKit
 /// Writes what a browser loads as an HTTP Archive (HAR 1.2), with the body of each answer as its server sent it.
 ///
 /// The bodies are those that the browser gets from the network, once the codings of their content are undone: bytes,
-/// where the developer tools export decoded text. Values of `Authorization`, `Cookie` and the like are left out.
+/// where the developer tools export decoded text. Of header fields only the values are kept that tell of nobody.
 // Mutable state is only accessed inside the lock.
 final class Recorder: Interceptor, @unchecked Sendable {
     private let lock = NSLock()
-    private var file: FileHandle?
+    private let file: FileHandle
+    /// Every load with a body, by which it is known afterwards whether it broke off.
+    private var loads: [(url: String, identifier: String, traffic: Traffic)] = []
     private var seen: Set<String> = []
     private var problem: (any Error)?
     private let whenRecorded: @Sendable (_ count: Int, _ bytes: Int) -> Void
@@ -23,31 +25,55 @@ final class Recorder: Interceptor, @unchecked Sendable {
     }
     private var currentTraffic: Traffic?
 
-    /// Begins a recording.
+    /// Begins a recording, in a file that has no name, so that nobody else reads it and nothing of it is left.
     ///
     /// - Parameters:
-    ///   - url: A file, which is made or replaced.
     ///   - limit: The largest body that is taken, in bytes.
     ///   - whenRecorded: Called with the number of answers and of their bytes so far.
-    /// - Throws: Foundation's error when it cannot be written.
-    init(to url: URL, limit: Int, whenRecorded: @escaping @Sendable (Int, Int) -> Void) throws {
-        (self.limit, self.whenRecorded) = (limit, whenRecorded)
-        try Data().write(to: url)
-        file = try FileHandle(forWritingTo: url)
-        let creator = "{\"name\":\"substitute\",\"version\":\"\(CommandLineTool.version)\"}"
-        try file?.write(contentsOf: Data("{\"log\":{\"version\":\"1.2\",\"creator\":\(creator),\"entries\":[".utf8))
+    /// - Throws: ``ToolError`` when it cannot be written.
+    init(limit: Int, whenRecorded: @escaping @Sendable (Int, Int) -> Void) throws {
+        (self.limit, self.whenRecorded) = (min(limit, Self.maximumBody), whenRecorded)
+        var path = Array("\(FileManager.default.temporaryDirectory.path)/substitute-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&path)
+        guard descriptor >= 0 else { throw ToolError("nothing can be recorded: \(String(cString: strerror(errno)))") }
+        unlink(path)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let creator = "{\"name\":\"substitute\",\"version\":\"\(toolVersion)\"}"
+        try write(Data("{\"log\":{\"version\":\"1.2\",\"creator\":\(creator),\"entries\":[".utf8))
     }
+
+    /// The largest body that a browser can hand over.
+    private static let maximumBody = 200_000_000
 
     /// Ends the recording.
     ///
+    /// - Returns: The whole of it.
     /// - Throws: What kept a part of it from being written.
-    func finish() throws {
+    func finish() throws -> Data {
         try lock.withLock {
             if let problem { throw problem }
-            try file?.write(contentsOf: Data("]}}\n".utf8))
-            try file?.close()
-            file = nil
+            try write(Data("]}}\n".utf8))
+            do {
+                try file.seek(toOffset: 0)
+                return try file.readToEnd() ?? Data()
+            } catch {
+                throw ToolError("the recording cannot be read: \(FileSystem.reason(error))")
+            }
         }
+    }
+
+    private func write(_ data: Data) throws {
+        do {
+            try file.write(contentsOf: data)
+        } catch {
+            throw ToolError("the recording cannot be written: \(FileSystem.reason(error))")
+        }
+    }
+
+    /// The URLs whose loads broke off after their bodies seemed to be there.
+    var incomplete: Set<String> {
+        lock.withLock { Set(loads.filter { $0.traffic.isLost($0.identifier) }.map(\.url)) }
     }
 
     // MARK: - Requests
@@ -79,7 +105,17 @@ final class Recorder: Interceptor, @unchecked Sendable {
             return (nil, "it has \(ByteCount(length)), more than \(ByteCount(limit))")
         }
         do {
-            return (try await body(), nil)
+            let text = try await body()
+            if text.isEmpty { return (nil, "it is empty") }
+            let count = Base64.byteCount(of: text)
+            if let length = held.plainLength, count < length {
+                return (nil, "only \(count) of its \(counted(length, "byte")) came")
+            }
+            if count > limit { return (nil, "it has \(ByteCount(count)), more than \(ByteCount(limit))") }
+            if let identifier = held.networkId, let traffic {
+                lock.withLock { loads.append((held.request.url, identifier, traffic)) }
+            }
+            return (text, nil)
         } catch {
             return (nil, "it did not come to its end")
         }
@@ -97,7 +133,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
             guard seen.insert(entry.identity).inserted else { return }
             do {
                 let json = try encoder.encode(entry)
-                try file?.write(contentsOf: (count > 0 ? Data(",\n".utf8) : Data("\n".utf8)) + json)
+                try write((count > 0 ? Data(",\n".utf8) : Data("\n".utf8)) + json)
             } catch {
                 problem = problem ?? error
             }
@@ -163,7 +199,8 @@ private struct HAREntry: Encodable {
         where isCarried && !asked.contains(where: { $0.name.lowercased() == name.lowercased() }) {
             asked.append(HeldRequest.Field(name: name, value: ""))
         }
-        request = Request(method: held.request.method, url: held.request.url, headers: asked.map(\.withoutSecret))
+        let url = UserInformation.removed(from: held.request.url)
+        request = Request(method: held.request.method, url: url, headers: asked.map(\.withoutSecret))
         let size = text.map(Base64.byteCount(of:))
         response = Response(
             status: held.responseErrorReason == nil ? held.responseStatusCode ?? 0 : 0,
@@ -175,7 +212,8 @@ private struct HAREntry: Encodable {
                 encoding: text == nil ? nil : "base64",
                 comment: comment
             ),
-            redirectURL: held.responseField("location") ?? ""
+            // Where it leads may hold a token; the next entry has it, if it was loaded.
+            redirectURL: ""
         )
     }
 
@@ -188,9 +226,15 @@ private struct HAREntry: Encodable {
 }
 
 extension HeldRequest.Field {
-    /// The field without its value, where that tells who somebody is.
+    /// The fields whose values `import` reads, or which tell of nobody; of all others the names are enough.
+    private static let kept: Set = [
+        "accept", "accept-encoding", "accept-ranges", "access-control-allow-origin", "age", "cache-control",
+        "content-encoding", "content-language", "content-length", "content-type", "date", "etag", "expires",
+        "last-modified", "server", "vary",
+    ]
+
+    /// The field, without a value that may tell who somebody is.
     fileprivate var withoutSecret: HeldRequest.Field {
-        let secret: Set = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
-        return secret.contains(name.lowercased()) ? HeldRequest.Field(name: name, value: "") : self
+        Self.kept.contains(name.lowercased()) ? self : HeldRequest.Field(name: name, value: "")
     }
 }

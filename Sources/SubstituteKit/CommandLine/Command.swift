@@ -1,5 +1,8 @@
 import SubstituteCheckKit
 
+/// The tool's own version.
+let toolVersion = "unreleased"
+
 /// One command of the tool.
 struct Command: Sendable {
     let name: String

@@ -64,11 +64,7 @@ enum BrowseCommand {
         let live = LiveTable(table) { printer.print($0) }
         printer.misses = live
         let saves = try SaveFollower.saves(of: manifest)
-        console.print(
-            settings.allowsServiceWorkers
-                ? "Caches are off; service workers answer."
-                : "Caches are off, and service workers are left out; --service-workers lets them answer."
-        )
+        console.print(settings.summary)
         console.flush()
         try await Browser.run(settings, live, whenHappened: { printer.print($0) }) { browser in
             let follower = SaveFollower(manifest: manifest, live: live, browser: browser)
@@ -105,6 +101,8 @@ private final class BrowsePrinter: @unchecked Sendable {
     private let console: Console
     private let listsMisses: Bool
     private var current: [LiveTable.Load] = []
+    /// The number of loads before the navigation that is under way.
+    private var start = 0
     /// Explains what no file answered.
     var misses: LiveTable? {
         get { lock.withLock { table } }
@@ -125,9 +123,15 @@ private final class BrowsePrinter: @unchecked Sendable {
     }
 
     func print(_ happening: Browser.Happening) {
-        guard case .navigating(let url) = happening else { return }
-        lock.withLock { current = [] }
-        print(shortened(url))
+        switch happening {
+        case .navigating(let url):
+            lock.withLock { start = current.count }
+            print(shortened(url))
+        // A navigation may also end in a download, or in nothing.
+        case .navigated: lock.withLock { current.removeFirst(min(start, current.count)) }
+        case .note(let sentence): print("  note     \(visible(sentence))")
+        case .complaint: break
+        }
     }
 
     func print(_ load: LiveTable.Load) {

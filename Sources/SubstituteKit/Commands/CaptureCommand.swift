@@ -60,33 +60,35 @@ enum CaptureCommand {
         if let kept { try checkPlace(of: kept, console) }
 
         let screens = devices.isEmpty ? (settings.hasWindow ? [] : [Device.desktop]) : devices
+        let progress = CountLine(console.network.showProgress)
+        let recorder = try Recorder(limit: limit ?? .max) { progress.show($0, $1) }
+        if settings.hasWindow { console.complain("Recording; close the browser's window to end it.") }
         let notes: [String]
-        let file = TemporaryFile()
         do {
-            let interruption = console.interruptions { [url = file.url] in
-                try? FileManager.default.removeItem(at: url)
-                return true
-            }
-            defer { withExtendedLifetime(interruption) {} }
-            let progress = CountLine(console.network.showProgress)
             defer { progress.end() }
-            let recorder = try Recorder(to: file.url, limit: limit ?? 1_000_000_000) { progress.show($0, $1) }
-            if settings.hasWindow { console.complain("Recording; close the browser's window to end it.") }
             notes = try await record(urls, on: screens, settings, recorder) { browser, url in
                 try await browser.load(url, scrolls: arguments.has(scroll), pause: pause)
+                if let status = await browser.status, status >= 400 {
+                    await browser.note("\(shortened(url)) answers \(status)")
+                }
             }
-            try recorder.finish()
         }
+        let recording = try recorder.finish()
         for note in notes { console.complain(visible(note)) }
         if let kept {
             do {
-                try Data(contentsOf: file.url, options: .mappedIfSafe).write(to: console.folder.url(kept))
+                try recording.write(to: console.folder.url(kept))
             } catch {
                 throw ToolError("\(quoted(kept)) cannot be written: \(FileSystem.reason(error))")
             }
         }
-        let data = try Data(contentsOf: file.url, options: .mappedIfSafe)
-        try importRun.take(HARFile(data, name: kept ?? "the recording"), to: manifest)
+        do {
+            let capture = try HARFile(recording, name: kept ?? "the recording")
+            try importRun.take(capture, to: manifest, without: recorder.incomplete)
+        } catch {
+            if let kept { console.complain("The recording is in \(visible(kept)).") }
+            throw error
+        }
         return 0
     }
 
@@ -116,8 +118,10 @@ enum CaptureCommand {
 
     /// Finds out before a page is loaded that a file could not be written.
     private static func checkPlace(of path: String, _ console: Console) throws(ToolError) {
-        let folder = console.folder.url(path).deletingLastPathComponent()
-        guard console.folder.targetKind(of: path) != .typeDirectory, access(folder.path, W_OK) == 0 else {
+        let url = console.folder.url(path)
+        let kind = console.folder.targetKind(of: path)
+        let target = kind == nil ? url.deletingLastPathComponent() : url
+        guard kind == nil || kind == .typeRegular, access(target.path, W_OK) == 0 else {
             throw ToolError(
                 "\(quoted(path)) cannot be written; its folder must exist, and it must not be a folder itself"
             )
@@ -138,23 +142,15 @@ struct PageAddress: Sendable {
 
     init(_ text: String) throws(UsageError) {
         guard text != "-" else { throw UsageError("name the pages; standard input is not read") }
-        let whole = text.contains("://") ? text : "https://\(text)"
+        // A server of this machine has no certificate.
+        let name = text.prefix { $0 != "/" && $0 != ":" }.lowercased()
+        let isLocal = name == "localhost" || name.hasPrefix("127.") || name.hasSuffix(".localhost")
+        let whole = text.contains("://") ? text : (isLocal ? "http://" : "https://") + text
         guard let url = URL(string: whole), ["http", "https"].contains(url.scheme?.lowercased()),
             url.host?.isEmpty == false
         else { throw UsageError("\(quoted(text)) is no address of a page; write it as https://example.com/") }
         self.text = whole
     }
-}
-
-/// A place for a file that is gone with this object.
-final class TemporaryFile {
-    let url: URL
-
-    init() {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("substitute-\(UUID().uuidString).har")
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
 }
 
 /// How much has come, on one line of a terminal.

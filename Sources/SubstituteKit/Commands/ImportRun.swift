@@ -24,7 +24,15 @@ struct ImportRun {
     }
 
     /// Takes what is wanted, all or nothing, and prints a report.
-    func take(_ capture: HARFile, to manifest: ManifestFile) throws {
+    ///
+    /// - Parameters:
+    ///   - capture: The recording.
+    ///   - manifest: Where entries are added.
+    ///   - incomplete: URLs whose bodies were recorded and are not whole.
+    /// - Throws: ``ToolError`` when nothing was changed.
+    func take(_ capture: HARFile, to manifest: ManifestFile, without incomplete: Set<String> = []) throws {
+        var filter = filter
+        filter.incomplete = incomplete
         var addition = try Addition(to: manifest, on: console.now())
         let staging = try StagingFolder.guarded(for: manifest, isDryRun: isDryRun, console)
         var report = ImportReport()

@@ -26,6 +26,8 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         let type: MediaType?
         /// The number of bytes that the network sent, where they are counted.
         var size: Int?
+        /// Whether a file would answer that is larger than a browser takes from a client.
+        var isTooLarge = false
 
         /// Whether nobody answered, or the server with an error.
         var hasFailed: Bool { file == nil && (status.map { $0 >= 400 } ?? true) }
@@ -102,7 +104,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
     }
 
     /// The largest body that the browser takes from a client: a message has at most 100 MB, and base64 a third more.
-    private static let maximumSize = 70_000_000
+    static let maximumSize = 70_000_000
 
     private func decision(
         _ answer: CachedURLResponse,
@@ -126,6 +128,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         guard held.request.url.lowercased().hasPrefix("http") else { return }
         var load = Load(held, file: file, status: status)
         load.size = size
+        load.isTooLarge = file == nil && URLRequest(held).flatMap { current.answer(to: $0) } != nil
         whenLoaded(load)
     }
 }

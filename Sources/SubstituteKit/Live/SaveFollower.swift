@@ -49,9 +49,13 @@ struct SaveFollower: Sendable {
         let table = try LiveTable.table(of: manifest)
         live.current = table
         let isManifest = paths.contains { manifest.folder.appendingPathComponent($0).path == manifest.url.path }
-        let used = loads.filter { load in load.file.map { paths.contains($0.substitution.file) } ?? false }
+        // A file may be new, and answer what the network has answered before.
+        let used = Set(loads.map(\.url)).filter { url in
+            let request = URL(string: url).map { URLRequest(url: $0) }
+            return request.flatMap { table.explain($0).substitution?.file }.map(paths.contains) ?? false
+        }
         if used.isEmpty, !isManifest { return .unused }
-        if !isManifest, try await exchange(Set(used.map(\.url)), table) { return .exchanged }
+        if !isManifest, try await exchange(used, table) { return .exchanged }
         try await browser.reload()
         return .reloaded
     }

@@ -10,6 +10,8 @@ struct PageVisit: Sendable {
     let complaints: [String]
     /// Sentences about what was kept from the page.
     let notes: [String]
+    /// What the page's server answered; nil when a file did.
+    let status: Int?
 
     /// How a page is visited.
     struct Manner: Sendable {
@@ -28,7 +30,7 @@ struct PageVisit: Sendable {
         // Those that taking the picture brings about are none of the page's.
         self.complaints = complaints.all
         picture = try await browser.picture(without: manner.masks)
-        notes = await browser.notes
+        (notes, status) = (await browser.notes, await browser.status)
     }
 
     /// Collects what a page complains of.
@@ -71,7 +73,7 @@ extension Browser {
         struct Screenshot: Decodable { let data: String }
         let size = try await run("Page.getLayoutMetrics", [:], Metrics.self).cssContentSize
         let limit = Self.maximumSide / (settings.device?.scale ?? 1)
-        let (width, height) = (min(size.width, limit), min(size.height, limit))
+        let (width, height) = (min(max(1, size.width), limit), min(max(1, size.height), limit))
         if height < size.height || width < size.width { note("the picture is cut to \(Int(width)) × \(Int(height))") }
         let clip: [String: any Sendable] = ["x": 0, "y": 0, "width": width, "height": height, "scale": 1]
         return try await run(

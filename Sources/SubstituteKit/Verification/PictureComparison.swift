@@ -20,10 +20,10 @@ struct PictureComparison: Decodable, Sendable {
     /// Where, beginning with the place that has the most of them; ten at most.
     let places: [Place]
     /// The second picture, pale, with what differs in red, as PNG in base64.
-    let picture: String
+    var picture: String
 
     /// The part that differs, from 0 to 1.
-    var share: Double { Double(count) / Double(max(1, width * height)) }
+    var share: Double { Double(count) / max(1, Double(width) * Double(height)) }
 
     /// The part, as people write it: never 0 for what is more than nothing.
     var percentage: String {
@@ -42,11 +42,19 @@ struct PictureComparison: Decodable, Sendable {
     /// - Throws: ``ToolError`` when the browser does not answer.
     init(_ first: String, _ second: String, scale: Double, in browser: Browser) async throws {
         try await browser.load("about:blank")
-        self = try await browser.value(
-            of: "(\(Self.comparison))(\"\(first)\", \"\(second)\", \(scale))",
-            PictureComparison.self
-        )
+        // A message has at most 100 MB.
+        for (name, picture) in [("first", first), ("second", second)] {
+            try await browser.evaluate("globalThis.\(name) = ''")
+            var rest = picture[...]
+            while !rest.isEmpty {
+                try await browser.evaluate("globalThis.\(name) += '\(rest.prefix(Self.partLength))'")
+                rest = rest.dropFirst(Self.partLength)
+            }
+        }
+        self = try await browser.evaluate("(\(Self.comparison))(first, second, \(scale))", PictureComparison.self)
     }
+
+    private static let partLength = 32_000_000
 
     /// A pixel differs when one of its colours does so by more than a sixteenth: less is seen by nobody.
     private static let comparison = """

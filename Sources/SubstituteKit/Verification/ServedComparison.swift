@@ -23,7 +23,7 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
     enum Served: Equatable, Sendable {
         case body(count: Int)
         case status(Int)
-        /// Its body did not come to its end, or there was no connection.
+        /// There was no connection.
         case nothing
 
         /// A clause about it.
@@ -31,7 +31,7 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
             switch self {
             case .body(let count): "there \(ByteCount(count))"
             case .status(let status): "its server answers \(status)"
-            case .nothing: "its server sends nothing whole"
+            case .nothing: "its server sends nothing"
             }
         }
     }
@@ -64,8 +64,14 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         }
         let served = await served(held, answer.data, body)
         lock.withLock {
-            found[held.request.url] = served.map {
-                Change(url: held.request.url, substitution: substitution, count: answer.data.count, served: $0)
+            // What is asked for more than once, as the parts of a film, differs when one of them does.
+            if let served {
+                found[held.request.url] = Change(
+                    url: held.request.url,
+                    substitution: substitution,
+                    count: substitution.size,
+                    served: served
+                )
             }
         }
         return .goOn
@@ -77,10 +83,12 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         _ file: Data,
         _ body: @Sendable () async throws -> String
     ) async -> Served? {
-        guard let status = held.responseStatusCode else { return .nothing }
+        // What the page has cancelled says nothing of its server.
+        guard let status = held.responseStatusCode else { return held.isOffline ? .nothing : nil }
         // A part was asked for, and the file answers with the same part.
         guard status == 200 || status == 206 else { return .status(status) }
-        guard let text = try? await body(), let data = Data(base64Encoded: text) else { return .nothing }
+        guard let text = try? await body(), let data = Data(base64Encoded: text) else { return nil }
+        if let length = held.plainLength, data.count < length { return nil }
         return data == file ? nil : .body(count: data.count)
     }
 }

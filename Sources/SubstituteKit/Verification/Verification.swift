@@ -30,16 +30,18 @@ struct Verification: Sendable {
     let networkBytes: Int
     /// The mapped resources that their servers send otherwise.
     let changes: [ServedComparison.Change]
-    let misses: [Miss]
+    var misses: [Miss]
     /// The URLs that failed only with the files.
-    let failures: [String]
+    var failures: [String]
     /// What was complained of only with the files.
-    let complaints: [String]
+    var complaints: [String]
     /// Sentences about what was kept from the page.
-    let notes: [String]
-    /// Both pictures, as PNG in base64.
-    let pictures: (network: String, files: String)
-    let comparison: PictureComparison
+    var notes: [String]
+    /// What the page's server answers.
+    let status: Int?
+    /// Both pictures, as PNG in base64; nil once they are written.
+    var pictures: (network: String, files: String)?
+    var comparison: PictureComparison
 
     /// Loads a page twice, each time in a browser of its own.
     ///
@@ -77,8 +79,14 @@ struct Verification: Sendable {
         )
         complaints = Self.added(to: first.complaints, in: second.complaints)
         notes = Self.unique(first.notes + second.notes, by: \.self)
-        pictures = (first.picture, second.picture)
+        (status, pictures) = (first.status, (first.picture, second.picture))
         self.comparison = comparison
+    }
+
+    /// Forgets the pictures, which are large.
+    mutating func dropPictures() {
+        pictures = nil
+        comparison.picture = ""
     }
 
     /// The part of the requests that files answered, from 0 to 1.
@@ -127,12 +135,20 @@ extension Verification.Miss {
             (reason, line) = ("\(quoted(load.url)) is not a URL for an app.", nil)
             return
         }
+        if load.isTooLarge {
+            let limit = ByteCount(LiveTable.maximumSize)
+            (reason, line) = (
+                "\(visible(load.url)) has a file of more than \(limit), which no browser takes from the tool.", nil
+            )
+            return
+        }
         let explanation = table.explain(URLRequest(url: url), Advice())
         reason = explanation.description
         if case .network(because: .noEntry) = explanation.answer, load.status == 200,
             let key = try? URLPattern(load.url)
         {
-            line = "\(quoted(key.spelling, limit: .max)): \(quoted(FileNames.path(for: key, load.type), limit: .max))"
+            line = [key.spelling, FileNames.path(for: key, load.type)].compactMap { try? JSONLine.encode(visible($0)) }
+                .joined(separator: ": ")
         } else {
             line = nil
         }

@@ -14,6 +14,7 @@ struct VerificationLimits: Sendable {
     /// Something that is not fulfilled.
     struct Problem {
         enum Kind: String {
+            case pageFails = "page-fails"
             case tooFewFiles = "too-few-files"
             case changedFile = "changed-file"
             case pictureDiffers = "picture-differs"
@@ -29,6 +30,11 @@ struct VerificationLimits: Sendable {
     /// Everything that is not fulfilled.
     func problems(with page: Verification) -> [Problem] {
         var problems: [Problem] = []
+        if let status = page.status, status >= 400 {
+            problems.append(
+                Problem(kind: .pageFails, sentence: "the server answers \(status) for \(shortened(page.url))")
+            )
+        }
         if page.share < required {
             let (share, least) = (Self.percent(page.share), Self.percent(required))
             problems.append(
@@ -62,9 +68,10 @@ struct VerificationLimits: Sendable {
         return problems
     }
 
+    /// A share in words, never more than it is: 99.96 % is not 100 %.
     static func percent(_ share: Double) -> String {
-        // 99.9 % is not 100 %.
-        "\(Int((share * 100 + 1e-9).rounded(.down))) %"
+        let tenths = Int((share * 1000 + 1e-9).rounded(.down))
+        return tenths % 10 == 0 ? "\(tenths / 10) %" : "\(tenths / 10).\(tenths % 10) %"
     }
 
     /// Reads what somebody wrote: `90%`, `90`, `0.5 %`.
@@ -72,6 +79,9 @@ struct VerificationLimits: Sendable {
         let number = text.replacingOccurrences(of: "%", with: "").trimmingCharacters(in: .whitespaces)
         guard let percent = Double(number), (0...100).contains(percent) else {
             throw UsageError("\(quoted(text)) is no share; write it as 90%")
+        }
+        if percent > 0, percent < 1, number == text {
+            throw UsageError("\(quoted(text)) may be a share of 1 or of 100; write \(text)%, or \(Int(percent * 100))%")
         }
         return percent / 100
     }

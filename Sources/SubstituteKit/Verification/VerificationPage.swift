@@ -7,11 +7,15 @@ struct VerificationPage {
     let pages: [Verification]
     let limits: VerificationLimits
 
+    /// By it a page is known that the tool has written.
+    static let mark = "<meta name=\"generator\" content=\"substitute verify\">"
+
     var html: String {
         """
         <!doctype html>
         <html lang="en">
         <meta charset="utf-8">
+        \(Self.mark)
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self' file:; style-src 'unsafe-inline'">
         <title>\(title)</title>
@@ -48,6 +52,7 @@ struct VerificationPage {
         let problems = Dictionary(grouping: limits.problems(with: page), by: \.kind)
         if problems.isEmpty { return "<p class=\"verdict fits\">The files fit.</p>" }
         var sentences: [String] = []
+        if problems[.pageFails] != nil { sentences.append("The server answers \(page.status ?? 0).") }
         if problems[.tooFewFiles] != nil {
             let (share, least) = (page.share, limits.required)
             sentences.append(

@@ -13,9 +13,11 @@ struct VerificationReport {
     ///   replaced.
     init(at path: String, _ console: Console) throws(ToolError) {
         (folder, name) = (console.folder.url(path), path)
-        let others = console.folder.names(in: path).filter { !Self.isOwn($0) }
-        guard others.isEmpty else {
-            throw ToolError("\(quoted(path)) holds \(quoted(others[0])), which is no report's; name another folder")
+        let names = console.folder.names(in: path)
+        let page = try? Data(contentsOf: console.folder.url(path).appendingPathComponent("index.html"))
+        let isReport = page.map { $0.range(of: Data(VerificationPage.mark.utf8)) != nil } ?? true
+        if let other = names.first(where: { !Self.isOwn($0) || !isReport && $0 == "index.html" }) {
+            throw ToolError("\(quoted(path)) holds \(quoted(other)), which is no report's; name another folder")
         }
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -30,24 +32,36 @@ struct VerificationReport {
 
     nonisolated(unsafe) private static let pictureName = /\d+-(?:network|files|difference)\.png/
 
-    /// Writes the page and its pictures, in place of those of an earlier run.
-    func write(_ pages: [Verification], _ limits: VerificationLimits) throws(ToolError) {
-        do {
+    /// Removes an earlier run's page and pictures.
+    func clear() throws(ToolError) {
+        try change {
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where Self.isOwn(name) {
                 try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
             }
-            for (number, page) in pages.enumerated() {
-                let pictures = [
-                    "network": page.pictures.network, "files": page.pictures.files,
-                    "difference": page.comparison.picture,
-                ]
-                for (kind, text) in pictures {
-                    let file = folder.appendingPathComponent("\(number + 1)-\(kind).png")
-                    try (Data(base64Encoded: text) ?? Data()).write(to: file)
-                }
+        }
+    }
+
+    /// Writes the pictures of the page that has this number, from 1.
+    func write(_ page: Verification, number: Int) throws(ToolError) {
+        guard let (network, files) = page.pictures else { return }
+        let pictures = ["network": network, "files": files, "difference": page.comparison.picture]
+        try change {
+            for (kind, text) in pictures {
+                let file = folder.appendingPathComponent("\(number)-\(kind).png")
+                try (Data(base64Encoded: text) ?? Data()).write(to: file)
             }
-            let html = VerificationPage(pages: pages, limits: limits).html
-            try Data(html.utf8).write(to: folder.appendingPathComponent("index.html"))
+        }
+    }
+
+    /// Writes the page that shows them.
+    func write(_ pages: [Verification], _ limits: VerificationLimits) throws(ToolError) {
+        let html = VerificationPage(pages: pages, limits: limits).html
+        try change { try Data(html.utf8).write(to: folder.appendingPathComponent("index.html")) }
+    }
+
+    private func change(_ body: () throws -> Void) throws(ToolError) {
+        do {
+            try body()
         } catch {
             throw ToolError("\(quoted(name)) cannot be written: \(FileSystem.reason(error))")
         }

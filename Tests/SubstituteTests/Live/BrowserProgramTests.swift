@@ -67,6 +67,12 @@ struct BrowserProgramTests {
         #expect(await capture(environment: variable).errors.hasSuffix("/two\" has ended: two is no browser\n"))
         #expect(await capture("--browser", "one", environment: variable).errors.hasSuffix("one is no browser\n"))
         #expect(await capture("--browser", "./one", environment: variable).errors.hasSuffix("one is no browser\n"))
+        try FileManager.default.createDirectory(
+            at: folder.url.appendingPathComponent("My Browser.app/Contents/MacOS"),
+            withIntermediateDirectories: true
+        )
+        try write("My Browser.app/Contents/MacOS/My Browser", "#!/bin/sh\necho an app >&2\nexit 1\n")
+        #expect(await capture("--browser", "./My Browser.app", environment: variable).errors.hasSuffix("an app\n"))
         let missing = await capture("--browser", "three", environment: variable)
         #expect(missing.errors == "substitute capture: --browser names \"three\", which is no program\n", "\(missing)")
     }
@@ -98,6 +104,10 @@ struct BrowserProgramTests {
             (["browse"], "name one page, as https://example.com/"),
             (["verify", "--require", "most", "https://a.org/"], "\"most\" is no share; write it as 90%"),
             (
+                ["verify", "--require", "0.9", "https://a.org/"],
+                "\"0.9\" may be a share of 1 or of 100; write 0.9%, or 90%"
+            ),
+            (
                 ["verify", "--format", "xml", "https://a.org/"],
                 "there is no format \"xml\"; the formats are text, json, github"
             ),
@@ -128,16 +138,29 @@ struct BrowserProgramTests {
         #expect(device.isMobile == isMobile && (device.userAgent != nil) == isMobile)
     }
 
-    // Root alone is refused, and on Linux alone.
-    #if os(Linux)
-    @Test("Root is told that a browser has no sandbox there", .enabled(if: geteuid() == 0, "is for root"))
+    @Test("Root is told why it has no browser", .startsChromium, .enabled(if: geteuid() == 0, "is for root"))
     func root() async {
-        let result = await Tool.run(["capture", "https://a.org/"], in: folder.url)
-        #expect(
-            result.status == 1 && result.errors.contains("give --no-sandbox for a page that you trust"),
-            "\(result)"
-        )
+        let environment = ProcessInfo.processInfo.environment
+        let result = await Tool.run(["capture", "https://a.org/"], in: folder.url, environment: environment)
+        #expect(result.status == 1 && result.errors.contains("refuses to be started by root"), "\(result)")
     }
-    #endif
+
+    @Test("As anybody else, the browser keeps its sandbox", .startsChromium, .enabled(if: geteuid() == 0, "needs root"))
+    func sandboxed() async throws {
+        let site = try LiveSite()
+        site.set("/", "text/html", Data("<!doctype html>".utf8))
+        let setpriv = try #require(Program.find("setpriv"))
+        let home = try TemporaryFolder()
+        for url in [home.url, site.folder.url] { chmod(url.path, 0o777) }
+        let result = try await Program.run(
+            setpriv,
+            ["--reuid=65534", "--regid=65534", "--clear-groups", Tool.url.path, "capture", "--dry-run", site.url],
+            in: site.folder.url,
+            environment: ["HOME": home.url.path, "TMPDIR": home.url.path]
+        )
+        // A container may forbid the namespaces of which it is made.
+        let isRefused = result.errors.contains("finds no sandbox on this system; allow user namespaces")
+        #expect(result.status == 0 && result.output.hasPrefix("take  ") || isRefused, "\(result)")
+    }
 }
 #endif

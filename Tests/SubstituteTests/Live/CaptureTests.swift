@@ -64,18 +64,25 @@ struct CaptureTests {
             <!doctype html><link rel="icon" href="data:,"><script>
             document.cookie = "name=somebody";
             fetch("/mine.json", { headers: { Authorization: "Bearer secret-token" } });
+            fetch("/keyed.json", { headers: { "X-Api-Key": "secret-key" } });
+            fetch("/moved?code=secret-code").catch(() => 0);
             fetch("/ours.json");
             </script>
             """
         site.set("/", "text/html", Data(page.utf8), ["Set-Cookie": "session=secret-session"])
         site.set("/mine.json", "application/json", Data("{}".utf8))
+        site.set("/keyed.json", "application/json", Data("{}".utf8))
+        site.set("/moved", LoopbackServer.Response(status: 302, headers: ["Location": "/ours.json?no=secret-leads"]))
         site.set("/ours.json", "application/json", Data("[]".utf8), ["Cache-Control": "private"])
         let result = await site.run("capture", "--har", "page.har", site.url)
         #expect(result.status == 0, "\(result)")
         #expect(result.output.contains("/mine.json: it was asked for with a password or token"), "\(result)")
         #expect(result.output.contains("/ours.json: asked for with cookies and marked private"), "\(result)")
         let recording = String(decoding: site.file("page.har") ?? Data(), as: UTF8.self)
-        #expect(!recording.contains("secret") && !recording.contains("somebody"))
+        // URLs are what was asked for.
+        let others = recording.replacingOccurrences(of: "/moved?code=secret-code", with: "")
+            .replacingOccurrences(of: "/ours.json?no=secret-leads", with: "")
+        #expect(!others.contains("secret") && !others.contains("somebody"), "\(others)")
         #expect(recording.contains("\"name\":\"Cookie\",\"value\":\"\""))
     }
 
@@ -95,6 +102,54 @@ struct CaptureTests {
         #expect(site.file(site.path("film.webm"))?.count == 300_004)
         #expect(site.file(site.path("part.txt")) == Data("abcdef".utf8))
         #expect(result.output.contains("/events: it is a stream without an end"), "\(result)")
+    }
+
+    @Test("What came in part, and what is empty, is left out with its reason", .startsChromium)
+    func incomplete() async throws {
+        let site = try LiveSite()
+        let page = """
+            <!doctype html><link rel="icon" href="data:,"><script>
+            for (const path of ["cut.txt", "empty.txt", "whole.txt"]) fetch("/" + path).catch(() => 0);
+            </script>
+            """
+        site.set("/", "text/html", Data(page.utf8))
+        let body = Data(repeating: UInt8(ascii: "a"), count: 1000)
+        let fields = ["Content-Type": "text/plain"]
+        site.set("/cut.txt", LoopbackServer.Response(headers: fields, body: body, transfer: .closing(after: 500)))
+        site.set("/empty.txt", LoopbackServer.Response(headers: fields))
+        site.set("/whole.txt", LoopbackServer.Response(headers: fields, body: body, transfer: .chunked(100)))
+        let result = await site.run("capture", site.url)
+        #expect(result.status == 0, "\(result)")
+        #expect(result.output.contains("/cut.txt: only 500 of its 1000 bytes came\n"), "\(result)")
+        #expect(result.output.contains("/empty.txt: it is empty\n"), "\(result)")
+        #expect(site.file(site.path("whole.txt")) == body)
+        #expect(site.file(site.path("cut.txt")) == nil && site.file(site.path("empty.txt")) == nil)
+    }
+
+    @Test("A window records until it is closed, also while the page still loads", .opensWindow)
+    func window() async throws {
+        let site = try LiveSite()
+        let page = """
+            <!doctype html><link rel="icon" href="data:,"><link rel="stylesheet" href="/site.css">
+            <script>setInterval(() => fetch("/asked"), 100); setTimeout(close, 2000);</script>
+            """
+        site.set("/", "text/html", Data(page.utf8))
+        site.set("/site.css", "text/css", Data("h1 { color: red }".utf8))
+        let screen = try #require(Program.find("xvfb-run"))
+        let result = try await Program.run(
+            screen,
+            ["-a", Tool.url.path, "capture", "--no-sandbox", "--show", site.url],
+            in: site.folder.url
+        )
+        #expect(result.status == 0, "\(result)")
+        #expect(result.errors.contains("Recording; close the browser's window to end it.\n"), "\(result)")
+        #expect(site.file(site.path("site.css")) == Data("h1 { color: red }".utf8))
+        let browsed = try await Program.run(
+            screen,
+            ["-a", Tool.url.path, "browse", "--no-sandbox", site.url],
+            in: site.folder.url
+        )
+        #expect(browsed.status == 0 && browsed.output.contains("  file     \(site.url)site.css"), "\(browsed)")
     }
 
     /// An answer that never ends, and is never silent for long.

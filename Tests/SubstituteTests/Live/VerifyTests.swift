@@ -46,6 +46,7 @@ struct VerifyTests {
         let result = await site.run("verify", site.url)
         #expect(
             result.output == """
+                Caches are off, and service workers are left out; --service-workers lets them answer.
                 \(site.url)
                   3 of 4 requests came from files, 75 %: \(18 + 15 + LiveSite.picture(100).count) bytes, and \(page.utf8.count) bytes from the network
                   network  \(site.url) is not substituted, because no entry names it.
@@ -110,6 +111,13 @@ struct VerifyTests {
         #expect(html.contains("<h1>The files do not fit the page</h1>"))
         // It takes the place of an earlier one, and of nothing else.
         #expect(await site.run("verify", "--report", "report", site.url).status == 1)
+        try site.folder.write("mine", to: "mine/index.html")
+        let mine = await site.run("verify", "--report", "mine", site.url)
+        #expect(
+            mine.status == 1 && mine.errors.contains("\"mine\" holds \"index.html\", which is no report's"),
+            "\(mine)"
+        )
+        #expect(site.file("mine/index.html") == Data("mine".utf8))
         let taken = await site.run("verify", "--report", ".", site.url)
         #expect(taken.status == 1 && taken.errors.contains("\".\" holds \""), "\(taken)")
     }
@@ -142,6 +150,8 @@ struct VerifyTests {
         site.set("/", "text/html", Data(page.utf8))
         let result = await site.run("verify", site.url)
         #expect(result.status == 0 && result.output.contains("The picture is the same."), "\(result)")
+        // Its load event comes at once.
+        #expect(!result.output.contains("was not done"), "\(result)")
     }
 
     @Test("Several pages are judged each, as JSON and as annotations", .startsChromium)
@@ -179,6 +189,38 @@ struct VerifyTests {
         )
     }
 
+    @Test("A page that fails does not fit, and the others are judged all the same", .startsChromium)
+    func failingPages() async throws {
+        let films = """
+            <!doctype html><link rel="icon" href="data:,"><video src="/one.webm"></video><video src="/two.webm"></video>
+            <script>console.error("##[error]no".repeat(500)); for (let i = 0; i < 5000; i++) console.error(i);</script>
+            """
+        site.set("/films.html", "text/html", Data(films.utf8))
+        for path in ["/one.webm", "/two.webm"] {
+            var film = LoopbackServer.Response(headers: ["Content-Type": "video/webm"], body: Data("no film".utf8))
+            film.headers["X-Length"] = "more than there is"
+            site.set(path, film)
+        }
+        let gone = try LoopbackServer { _ in .text("") }
+        gone.stop()
+        let result = await site.run(
+            "verify",
+            "--report",
+            "report",
+            site.url + "missing.html",
+            gone.url.absoluteString,
+            site.url + "films.html"
+        )
+        #expect(result.status == 1, "\(result)")
+        #expect(result.output.contains("  error: the server answers 404 for \(site.url)missing.html\n"), "\(result)")
+        #expect(
+            result.errors.hasPrefix("substitute verify: \(gone.url.absoluteString) could not be loaded: "),
+            "\(result)"
+        )
+        #expect(result.output.contains("\(site.url)films.html\n") && !result.output.contains("##["), "\(result)")
+        #expect(site.file("report/2-files.png") != nil && site.file("report/3-files.png") == nil)
+    }
+
     @Test("A site whose service worker keeps its own pages fits with it, too", .startsChromium)
     func serviceWorkers() async throws {
         let site = try LiveSite()
@@ -194,7 +236,7 @@ struct VerifyTests {
         #expect(try VerificationLimits.share(text) == share)
     }
 
-    @Test("99.9 percent are not 100", arguments: [(1, "100 %"), (0.999, "99 %"), (0.29, "29 %"), (0, "0 %")])
+    @Test("A share is never told as more", arguments: [(1, "100 %"), (0.9999, "99.9 %"), (0.29, "29 %"), (0, "0 %")])
     func percent(share: Double, text: String) {
         #expect(VerificationLimits.percent(share) == text)
     }
