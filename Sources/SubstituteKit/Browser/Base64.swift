@@ -1,3 +1,5 @@
+import LocalSubstitutionCache
+
 /// Texts in base64 (RFC 4648 §4), in which browsers tell bytes.
 enum Base64 {
     /// The number of bytes for which a text stands: every four characters are three.

@@ -41,7 +41,7 @@ final class DevTools: @unchecked Sendable {
     var words: String? { lock.withLock { lastWords } }
     /// Everything the browser tells, in its order, until it ends.
     let events: AsyncStream<Event>
-    private let continuation: AsyncStream<Event>.Continuation
+    private let continuation: AsyncStream<Event>.Continuation?
 
     /// The seconds within which the browser answers a command that takes no time of its own.
     static let patience = 20.0
@@ -58,7 +58,9 @@ final class DevTools: @unchecked Sendable {
     /// - Parameter descriptor: A socket, which is closed when the other side has ended.
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
-        (events, continuation) = AsyncStream.makeStream()
+        var made: AsyncStream<Event>.Continuation?
+        events = AsyncStream { made = $0 }
+        continuation = made
         let thread = Thread { [self] in read() }
         thread.name = "DevTools"
         thread.start()
@@ -216,7 +218,7 @@ final class DevTools: @unchecked Sendable {
                 complaints += 1
                 if complaints > Self.maximumComplaints { return }
             }
-            continuation.yield(Event(method: method, session: head.sessionId, message: message))
+            continuation?.yield(Event(method: method, session: head.sessionId, message: message))
         }
     }
 
@@ -233,7 +235,7 @@ final class DevTools: @unchecked Sendable {
             return waiting.values
         }
         for continuation in left { continuation.resume(throwing: Failure.ended(words)) }
-        continuation.finish()
+        continuation?.finish()
     }
 }
 

@@ -28,14 +28,19 @@ struct SaveFollower: Sendable {
     /// - Returns: A stream without an end.
     /// - Throws: ``ToolError`` when the folder cannot be watched.
     static func saves(of manifest: ManifestFile) throws(ToolError) -> AsyncStream<[String]> {
-        let (stream, continuation) = AsyncStream<[String]>.makeStream()
-        do {
-            let watcher = try FolderWatcher(manifest.folder, manifest: manifest.url) { continuation.yield($0) }
-            continuation.onTermination = { _ in withExtendedLifetime(watcher) {} }
-            return stream
-        } catch {
-            throw ToolError("the manifest's folder cannot be watched: \(error.localizedDescription)")
+        var problem: (any Error)?
+        let stream = AsyncStream<[String]> { continuation in
+            do {
+                let watcher = try FolderWatcher(manifest.folder, manifest: manifest.url) { continuation.yield($0) }
+                continuation.onTermination = { _ in withExtendedLifetime(watcher) {} }
+            } catch {
+                problem = error
+            }
         }
+        if let problem {
+            throw ToolError("the manifest's folder cannot be watched: \(problem.localizedDescription)")
+        }
+        return stream
     }
 
     /// Reads the manifest again, and shows what has changed.
