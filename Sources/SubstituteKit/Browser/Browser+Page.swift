@@ -80,7 +80,7 @@ extension Browser {
         }
     }
 
-    /// What an error of the browser means, as a clause.
+    /// Explains an error of the browser in a clause.
     static func reason(_ error: String) -> String {
         let name = error.replacingOccurrences(of: "net::", with: "")
         let words =
@@ -121,7 +121,7 @@ extension Browser {
         try await Task.sleep(nanoseconds: 100_000_000)
     }
 
-    /// What an expression gives in a world of the tool's own, which the page's scripts cannot change.
+    /// Evaluates an expression in a world of the tool's own, which the page's scripts cannot change.
     ///
     /// - Throws: ``ToolError`` when the page does not answer.
     func value<Value: Decodable>(
@@ -154,7 +154,7 @@ extension Browser {
         }
     }
 
-    /// What an expression gives in the page itself: only for a page of the tool's own.
+    /// Evaluates an expression in the page itself: only for a page of the tool's own.
     ///
     /// - Throws: ``ToolError`` when it takes longer than a minute.
     func evaluate<Value: Decodable & Sendable>(_ expression: String, _ type: Value.Type) async throws -> Value {

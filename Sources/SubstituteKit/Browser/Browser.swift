@@ -33,13 +33,13 @@ actor Browser {
     /// The sessions of pages and of their frames that lie in processes of their own.
     var documents: Set<String> = []
     var isLoaded = false
-    /// How the browser calls itself; empty where it is as ever.
+    /// The browser's name for itself (`User-Agent`); empty for its usual one.
     var userAgent = ""
     /// Why nothing more can be asked of the page.
     var failure: ToolError?
-    /// Whether a person has closed the last page.
+    /// True once a person has closed the last page.
     var isClosed = false
-    /// What the page's server answered; nil as long as it has not.
+    /// The status of the page's answer; nil until there is one.
     var status: Int?
     /// The requests that are being decided on.
     var deciding = 0
@@ -82,13 +82,16 @@ actor Browser {
         devTools = DevTools(process.descriptor)
     }
 
+    /// The seconds that a browser has to begin with its work.
+    private static let startPatience = 30.0
+
     private func begin() async throws {
         receiving = Task { [events = devTools.events] in
             for await event in events { receive(event) }
             ended()
         }
         struct Version: Decodable { let userAgent: String }
-        let version: Version = try await devTools.run("Browser.getVersion", within: min(30, max(10, settings.limit)))
+        let version: Version = try await devTools.run("Browser.getVersion", within: Self.startPatience)
         // Some servers refuse a browser without a window. One with a window calls itself as ever.
         let own = settings.hasWindow ? "" : version.userAgent.replacingOccurrences(of: "Headless", with: "")
         userAgent = settings.device?.userAgent ?? own
@@ -135,7 +138,7 @@ actor Browser {
         while deciding > 0 { try? await Task.sleep(nanoseconds: 10_000_000) }
     }
 
-    /// What a person is told of an error.
+    /// An error as a sentence for a person.
     private func sentence(for error: any Error) -> any Error {
         guard let error = error as? DevTools.Failure else { return error }
         let name = quoted(settings.program.path)

@@ -2,23 +2,23 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// How a browser is started, and how pages are shown in it.
+/// The way in which a browser is started and shows pages.
 struct BrowserSettings: Sendable {
     var program: BrowserProgram
     /// Nil for the size of the window.
     var device: Device?
     var hasWindow = false
-    /// Whether the browser's own sandbox is on.
+    /// True if the browser's own sandbox is on.
     var isSandboxed = true
-    /// Whether service workers answer.
+    /// True if service workers may answer.
     var allowsServiceWorkers = false
-    /// Whether nothing moves: pictures are compared.
+    /// True if nothing may move, because pictures are compared.
     var isStill = false
     /// The seconds that a page has.
     var limit = 60.0
     var environment: [String: String]
 
-    /// What a person has to know of the pages that are shown.
+    /// A line about caches and service workers for the person who looks on.
     var summary: String {
         allowsServiceWorkers
             ? "Caches are off; service workers answer."

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a page's scripts or the browser complain of, in a line.
+/// An error that a script or the browser reports, in a line.
 struct Complaint {
     let words: String
 

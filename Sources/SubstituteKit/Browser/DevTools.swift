@@ -14,7 +14,7 @@ final class DevTools: @unchecked Sendable {
         let session: String?
         fileprivate let message: Data
 
-        /// What it tells; nil when it is not of this type.
+        /// Its parameters; nil when they are not of this type.
         func parameters<Value: Decodable>(_ type: Value.Type = Value.self) -> Value? {
             try? JSONDecoder().decode(Parameters<Value>.self, from: message).params
         }
@@ -35,9 +35,9 @@ final class DevTools: @unchecked Sendable {
     private let writing = NSLock()
     private var number = 0
     private var waiting: [Int: CheckedContinuation<Data, any Error>] = [:]
-    /// What the browser wrote last, once it has ended.
+    /// The browser's last output, once it has ended.
     private var lastWords: String?
-    /// What the browser wrote last; nil as long as it runs.
+    /// The browser's last output; nil as long as it runs.
     var words: String? { lock.withLock { lastWords } }
     /// Everything the browser tells, in its order, until it ends.
     let events: AsyncStream<Event>
@@ -52,7 +52,7 @@ final class DevTools: @unchecked Sendable {
     private static let maximumComplaints = 2000
     /// Only accessed by the reader.
     private var complaints = 0
-    /// Whether the descriptor is closed; only accessed inside `writing`.
+    /// True once the descriptor is closed; only accessed inside `writing`.
     private var isClosed = false
 
     /// - Parameter descriptor: A socket, which is closed when the other side has ended.

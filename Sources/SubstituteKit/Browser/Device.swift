@@ -49,10 +49,10 @@ struct Device: Equatable, Sendable {
         )
     }
 
-    /// Whether pages are laid out as on phones and tablets, with touch instead of a mouse.
+    /// True if pages are laid out as on phones and tablets, with touch instead of a mouse.
     var isMobile: Bool { width < 1000 }
 
-    /// What a web view of iOS calls itself there, so that servers send what they send to an app; nil for a desktop.
+    /// The `User-Agent` of a web view of iOS, so that servers send what they send to an app; nil for a desktop.
     var userAgent: String? {
         guard isMobile else { return nil }
         let system = width < 600 ? "iPhone; CPU iPhone OS 18_5" : "iPad; CPU OS 18_5"

@@ -29,10 +29,10 @@ struct HeldRequest: Decodable, Sendable {
     let responseErrorReason: String?
     let responseHeaders: [Field]?
 
-    /// Whether the network has answered, or failed to.
+    /// True once the network has answered, or failed to.
     var isOver: Bool { responseStatusCode != nil || responseErrorReason != nil }
 
-    /// Whether a page of this target begins with it.
+    /// Returns true if a page of this target begins with it.
     func begins(_ target: String?) -> Bool {
         resourceType == "Document" && frameId == target && !isOver && redirectedRequestId == nil
     }
@@ -45,12 +45,12 @@ struct HeldRequest: Decodable, Sendable {
     /// The same for every redirect of one load.
     var identifier: String { networkId ?? requestId }
 
-    /// Whether it is a redirect, after which the same load asks again.
+    /// True for a redirect, after which the same load asks again.
     var isRedirect: Bool {
         responseStatusCode.map { (300..<400).contains($0) } ?? false && responseField("location") != nil
     }
 
-    /// Whether its answer has a body that comes to an end, as far as its head says.
+    /// True if the answer has a body that comes to an end, as far as its head says.
     var hasBody: Bool {
         guard responseStatusCode != nil, responseErrorReason == nil, !isRedirect, request.method != "HEAD" else {
             return false
@@ -58,7 +58,7 @@ struct HeldRequest: Decodable, Sendable {
         return !isStream
     }
 
-    /// Whether its answer goes on until somebody has enough (HTML §9.2; RFC 2046 §5.1, as cameras use it).
+    /// True if the answer goes on until the client ends it (HTML §9.2; RFC 2046 §5.1, as cameras use it).
     var isStream: Bool {
         let type = responseField("content-type")?.lowercased() ?? ""
         return type.hasPrefix("text/event-stream") || type.hasPrefix("multipart/x-mixed-replace")
@@ -85,7 +85,7 @@ extension HeldRequest {
     }
 }
 
-/// What becomes of a request that the browser holds.
+/// A decision on a request that the browser holds.
 enum Decision: Sendable {
     /// It goes its way.
     case goOn
@@ -96,7 +96,7 @@ enum Decision: Sendable {
     /// It fails, as if somebody had stopped it.
     case stop
 
-    /// Whether the network is asked no more.
+    /// True if the network is not asked any more.
     var isLast: Bool {
         switch self {
         case .goOn, .goOnWithout: false

@@ -10,7 +10,7 @@ final class Traffic: @unchecked Sendable {
     private var credentials: [String: Credentials] = [:]
     private var lastChange = DispatchTime.now()
 
-    /// What a request carried of somebody.
+    /// Credentials that a request carried.
     struct Credentials: Sendable {
         var hasAuthorization = false
         var hasCookies = false
@@ -78,7 +78,7 @@ final class Traffic: @unchecked Sendable {
         }
     }
 
-    /// Whether nothing is loaded, and nothing happened for so many seconds.
+    /// Returns true if nothing is loaded, and nothing happened for so many seconds.
     func isQuiet(for seconds: Double) -> Bool {
         lock.withLock { running.isEmpty && DispatchTime.now() >= lastChange + seconds }
     }
@@ -86,9 +86,9 @@ final class Traffic: @unchecked Sendable {
     /// The URLs that are being loaded.
     var unfinished: [String] { lock.withLock { running.values.map(\.url).sorted() } }
 
-    /// Whether a load broke off, so that what came of its body is not all.
+    /// Returns true if a load broke off, so that its body is incomplete.
     func isLost(_ load: String) -> Bool { lock.withLock { lost.contains(load) } }
 
-    /// What the requests of one load carried, its redirects included.
+    /// Credentials of the requests of one load, its redirects included.
     func credentials(of load: String) -> Credentials { lock.withLock { credentials[load] ?? Credentials() } }
 }

@@ -18,7 +18,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
     private var (count, bytes) = (0, 0)
     /// In bytes: a larger body is not taken.
     private let limit: Int
-    /// What each load carried of somebody, of the browser that runs now.
+    /// The loads of the browser that runs now, with their credentials.
     var traffic: Traffic? {
         get { lock.withLock { currentTraffic } }
         set { lock.withLock { currentTraffic = newValue } }
@@ -217,7 +217,7 @@ private struct HAREntry: Encodable {
         )
     }
 
-    /// What two recordings of the same answer have in common.
+    /// A key that is the same for two recordings of one answer.
     var identity: String {
         var hash = FNV1a()
         hash.combine(Data((response.content.text ?? "").utf8))

@@ -81,10 +81,12 @@ enum BrowseCommand {
     private static func follow(_ paths: [String], _ follower: SaveFollower, _ printer: BrowsePrinter) async {
         let saved = "Saved: \(paths.map { visible($0) }.joined(separator: ", "))."
         do {
-            switch try await follower.follow(paths, printer.loads) {
-            case .exchanged: printer.print("\(saved) Exchanged in the page.")
-            case .reloaded: printer.print("\(saved) The page is loaded again.")
-            case .unused: printer.print("\(saved) The page has not loaded it.")
+            try await follower.follow(paths, printer.loads) { outcome in
+                switch outcome {
+                case .exchanged: printer.print("\(saved) Exchanged in the page.")
+                case .reloaded: printer.print("\(saved) The page is loaded again.")
+                case .unused: printer.print("\(saved) The page has not loaded it.")
+                }
             }
         } catch let error as ManifestError {
             printer.print("\(saved)\n\(error)\nWhat was there stays.")
@@ -112,7 +114,7 @@ private final class BrowsePrinter: @unchecked Sendable {
 
     init(_ console: Console, listsMisses: Bool) { (self.console, self.listsMisses) = (console, listsMisses) }
 
-    /// What the page has loaded.
+    /// The loads of the page.
     var loads: [LiveTable.Load] { lock.withLock { current } }
 
     func print(_ line: String) {

@@ -153,7 +153,7 @@ struct PageAddress: Sendable {
     }
 }
 
-/// How much has come, on one line of a terminal.
+/// A counter of answers on one line of a terminal.
 private struct CountLine: Sendable {
     private let write: (@Sendable (String) -> Void)?
 

@@ -4,7 +4,7 @@ import SubstituteCheckKit
 
 /// Takes files and entries from a recording into a manifest's folder, and says what became of each exchange.
 struct ImportRun {
-    /// What `import` and `capture` have in common.
+    /// The options that `import` and `capture` have in common.
     static let options = [only, HostSelection.option, exclude, stripQuery, .maxSize, .dryRun]
 
     private let filter: CaptureSelection.Filter
@@ -92,7 +92,7 @@ struct ImportRun {
     }
 }
 
-/// What became of each exchange.
+/// The outcome of each exchange.
 private struct ImportReport {
     private var table = TextTable()
     private var added: [Int] = []

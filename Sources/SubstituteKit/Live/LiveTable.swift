@@ -12,7 +12,7 @@ import FoundationNetworking
 /// asked.
 // Mutable state is only accessed inside the lock.
 final class LiveTable: Interceptor, @unchecked Sendable {
-    /// What became of one load, after its redirects.
+    /// The outcome of one load, after its redirects.
     struct Load: Sendable {
         let url: String
         let method: String
@@ -26,10 +26,10 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         let type: MediaType?
         /// The number of bytes that the network sent, where they are counted.
         var size: Int?
-        /// Whether a file would answer that is larger than a browser takes from a client.
+        /// True if a file would answer that is larger than a browser takes from a client.
         var isTooLarge = false
 
-        /// Whether nobody answered, or the server with an error.
+        /// True if there was no answer, or an error of the server.
         var hasFailed: Bool { file == nil && (status.map { $0 >= 400 } ?? true) }
     }
 
@@ -142,7 +142,7 @@ extension LiveTable.Load {
 }
 
 extension HeldRequest {
-    /// Whether it failed because there was no connection: not because somebody stopped or refused it.
+    /// True if it failed for lack of a connection, and was neither cancelled nor refused.
     ///
     /// https://chromedevtools.github.io/devtools-protocol/tot/Network/#type-ErrorReason
     var isOffline: Bool {

@@ -14,7 +14,7 @@ struct SaveFollower: Sendable {
     let live: LiveTable
     let browser: Browser
 
-    /// What became of a save.
+    /// The outcome of a save.
     enum Outcome: Equatable {
         /// Styles and pictures were exchanged, and the page goes on.
         case exchanged
@@ -48,9 +48,13 @@ struct SaveFollower: Sendable {
     /// - Parameters:
     ///   - paths: What was saved.
     ///   - loads: What the page has loaded.
-    /// - Returns: What was done.
+    ///   - report: Called with what becomes of the save, before the page is loaded again.
     /// - Throws: ``ManifestError`` when the manifest is wrong; what was there stays.
-    func follow(_ paths: [String], _ loads: [LiveTable.Load]) async throws -> Outcome {
+    func follow(
+        _ paths: [String],
+        _ loads: [LiveTable.Load],
+        _ report: (Outcome) -> Void
+    ) async throws {
         let table = try LiveTable.table(of: manifest)
         live.current = table
         let isManifest = paths.contains { manifest.folder.appendingPathComponent($0).path == manifest.url.path }
@@ -59,10 +63,10 @@ struct SaveFollower: Sendable {
             let request = URL(string: url).map { URLRequest(url: $0) }
             return request.flatMap { table.explain($0).substitution?.file }.map(paths.contains) ?? false
         }
-        if used.isEmpty, !isManifest { return .unused }
-        if !isManifest, try await exchange(used, table) { return .exchanged }
+        if used.isEmpty, !isManifest { return report(.unused) }
+        if !isManifest, try await exchange(used, table) { return report(.exchanged) }
+        report(.reloaded)
         try await browser.reload()
-        return .reloaded
     }
 
     /// Exchanges stylesheets and pictures in place.

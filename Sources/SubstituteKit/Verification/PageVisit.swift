@@ -2,18 +2,18 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// What was seen of a page that was loaded once.
+/// Observations of a page that was loaded once.
 struct PageVisit: Sendable {
     /// A picture of the whole page, as PNG in base64.
     let picture: String
-    /// What scripts and the browser complained of.
+    /// The errors that scripts and the browser reported.
     let complaints: [String]
     /// Sentences about what was kept from the page.
     let notes: [String]
-    /// What the page's server answered; nil when a file did.
+    /// The status of the server's answer for the page; nil when a file answered.
     let status: Int?
 
-    /// How a page is visited.
+    /// The way in which a page is visited.
     struct Manner: Sendable {
         var scrolls = false
         /// In seconds.

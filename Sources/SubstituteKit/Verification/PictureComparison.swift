@@ -17,7 +17,7 @@ struct PictureComparison: Decodable, Sendable {
     let height: Int
     /// The number of pixels that differ.
     let count: Int
-    /// Where, beginning with the place that has the most of them; ten at most.
+    /// Their places, beginning with the one that has the most of them; ten at most.
     let places: [Place]
     /// The second picture, pale, with what differs in red, as PNG in base64.
     var picture: String

@@ -19,7 +19,7 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         let served: Served
     }
 
-    /// What a server sends instead of a file's bytes.
+    /// The answer of a server that is not the file's bytes.
     enum Served: Equatable, Sendable {
         case body(count: Int)
         case status(Int)
@@ -77,7 +77,7 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         return .goOn
     }
 
-    /// What the server sends; nil when it is what the file has.
+    /// The server's answer; nil when it has the file's bytes.
     private func served(
         _ held: HeldRequest,
         _ file: Data,

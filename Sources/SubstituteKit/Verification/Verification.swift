@@ -8,7 +8,7 @@ import SubstitutionChecking
 import FoundationNetworking
 #endif
 
-/// How well the files fit one live page: it was loaded from the network, and with the files.
+/// A comparison of the files with one live page, which was loaded from the network, and with the files.
 struct Verification: Sendable {
     /// A request that no file answered.
     struct Miss: Sendable {
@@ -33,11 +33,11 @@ struct Verification: Sendable {
     var misses: [Miss]
     /// The URLs that failed only with the files.
     var failures: [String]
-    /// What was complained of only with the files.
+    /// The errors that were reported only with the files.
     var complaints: [String]
     /// Sentences about what was kept from the page.
     var notes: [String]
-    /// What the page's server answers.
+    /// The status of the server's answer for the page.
     let status: Int?
     /// Both pictures, as PNG in base64; nil once they are written.
     var pictures: (network: String, files: String)?
@@ -97,7 +97,7 @@ struct Verification: Sendable {
         return values.filter { seen.insert(key($0)).inserted }
     }
 
-    /// What is in the second list more often than in the first.
+    /// The elements that are in the second list more often than in the first.
     private static func added(to first: [String], in second: [String]) -> [String] {
         var counts = Dictionary(first.map { ($0, 1) }, uniquingKeysWith: +)
         return second.filter { text in
@@ -119,7 +119,7 @@ struct Verification: Sendable {
 }
 
 extension LiveTable.Load {
-    /// Whether it is one of the page's that a file could answer.
+    /// True for a load of the page that a file could answer.
     fileprivate var isCounted: Bool {
         // A browser asks for this icon by itself.
         let isOfBrowser = kind == "Other" && URL(string: url)?.path == "/favicon.ico" && file == nil

@@ -2,13 +2,13 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// What a page has to fulfil, so that the files fit it.
+/// The conditions under which the files fit a page.
 struct VerificationLimits: Sendable {
     /// The least part of the requests that files have to answer, from 0 to 1.
     var required = 0.0
     /// The most of the picture that may differ, from 0 to 1.
     var tolerance = 0.0
-    /// Whether servers may send something else than the files have.
+    /// True if servers may send other bytes than the files have.
     var allowsChanges = false
 
     /// Something that is not fulfilled.

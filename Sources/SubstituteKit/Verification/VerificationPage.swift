@@ -69,7 +69,7 @@ struct VerificationPage {
         return "<ul class=\"verdict\">\(sentences.map { "<li>\($0)" }.joined())</ul>"
     }
 
-    /// How much came from files, as a bar.
+    /// A bar with the share of the requests that files answered.
     private func share(_ page: Verification) -> String {
         let percent = VerificationLimits.percent(page.share)
         return """

@@ -96,7 +96,7 @@ struct VerificationPrinter {
         )
     }
 
-    /// What one object holds; sizes are in bytes, shares from 0 to 1, places in CSS pixels.
+    /// One object: sizes in bytes, shares from 0 to 1, places in CSS pixels.
     private struct JSONPage: Encodable {
         struct Change: Encodable {
             let url: String

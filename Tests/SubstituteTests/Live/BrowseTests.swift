@@ -124,6 +124,34 @@ struct BrowseTests {
         try await waitUntilGone()
     }
 
+    // The processes of a browser are found in /proc.
+    #if os(Linux)
+    @Test("A tab that crashes ends in a sentence", .startsChromium)
+    func crash() async throws {
+        try writeFiles()
+        let browser = try await browse()
+        try await site.wait(untilTold: "File | rgb(0, 0, 255) | 20 | 33 | {}")
+        // All processes of the browser are in the group of the shell that has started it.
+        let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }
+        let words = processes.map { process in
+            (
+                process,
+                String(
+                    decoding: FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data(),
+                    as: UTF8.self
+                )
+            )
+        }
+        let shell = try #require(words.first { $1.hasPrefix("/bin/sh") && $1.contains(scratch.url.path) }?.0)
+        for (process, text) in words where text.contains("--type=renderer") && getpgid(process) == shell {
+            kill(process, SIGKILL)
+        }
+        #expect(try await browser.ending == 1)
+        #expect(browser.complained == "substitute browse: the page has crashed the browser's tab\n")
+        try await waitUntilGone()
+    }
+    #endif
+
     @Test("With --service-workers a worker answers, and what it asks for is asked of the files", .startsChromium)
     func serviceWorkers() async throws {
         let page = """

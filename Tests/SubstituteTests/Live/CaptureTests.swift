@@ -183,9 +183,9 @@ struct CaptureTests {
         site.set("/file.zip", "application/zip", Data("PK".utf8), ["Content-Disposition": "attachment"])
         site.set("/endless.txt", Self.stream("text/plain", "more and more "))
         site.set("/silent.txt", LoopbackServer.Response(transfer: .silent))
-        let result = await site.run("capture", "--timeout", "4", site.url)
+        let result = await site.run("capture", "--timeout", "8", site.url)
         #expect(result.status == 0, "\(result)")
-        #expect(result.errors.contains("was not done after 4 seconds; still loading: "), "\(result)")
+        #expect(result.errors.contains("was not done after 8 seconds; still loading: "), "\(result)")
         #expect(result.errors.contains("a dialog was closed: \"\\u{1B}[31mHello\\u{202E}\""), "\(result)")
         #expect(!result.errors.contains("\u{1B}") && !result.output.contains("\u{1B}"))
         #expect(site.file(site.path("style.css")) != nil)
@@ -200,7 +200,7 @@ struct CaptureTests {
             ("http://127.0.0.1:9/", "the browser gave up (ERR_UNSAFE_PORT)"),
             ("https://no-such-host.invalid/", "its server is not known (ERR_NAME_NOT_RESOLVED)"),
             ("SITE/download", "is a download, and no page"), ("SITE/loop", "it is redirected again and again"),
-            ("SITE/silent", "did not come within 3 seconds"),
+            ("SITE/silent", "did not come within 8 seconds"),
             ("GONE", "its server cannot be reached (ERR_CONNECTION_REFUSED)"),
         ]
     )
@@ -214,7 +214,7 @@ struct CaptureTests {
         let result = await site.run(
             "capture",
             "--timeout",
-            "3",
+            "8",
             url.replacingOccurrences(of: "SITE/", with: site.url)
                 .replacingOccurrences(of: "GONE", with: gone.url.absoluteString)
         )

@@ -12,12 +12,12 @@ struct PreviewLayoutTests {
     init() throws { folder = try TemporaryFolder() }
 
     /// A browser of a phone's size that shows the preview of a manifest with these entries.
-    private func phone(_ entries: [String]) async throws -> DevTools {
+    private func phone(_ entries: [String]) async throws -> DrivenChromium {
         try folder.write("{ \(entries.joined(separator: ",\n")) }", to: "Site/manifest.json")
         let page = folder.url.appendingPathComponent("page.html")
         let manifest = folder.url.appendingPathComponent("Site/manifest.json").path
         try #require(await Tool.run(["preview", manifest, "-o", page.path]).status == 0)
-        let browser = try await DevTools()
+        let browser = try await DrivenChromium()
         try await browser.command(
             "Emulation.setDeviceMetricsOverride",
             ["width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true]

@@ -139,7 +139,7 @@ struct PreviewServerTests {
     func inChromium() async throws {
         let (process, url) = try await serving()
         defer { process.stop() }
-        let browser = try await DevTools()
+        let browser = try await DrivenChromium()
         defer { browser.stop() }
         try await browser.open(url)
         try await browser.wait(until: "document.querySelectorAll('.card').length", is: "3")
@@ -203,7 +203,7 @@ struct PreviewServerTests {
         try folder.write("{\n  \(entry) }", to: "S ite#1:é/manifest.json")
         let process = try await ServingProcess(Tool.url, ["preview", "--serve", "S ite#1:é"], in: folder.url)
         defer { process.stop() }
-        let browser = try await DevTools()
+        let browser = try await DrivenChromium()
         defer { browser.stop() }
         try await browser.open(process.address(after: "Open "))
         let card = "document.querySelector('.card [data-place]').getAttribute('href')"
@@ -250,7 +250,7 @@ struct PreviewServerTests {
         try folder.write("{ \(entries.joined(separator: ",\n")) }", to: "Site/manifest.json")
         let (process, url) = try await serving()
         defer { process.stop() }
-        let browser = try await DevTools()
+        let browser = try await DrivenChromium()
         defer { browser.stop() }
         try await browser.open(url)
         try await browser.wait(until: "document.querySelectorAll('.card').length", is: "2000")

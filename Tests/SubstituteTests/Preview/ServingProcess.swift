@@ -8,6 +8,7 @@ import TestSupport
 final class ServingProcess: @unchecked Sendable {
     private let process = Process()
     private let output: URL
+    private let errors: URL
     private let scratch: TemporaryFolder
 
     /// Starts it, with the variables of the tests and these.
@@ -25,6 +26,9 @@ final class ServingProcess: @unchecked Sendable {
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = try FileHandle(forWritingTo: output)
+        errors = scratch.url.appendingPathComponent("err")
+        try Data().write(to: errors)
+        process.standardError = try FileHandle(forWritingTo: errors)
         try process.runWithSignals()
     }
 
@@ -49,6 +53,19 @@ final class ServingProcess: @unchecked Sendable {
         while !printed.contains(words) {
             guard process.isRunning else { throw POSIXError(.ESRCH) }
             try await Task.sleep(nanoseconds: 20_000_000)
+        }
+    }
+
+    /// What it has complained of.
+    var complained: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
+
+    /// Its exit status, once it has ended by itself.
+    var ending: Int32 {
+        get async throws {
+            try await onThread { [process] in
+                process.waitUntilExit()
+                return process.terminationStatus
+            }
         }
     }
 

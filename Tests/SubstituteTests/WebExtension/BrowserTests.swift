@@ -168,7 +168,7 @@ struct BrowserTests {
     )
     func toolbarInChromium() async throws {
         let folder = try TemporaryFolder()
-        let chromium = try await DevTools(extensionFolder: demoExtension(in: folder))
+        let chromium = try await DrivenChromium(extensionFolder: demoExtension(in: folder))
         defer { chromium.stop() }
         try await chromium.open("chrome-extension://\(chromium.extensionID)/toolbar.html")
         try await checkToolbar { try await chromium.text("(() => { \($0) })()") }
@@ -244,7 +244,7 @@ struct BrowserTests {
         let folder = try TemporaryFolder()
         let site = try KeepingSite(in: folder)
         defer { site.stop() }
-        let chromium = try await DevTools(extensionFolder: written(for: folder))
+        let chromium = try await DrivenChromium(extensionFolder: written(for: folder))
         defer { chromium.stop() }
         let visits = try await visits(
             to: site,

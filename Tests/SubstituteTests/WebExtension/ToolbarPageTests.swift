@@ -20,7 +20,7 @@ struct ToolbarPageTests {
         try folder.write("{ \(entries.joined(separator: ", ")) }", to: "Site/manifest.json")
         let (site, output) = (folder.url.appendingPathComponent("Site"), folder.url.appendingPathComponent("Extension"))
         try #require(await Tool.run(["webextension", site.path, "-o", output.path]).status == 0)
-        let browser = try await DevTools(extensionFolder: output)
+        let browser = try await DrivenChromium(extensionFolder: output)
         defer { browser.stop() }
         try await browser.command(
             "Emulation.setEmulatedMedia",

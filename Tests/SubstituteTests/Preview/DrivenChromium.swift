@@ -1,0 +1,113 @@
+// iOS and its relatives start no processes.
+#if os(macOS) || os(Linux)
+import Foundation
+import SubstituteCheckKit
+import TestSupport
+
+@testable import SubstituteKit
+
+/// Chromium with one page, driven as the tool drives it.
+// Only the one test that has it uses it, one command at a time; the events are only accessed inside the lock.
+final class DrivenChromium: @unchecked Sendable {
+    private let process: BrowserProcess
+    private let devTools: DevTools
+    private let folder: TemporaryFolder
+    private let lock = NSLock()
+    private var complained: [String] = []
+    private var session: String?
+    /// Of the extension that was loaded, if one was.
+    private(set) var extensionID = ""
+
+    /// Starts a browser with one empty page, and an extension, if one is named.
+    init(extensionFolder: URL? = nil) async throws {
+        folder = try TemporaryFolder()
+        let program = BrowserProgram(path: Chromium.program ?? "chromium")
+        let switches = [
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
+            "--disable-background-networking", "--disable-component-update", "--hide-scrollbars",
+            "--enable-unsafe-extension-debugging",
+        ]
+        process = try BrowserProcess(program, switches, try folder.environment())
+        devTools = DevTools(process.descriptor)
+        Task { [weak self, events = devTools.events] in
+            for await event in events { self?.receive(event) }
+        }
+        struct Extension: Decodable { let id: String }
+        if let extensionFolder {
+            let loaded: Extension = try await command("Extensions.loadUnpacked", ["path": extensionFolder.path])
+            extensionID = loaded.id
+        }
+        struct Target: Decodable { let targetId: String }
+        struct Session: Decodable { let sessionId: String }
+        let target: Target = try await command("Target.createTarget", ["url": "about:blank"])
+        let attached: Session = try await command(
+            "Target.attachToTarget",
+            ["targetId": target.targetId, "flatten": true]
+        )
+        session = attached.sessionId
+        for domain in ["Page", "Runtime", "Log", "Network"] { try await command("\(domain).enable") }
+    }
+
+    func stop() { process.end() }
+
+    private func receive(_ event: DevTools.Event) {
+        guard ["Runtime.exceptionThrown", "Log.entryAdded"].contains(event.method) else { return }
+        lock.withLock { complained.append(Complaint(event)?.words ?? event.method) }
+    }
+
+    /// What the page complained of.
+    var complaints: [String] { lock.withLock { complained } }
+
+    /// Removes the extension; the profile stays.
+    func removeExtension() async throws {
+        // Only the browser itself knows this command, and no page.
+        try await devTools.run("Extensions.uninstall", ["id": extensionID])
+    }
+
+    /// Runs a command of the page, and waits for its end.
+    func command(_ method: String, _ parameters: [String: any Sendable] = [:]) async throws {
+        try await devTools.run(method, parameters, in: session, within: Self.patience)
+    }
+
+    /// Runs a command of the page, and returns its result.
+    func command<Result: Decodable & Sendable>(
+        _ method: String,
+        _ parameters: [String: any Sendable] = [:]
+    ) async throws -> Result {
+        try await devTools.run(method, parameters, in: session, within: Self.patience)
+    }
+
+    /// In seconds; a page may wait for another program.
+    private static let patience = 600.0
+
+    private struct Evaluation: Decodable {
+        struct Object: Decodable { let value: String? }
+        let result: Object
+    }
+
+    /// What an expression of the page gives, as text.
+    func text(_ expression: String) async throws -> String { try await result(of: "String(\(expression))") }
+
+    /// The text that the body of an asynchronous function returns in the page.
+    func run(_ body: String) async throws -> String { try await result(of: "(async () => { \(body) })()") }
+
+    private func result(of expression: String) async throws -> String {
+        let answer: Evaluation = try await command(
+            "Runtime.evaluate",
+            ["expression": expression, "awaitPromise": true, "returnByValue": true]
+        )
+        return answer.result.value ?? ""
+    }
+
+    /// Waits until an expression of the page gives a text.
+    func wait(until expression: String, is expected: String = "true") async throws {
+        while try await text(expression) != expected { try await Task.sleep(nanoseconds: 20_000_000) }
+    }
+
+    /// Loads a page.
+    func open(_ url: String) async throws {
+        try await command("Page.navigate", ["url": url])
+        try await wait(until: "document.readyState", is: "complete")
+    }
+}
+#endif
