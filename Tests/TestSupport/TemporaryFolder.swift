@@ -4,8 +4,9 @@ package import Foundation
 public final class TemporaryFolder: Sendable {
     package let url: URL
 
-    package init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    /// Makes it; a short name is for paths that become part of a socket's.
+    package init(name: String = UUID().uuidString) throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent(name)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 

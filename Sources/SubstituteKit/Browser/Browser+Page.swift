@@ -5,17 +5,13 @@ import SubstituteCheckKit
 extension Browser {
     /// Loads a page, and waits until nothing more is loaded for half a second.
     ///
-    /// - Parameters:
-    ///   - url: Its address.
-    ///   - scrolls: Whether the page is scrolled through, so that it loads what is not seen at first.
-    ///   - seconds: The seconds that are waited after that.
     /// - Throws: ``ToolError`` when nothing of it came within the limit.
-    func load(_ url: String, scrolls: Bool = false, pause seconds: Double = 0) async throws {
-        let deadline = DispatchTime.now() + settings.limit + seconds
+    func load(_ url: String, _ manner: LoadManner = LoadManner()) async throws {
+        let deadline = DispatchTime.now() + settings.limit + manner.pause
         do {
             try await navigate(to: url)
             try await waitUntilLoaded(until: deadline)
-            if isLoaded { try await finish(scrolls: scrolls, pause: seconds, until: deadline) }
+            if isLoaded { try await finish(manner, until: deadline) }
         } catch  where isClosed {
             // A person has seen enough.
             return
@@ -43,15 +39,15 @@ extension Browser {
         }
     }
 
-    private func finish(scrolls: Bool, pause seconds: Double, until deadline: DispatchTime) async throws {
+    private func finish(_ manner: LoadManner, until deadline: DispatchTime) async throws {
         try await settle(until: deadline)
-        if scrolls {
+        if manner.scrolls {
             try await scroll(until: deadline)
             try await settle(until: deadline)
         }
-        let end = DispatchTime.now() + seconds
+        let end = DispatchTime.now() + manner.pause
         while .now() < end { try await pause() }
-        if seconds > 0 { try await settle(until: deadline) }
+        if manner.pause > 0 { try await settle(until: deadline) }
     }
 
     private func navigate(to url: String) async throws {

@@ -128,7 +128,8 @@ actor Browser {
     private func end() async {
         try? await devTools.run("Browser.close", within: 2)
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { [process] in
+            DispatchQueue.global().async { [process, devTools] in
+                devTools.disconnect()
                 process.end()
                 continuation.resume()
             }

@@ -8,7 +8,7 @@ import SubstituteCheckKit
 /// profile.
 // The process is started once, and ended once.
 final class BrowserProcess: @unchecked Sendable {
-    /// The tool's end of the socket.
+    /// The tool's end of the socket, which ``DevTools`` closes.
     let descriptor: Int32
     // iOS and its relatives start no processes.
     #if os(macOS) || os(Linux)
@@ -108,9 +108,10 @@ final class BrowserProcess: @unchecked Sendable {
 
     /// A new folder that nobody else can look into.
     ///
-    /// Its path is short: browsers make it part of a socket's, which has at most 104 bytes on some systems.
+    /// Its path is short: Chromium makes it part of a socket's, which has 107 bytes on Linux.
     private static func profile() throws(ToolError) -> String {
-        let temporary = FileManager.default.temporaryDirectory.path
+        let usual = FileManager.default.temporaryDirectory.path
+        let temporary = usual.utf8.count > 45 ? "/tmp" : usual
         var path = Array("\(temporary)/substitute-XXXXXX".utf8CString)
         guard mkdtemp(&path) != nil else {
             throw ToolError("no folder can be made in \(quoted(temporary)): \(String(cString: strerror(errno)))")
@@ -121,9 +122,8 @@ final class BrowserProcess: @unchecked Sendable {
 
     /// Ends the browser, and returns when its profile is gone.
     ///
-    /// Blocks the thread, for some seconds at most. The descriptor stays open for those who still read or write.
+    /// Blocks the thread, for some seconds at most. Whoever has the descriptor disconnects before.
     func end() {
-        shutdown(descriptor, Int32(SHUT_RDWR))
         // iOS and its relatives start no processes.
         #if os(macOS) || os(Linux)
         let (leader, folder) = (process.processIdentifier, folder)

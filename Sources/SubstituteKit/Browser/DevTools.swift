@@ -171,6 +171,15 @@ final class DevTools: @unchecked Sendable {
         }
     }
 
+    /// Ends the connection, by which the browser ends, too.
+    ///
+    /// The number of a descriptor that is closed may be another's by now.
+    func disconnect() {
+        writing.withLock {
+            if !isClosed { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
     // MARK: - Messages
 
     private func read() {

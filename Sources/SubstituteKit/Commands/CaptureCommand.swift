@@ -9,7 +9,7 @@ enum CaptureCommand {
         summary: "Loads pages in a browser, and takes the files that they load, with their entries.",
         operands: "[OPTIONS] [MANIFEST] URL…",
         operandKind: .manifest,
-        options: [devices, scroll, wait, show, har] + ImportRun.options + [
+        options: [devices, LoadManner.scroll, LoadManner.wait, show, har] + ImportRun.options + [
             BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
         ],
         discussion: """
@@ -33,11 +33,6 @@ enum CaptureCommand {
         value: "device",
         Device.option.help + "May be repeated: the pages are loaded for each."
     )
-    private static let scroll = Option(
-        "scroll",
-        "Scroll to the end of each page, so that it loads what is not seen at first."
-    )
-    private static let wait = Option("wait", value: "seconds", "How long to wait after a page is loaded.")
     private static let show = Option("show", "Open a window, and record until it is closed.")
     private static let har = Option("har", value: "file", "Keep the recording (HAR) in this file, too.")
 
@@ -46,7 +41,7 @@ enum CaptureCommand {
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, as https://example.com/") }
         let devices = try arguments.values(devices).map { text throws(UsageError) in try Device(text) }
-        let pause = try arguments.values(wait).last.map(seconds) ?? 0
+        let manner = try LoadManner(arguments)
         let importRun = try ImportRun(arguments, console)
         let limit = try Option.size(in: arguments)
         let manifest = try ManifestLocation(console).find(named)
@@ -67,7 +62,7 @@ enum CaptureCommand {
         do {
             defer { progress.end() }
             notes = try await record(urls, on: screens, settings, recorder) { browser, url in
-                try await browser.load(url, scrolls: arguments.has(scroll), pause: pause)
+                try await browser.load(url, manner)
                 if let status = await browser.status, status >= 400 {
                     await browser.note("\(shortened(url)) answers \(status)")
                 }
@@ -126,30 +121,6 @@ enum CaptureCommand {
                 "\(quoted(path)) cannot be written; its folder must exist, and it must not be a folder itself"
             )
         }
-    }
-
-    static func seconds(_ text: String) throws(UsageError) -> Double {
-        guard let seconds = Double(text), (0...3600).contains(seconds) else {
-            throw UsageError("\(quoted(text)) is no number of seconds; write one from 0 to 3600")
-        }
-        return seconds
-    }
-}
-
-/// The address of a page, as somebody types it: the scheme may be missing.
-struct PageAddress: Sendable {
-    let text: String
-
-    init(_ text: String) throws(UsageError) {
-        guard text != "-" else { throw UsageError("name the pages; standard input is not read") }
-        // A server of this machine has no certificate.
-        let name = text.prefix { $0 != "/" && $0 != ":" }.lowercased()
-        let isLocal = name == "localhost" || name.hasPrefix("127.") || name.hasSuffix(".localhost")
-        let whole = text.contains("://") ? text : (isLocal ? "http://" : "https://") + text
-        guard let url = URL(string: whole), ["http", "https"].contains(url.scheme?.lowercased()),
-            url.host?.isEmpty == false
-        else { throw UsageError("\(quoted(text)) is no address of a page; write it as https://example.com/") }
-        self.text = whole
     }
 }
 

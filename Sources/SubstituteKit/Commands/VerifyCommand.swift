@@ -10,7 +10,8 @@ enum VerifyCommand {
         operands: "[OPTIONS] [MANIFEST] URL…",
         operandKind: .manifest,
         options: [
-            require, allowsChanged, tolerance, mask, report, format, device, scroll, wait, BrowseCommand.serviceWorkers,
+            require, allowsChanged, tolerance, mask, report, format, device, LoadManner.scroll, LoadManner.wait,
+            BrowseCommand.serviceWorkers,
             BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
         ],
         discussion: """
@@ -68,11 +69,6 @@ enum VerifyCommand {
         value: "device",
         Device.option.help + "Without it desktop."
     )
-    private static let scroll = Option(
-        "scroll",
-        "Scroll to the end of each page, so that it loads what is not seen at first."
-    )
-    private static let wait = Option("wait", value: "seconds", "How long to wait after a page is loaded.")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
         let (named, texts) = ManifestLocation(console).split(arguments.operands)
@@ -82,10 +78,7 @@ enum VerifyCommand {
         if let text = arguments.values(require).last { limits.required = try VerificationLimits.share(text) }
         if let text = arguments.values(tolerance).last { limits.tolerance = try VerificationLimits.share(text) }
         limits.allowsChanges = arguments.has(allowsChanged)
-        var manner = PageVisit.Manner()
-        manner.scrolls = arguments.has(scroll)
-        manner.pause = try arguments.values(wait).last.map(CaptureCommand.seconds) ?? 0
-        manner.masks = arguments.values(mask)
+        let manner = PageVisit.Manner(load: try LoadManner(arguments), masks: arguments.values(mask))
         let printer = try VerificationPrinter(arguments.values(format).last, limits, console)
         let manifest = try ManifestLocation(console).find(named)
         let table: SubstitutionTable

@@ -15,18 +15,16 @@ struct PageVisit: Sendable {
 
     /// The way in which a page is visited.
     struct Manner: Sendable {
-        var scrolls = false
-        /// In seconds.
-        var pause = 0.0
+        let load: LoadManner
         /// CSS selectors of what is not compared.
-        var masks: [String] = []
+        let masks: [String]
     }
 
     /// Loads a page in a browser that was started for it, and takes its picture.
     ///
     /// - Throws: ``ToolError`` when it cannot be loaded.
     init(_ url: String, in browser: Browser, _ manner: Manner, _ complaints: Complaints) async throws {
-        try await browser.load(url, scrolls: manner.scrolls, pause: manner.pause)
+        try await browser.load(url, manner.load)
         // Those that taking the picture brings about are none of the page's.
         self.complaints = complaints.all
         picture = try await browser.picture(without: manner.masks)

@@ -19,24 +19,18 @@ struct RecordedPageTests {
     func demo() async throws {
         let folder = try TemporaryFolder()
         let program = Tool.url.deletingLastPathComponent().appendingPathComponent("Demo")
-        let environment = ProcessInfo.processInfo.environment
         let demo = try await ServingProcess(program, ["--serve"])
         let site: String
         do {
             defer { demo.stop() }
             site = String(try await demo.address(after: "The site itself is at ").dropLast())
             #expect(await Tool.run(["init"], in: folder.url).status == 0)
-            let captured = await Tool.run(
-                ["capture", "--no-sandbox", site],
-                in: folder.url,
-                environment: environment
-            )
+            let captured = try await Tool.start(["capture", "--no-sandbox", site], in: folder.url)
             #expect(captured.status == 0 && captured.errors == "", "\(captured)")
             #expect(captured.output.contains("\n9 entries with "), "\(captured)")
-            let verified = await Tool.run(
+            let verified = try await Tool.start(
                 ["verify", "--no-sandbox", "--require", "100%", site],
-                in: folder.url,
-                environment: environment
+                in: folder.url
             )
             #expect(
                 verified.status == 0 && verified.output.contains("  9 of 9 requests came from files"),

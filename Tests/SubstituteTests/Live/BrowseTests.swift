@@ -17,7 +17,7 @@ struct BrowseTests {
         gone.stop()
         nowhere = gone.url.absoluteString + "/offline.json"
         site = try LiveSite()
-        scratch = try TemporaryFolder()
+        scratch = try TemporaryFolder(name: String(UUID().uuidString.prefix(8)))
         site.set("/", "text/html", LiveSite.tellingPage("Remote", nowhere))
         site.set("/site.css", "text/css", Data("h1 { color: red }".utf8))
         site.set("/picture.svg", "image/svg+xml", LiveSite.picture(10))

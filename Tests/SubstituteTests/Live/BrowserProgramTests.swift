@@ -155,7 +155,7 @@ struct BrowserProgramTests {
         let site = try LiveSite()
         site.set("/", "text/html", Data("<!doctype html>".utf8))
         let setpriv = try #require(Program.find("setpriv"))
-        let home = try TemporaryFolder()
+        let home = try TemporaryFolder(name: String(UUID().uuidString.prefix(8)))
         for url in [home.url, site.folder.url] { chmod(url.path, 0o777) }
         let result = try await Program.run(
             setpriv,

@@ -15,7 +15,7 @@ struct CaptureTests {
         site.build()
         let elsewhere = try TemporaryFolder()
         let recording = elsewhere.url.appendingPathComponent("page.har").path
-        let result = await site.run(
+        let result = try await site.run(
             "capture",
             "--device",
             "phone",
@@ -50,7 +50,7 @@ struct CaptureTests {
 
         // The app's files answer everything that the page asks for, and it looks the same.
         _ = site.requests()
-        let verified = await site.run("verify", "--require", "100%", "--scroll", site.url)
+        let verified = try await site.run("verify", "--require", "100%", "--scroll", site.url)
         #expect(verified.status == 0 && verified.errors == "", "\(verified)")
         #expect(verified.output.contains("  The picture is the same.\n  The files fit.\n"), "\(verified)")
         // The second load asks for nothing but the icon that the browser looks for by itself.
@@ -74,7 +74,7 @@ struct CaptureTests {
         site.set("/keyed.json", "application/json", Data("{}".utf8))
         site.set("/moved", LoopbackServer.Response(status: 302, headers: ["Location": "/ours.json?no=secret-leads"]))
         site.set("/ours.json", "application/json", Data("[]".utf8), ["Cache-Control": "private"])
-        let result = await site.run("capture", "--har", "page.har", site.url)
+        let result = try await site.run("capture", "--har", "page.har", site.url)
         #expect(result.status == 0, "\(result)")
         #expect(result.output.contains("/mine.json: it was asked for with a password or token"), "\(result)")
         #expect(result.output.contains("/ours.json: asked for with cookies and marked private"), "\(result)")
@@ -97,7 +97,7 @@ struct CaptureTests {
         site.set("/film.webm", "video/webm", Data([0x1A, 0x45, 0xDF, 0xA3]) + Data(repeating: 0, count: 300_000))
         site.set("/part.txt", "text/plain", Data("abcdef".utf8))
         site.set("/events", Self.stream("text/event-stream", "data: 1\n\n"))
-        let result = await site.run("capture", site.url)
+        let result = try await site.run("capture", site.url)
         #expect(result.status == 0 && result.errors == "", "\(result)")
         #expect(site.file(site.path("film.webm"))?.count == 300_004)
         #expect(site.file(site.path("part.txt")) == Data("abcdef".utf8))
@@ -118,7 +118,7 @@ struct CaptureTests {
         site.set("/cut.txt", LoopbackServer.Response(headers: fields, body: body, transfer: .closing(after: 500)))
         site.set("/empty.txt", LoopbackServer.Response(headers: fields))
         site.set("/whole.txt", LoopbackServer.Response(headers: fields, body: body, transfer: .chunked(100)))
-        let result = await site.run("capture", site.url)
+        let result = try await site.run("capture", site.url)
         #expect(result.status == 0, "\(result)")
         #expect(result.output.contains("/cut.txt: only 500 of its 1000 bytes came\n"), "\(result)")
         #expect(result.output.contains("/empty.txt: it is empty\n"), "\(result)")
@@ -183,7 +183,7 @@ struct CaptureTests {
         site.set("/file.zip", "application/zip", Data("PK".utf8), ["Content-Disposition": "attachment"])
         site.set("/endless.txt", Self.stream("text/plain", "more and more "))
         site.set("/silent.txt", LoopbackServer.Response(transfer: .silent))
-        let result = await site.run("capture", "--timeout", "8", site.url)
+        let result = try await site.run("capture", "--timeout", "8", site.url)
         #expect(result.status == 0, "\(result)")
         #expect(result.errors.contains("was not done after 8 seconds; still loading: "), "\(result)")
         #expect(result.errors.contains("a dialog was closed: \"\\u{1B}[31mHello\\u{202E}\""), "\(result)")
@@ -211,7 +211,7 @@ struct CaptureTests {
         site.set("/silent", LoopbackServer.Response(transfer: .silent))
         let gone = try LoopbackServer { _ in .text("") }
         gone.stop()
-        let result = await site.run(
+        let result = try await site.run(
             "capture",
             "--timeout",
             "8",

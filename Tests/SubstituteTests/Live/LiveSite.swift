@@ -55,15 +55,11 @@ final class LiveSite: @unchecked Sendable {
         while told != words { try await Task.sleep(nanoseconds: 20_000_000) }
     }
 
-    /// Runs a command with Chromium.
+    /// Runs a command with Chromium, as a program: what drives a browser must not wait for its turn among all tests.
     ///
     /// The browser's sandbox does not work in most containers, and not for root.
-    func run(_ command: String, _ arguments: String...) async -> Program.Result {
-        await Tool.run(
-            [command, "--no-sandbox"] + arguments,
-            in: folder.url,
-            environment: ProcessInfo.processInfo.environment
-        )
+    func run(_ command: String, _ arguments: String...) async throws -> Program.Result {
+        try await Tool.start([command, "--no-sandbox"] + arguments, in: folder.url)
     }
 
     /// The bytes of a file of the folder; nil when there is none.

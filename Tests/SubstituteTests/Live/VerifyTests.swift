@@ -43,7 +43,7 @@ struct VerifyTests {
 
     @Test("What comes from files is counted, and what does not has its line", .startsChromium)
     func counts() async throws {
-        let result = await site.run("verify", site.url)
+        let result = try await site.run("verify", site.url)
         #expect(
             result.output == """
                 Caches are off, and service workers are left out; --service-workers lets them answer.
@@ -58,8 +58,8 @@ struct VerifyTests {
             "\(result)"
         )
         #expect(result.status == 0 && result.errors == "", "\(result)")
-        #expect(await site.run("verify", "--require", "75%", site.url).status == 0)
-        let strict = await site.run("verify", "--require", "76%", site.url)
+        #expect(try await site.run("verify", "--require", "75%", site.url).status == 0)
+        let strict = try await site.run("verify", "--require", "76%", site.url)
         let sentence = "files answered 3 of 4 requests of \(site.url), 75 %, and 76 % are required"
         #expect(strict.status == 1 && strict.output.hasSuffix("  error: \(sentence)\n"), "\(strict)")
     }
@@ -68,7 +68,7 @@ struct VerifyTests {
     func changedOnServer() async throws {
         // Nothing of it is seen.
         site.set("/site.css", "text/css", Data("/* new */ h1 { color: teal }".utf8))
-        let result = await site.run("verify", site.url)
+        let result = try await site.run("verify", site.url)
         #expect(result.status == 1, "\(result)")
         #expect(
             result.output.contains("  changed  \(site.url)site.css → site.css: here 18 bytes, there 28 bytes\n"),
@@ -82,24 +82,24 @@ struct VerifyTests {
             ),
             "\(result)"
         )
-        let allowed = await site.run("verify", "--allow-changed", site.url)
+        let allowed = try await site.run("verify", "--allow-changed", site.url)
         #expect(allowed.status == 0 && allowed.output.contains("  changed  "), "\(allowed)")
         site.set("/site.css", .text("gone", status: 404))
-        let gone = await site.run("verify", "--allow-changed", "--tolerance", "100%", site.url)
+        let gone = try await site.run("verify", "--allow-changed", "--tolerance", "100%", site.url)
         #expect(gone.status == 0 && gone.output.contains("here 18 bytes, its server answers 404\n"), "\(gone)")
     }
 
     @Test("A stylesheet that is broken in the folder shows in the picture, at its place", .startsChromium)
     func brokenInFolder() async throws {
         try site.folder.write("h1 { colour: teal }", to: "site.css")
-        let result = await site.run("verify", "--allow-changed", "--report", "report", site.url)
+        let result = try await site.run("verify", "--allow-changed", "--report", "report", site.url)
         #expect(result.status == 1, "\(result)")
         let found = result.output.firstMatch(of: /\ \ picture\ \ 0\.\d+ % differs, at 0,(\d+) \(\d+ × \d+\)\n/)
         let top = try #require(found.flatMap { Int($0.1) }, "\(result)")
         #expect(top < 60)
-        #expect(await site.run("verify", "--allow-changed", "--tolerance", "1%", site.url).status == 0)
-        #expect(await site.run("verify", "--allow-changed", "--mask", "h1", site.url).status == 0)
-        let wrong = await site.run("verify", "--mask", "h1[", site.url)
+        #expect(try await site.run("verify", "--allow-changed", "--tolerance", "1%", site.url).status == 0)
+        #expect(try await site.run("verify", "--allow-changed", "--mask", "h1", site.url).status == 0)
+        let wrong = try await site.run("verify", "--mask", "h1[", site.url)
         #expect(wrong.status == 2 && wrong.errors.contains("\"h1[\" is no CSS selector"), "\(wrong)")
 
         // The report holds both pictures, and what differs.
@@ -110,15 +110,15 @@ struct VerifyTests {
         let html = String(decoding: site.file("report/index.html") ?? Data(), as: UTF8.self)
         #expect(html.contains("<h1>The files do not fit the page</h1>"))
         // It takes the place of an earlier one, and of nothing else.
-        #expect(await site.run("verify", "--report", "report", site.url).status == 1)
+        #expect(try await site.run("verify", "--report", "report", site.url).status == 1)
         try site.folder.write("mine", to: "mine/index.html")
-        let mine = await site.run("verify", "--report", "mine", site.url)
+        let mine = try await site.run("verify", "--report", "mine", site.url)
         #expect(
             mine.status == 1 && mine.errors.contains("\"mine\" holds \"index.html\", which is no report's"),
             "\(mine)"
         )
         #expect(site.file("mine/index.html") == Data("mine".utf8))
-        let taken = await site.run("verify", "--report", ".", site.url)
+        let taken = try await site.run("verify", "--report", ".", site.url)
         #expect(taken.status == 1 && taken.errors.contains("\".\" holds \""), "\(taken)")
     }
 
@@ -126,14 +126,14 @@ struct VerifyTests {
     func onlyWithFiles() async throws {
         try site.folder.write("number.of.nothing(); fetch('/more.json');", to: "site.js")
         site.set("/site.js", "text/javascript", Data("console.error('as ever'); fetch('/always.json');".utf8))
-        let result = await site.run("verify", "--allow-changed", site.url)
+        let result = try await site.run("verify", "--allow-changed", site.url)
         #expect(
             result.output.contains("  error    ReferenceError: number is not defined, only with the files\n"),
             "\(result)"
         )
         #expect(!result.output.contains("as ever") && !result.output.contains("always"), "\(result)")
         try site.folder.write("fetch('/more.json');", to: "site.js")
-        let failed = await site.run("verify", "--allow-changed", site.url)
+        let failed = try await site.run("verify", "--allow-changed", site.url)
         #expect(failed.output.contains("  failed   \(site.url)more.json, only with the files\n"), "\(failed)")
     }
 
@@ -148,7 +148,7 @@ struct VerifyTests {
             <script>setTimeout(() => document.querySelector(".b").style.margin = "50px", 100)</script>
             """
         site.set("/", "text/html", Data(page.utf8))
-        let result = await site.run("verify", site.url)
+        let result = try await site.run("verify", site.url)
         #expect(result.status == 0 && result.output.contains("The picture is the same."), "\(result)")
         // Its load event comes at once.
         #expect(!result.output.contains("was not done"), "\(result)")
@@ -172,7 +172,7 @@ struct VerifyTests {
         }
         site.set("/second.html", "text/html", Data("<!doctype html><link rel=\"icon\" href=\"data:,\">".utf8))
         site.set("/site.css", "text/css", Data("h1 { color: teal } ".utf8))
-        let json = await site.run("verify", "--format", "json", site.url, site.url + "second.html")
+        let json = try await site.run("verify", "--format", "json", site.url, site.url + "second.html")
         let pages = try json.output.split(separator: "\n").map {
             try JSONDecoder().decode(Page.self, from: Data($0.utf8))
         }
@@ -180,7 +180,7 @@ struct VerifyTests {
         #expect(pages.map(\.requests) == [4, 1] && pages.map(\.fromFiles) == [3, 0])
         let change = try #require(pages.first?.changed.first)
         #expect(change.file == "site.css" && change.line == 2 && change.size == 18 && change.servedSize == 19)
-        let annotations = await site.run("verify", "--format", "github", site.url)
+        let annotations = try await site.run("verify", "--format", "github", site.url)
         #expect(
             annotations.output.hasPrefix(
                 "::error file=manifest.json,line=2,col=1,title=changed-file::\"site.css\" is not"
@@ -203,7 +203,7 @@ struct VerifyTests {
         }
         let gone = try LoopbackServer { _ in .text("") }
         gone.stop()
-        let result = await site.run(
+        let result = try await site.run(
             "verify",
             "--report",
             "report",
@@ -226,8 +226,8 @@ struct VerifyTests {
         let site = try LiveSite()
         site.build()
         site.set("/data/large.bin", "application/octet-stream", Data("small".utf8))
-        #expect(await site.run("capture", site.url).status == 0)
-        let result = await site.run("verify", "--service-workers", "--require", "100%", site.url)
+        #expect(try await site.run("capture", site.url).status == 0)
+        let result = try await site.run("verify", "--service-workers", "--require", "100%", site.url)
         #expect(result.status == 0, "\(result)")
     }
 

@@ -48,7 +48,10 @@ final class DrivenChromium: @unchecked Sendable {
         for domain in ["Page", "Runtime", "Log", "Network"] { try await command("\(domain).enable") }
     }
 
-    func stop() { process.end() }
+    func stop() {
+        devTools.disconnect()
+        process.end()
+    }
 
     private func receive(_ event: DevTools.Event) {
         guard ["Runtime.exceptionThrown", "Log.entryAdded"].contains(event.method) else { return }

@@ -1,0 +1,29 @@
+import LocalSubstitutionCache
+import SubstituteCheckKit
+
+/// The way in which a page is loaded until it is done.
+struct LoadManner: Sendable {
+    /// True if the page is scrolled through, so that it loads what is not seen at first.
+    var scrolls = false
+    /// The wait after that, in seconds.
+    var pause = 0.0
+
+    static let scroll = Option(
+        "scroll",
+        "Scroll to the end of each page, so that it loads what is not seen at first."
+    )
+    static let wait = Option("wait", value: "seconds", "How long to wait after a page is loaded.")
+
+    /// Loads a page as it is.
+    init() {}
+
+    /// Reads the options of a command line.
+    init(_ arguments: Arguments) throws(UsageError) {
+        scrolls = arguments.has(Self.scroll)
+        guard let text = arguments.values(Self.wait).last else { return }
+        guard let seconds = Double(text), (0...3600).contains(seconds) else {
+            throw UsageError("\(quoted(text)) is no number of seconds; write one from 0 to 3600")
+        }
+        pause = seconds
+    }
+}
