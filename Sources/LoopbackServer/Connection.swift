@@ -14,10 +14,7 @@ struct Connection: ~Copyable {
         // Small answers are sent at once, not held back to be joined with the next.
         var isOn: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
-        // Darwin has no flag for send that keeps a closed connection from raising SIGPIPE.
-        #if canImport(Darwin)
-        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
-        #endif
+        Socket.ignoreClosing(of: descriptor)
     }
 
     /// The next request; nil when the client is gone or sends something else.
@@ -162,27 +159,5 @@ struct Connection: ~Copyable {
         }
     }
 
-    private func send(_ data: Data) -> Bool {
-        // A client that is gone is no reason to end the process.
-        #if canImport(Darwin)
-        let flags: Int32 = 0
-        #else
-        let flags = Int32(MSG_NOSIGNAL)
-        #endif
-        return data.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let sent = Foundation.send(
-                    descriptor,
-                    UnsafeRawBufferPointer(rebasing: rest).baseAddress,
-                    rest.count,
-                    flags
-                )
-                if sent < 0, errno == EINTR { continue }
-                guard sent > 0 else { return false }
-                rest = rest.dropFirst(sent)
-            }
-            return true
-        }
-    }
+    private func send(_ data: Data) -> Bool { Socket.send(data, to: descriptor) }
 }

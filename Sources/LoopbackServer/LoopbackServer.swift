@@ -38,13 +38,7 @@ package final class LoopbackServer: @unchecked Sendable {
         remembersRequests: Bool = true,
         _ respond: @escaping @Sendable (Request) -> Response
     ) throws {
-        // Glibc alone makes an enumeration of the kinds of sockets.
-        #if canImport(Glibc)
-        let stream = Int32(SOCK_STREAM.rawValue)
-        #else
-        let stream = SOCK_STREAM
-        #endif
-        listener = socket(AF_INET, stream, 0)
+        listener = socket(AF_INET, Socket.stream, 0)
         guard listener >= 0 else { throw Self.lastError() }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

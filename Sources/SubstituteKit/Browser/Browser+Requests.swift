@@ -32,9 +32,6 @@ extension Browser {
             parameters["responseHeaders"] = fields.map { ["name": $0.name, "value": $0.value] }
             parameters["body"] = body.base64EncodedString()
             try? await devTools.run("Fetch.fulfillRequest", parameters)
-        case .stop:
-            parameters["errorReason"] = "Aborted"
-            try? await devTools.run("Fetch.failRequest", parameters)
         }
         if held.isOver || decision.isLast { traffic.end(held) }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import LoopbackServer
 import SubstituteCheckKit
 
 /// A browser that was started for one run, with a fresh profile, connected to the tool by one socket and by no port.
@@ -84,25 +85,15 @@ final class BrowserProcess: @unchecked Sendable {
     // iOS and its relatives start no processes.
     #if os(macOS) || os(Linux)
     private static func sockets() throws(ToolError) -> (own: Int32, other: Int32) {
-        // Glibc alone makes an enumeration of the kinds of sockets.
-        #if canImport(Glibc)
-        let stream = Int32(SOCK_STREAM.rawValue)
-        #else
-        let stream = SOCK_STREAM
-        #endif
         var ends: [Int32] = [0, 0]
-        guard socketpair(AF_UNIX, stream, 0, &ends) == 0 else {
+        guard socketpair(AF_UNIX, Socket.stream, 0, &ends) == 0 else {
             throw ToolError("no socket can be had: \(String(cString: strerror(errno)))")
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         // A browser that reads no more holds nobody up.
         var limit = timeval(tv_sec: Int(patience) * 4, tv_usec: 0)
         setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        // Apple's systems alone have this option; elsewhere each `send` says so.
-        #if canImport(Darwin)
-        var isOn: Int32 = 1
-        setsockopt(ends[0], SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
-        #endif
+        Socket.ignoreClosing(of: ends[0])
         return (ends[0], ends[1])
     }
 

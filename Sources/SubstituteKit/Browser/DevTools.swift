@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import LoopbackServer
 import SubstituteCheckKit
 
 /// A connection to a browser by the DevTools protocol: commands with their results, and events.
@@ -146,28 +147,9 @@ final class DevTools: @unchecked Sendable {
     }
 
     private func write(_ data: Data) {
-        // A browser that is gone is no reason to end the process.
-        #if canImport(Darwin)
-        let flags: Int32 = 0
-        #else
-        let flags = Int32(MSG_NOSIGNAL)
-        #endif
-        writing.lock()
-        defer { writing.unlock() }
-        if isClosed { return }
-        data.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let base = UnsafeRawBufferPointer(rebasing: rest).baseAddress
-                let sent = Foundation.send(descriptor, base, rest.count, flags)
-                if sent < 0, errno == EINTR { continue }
-                // The reader finds out that the browser is gone, or reads no more.
-                if sent <= 0 {
-                    shutdown(descriptor, Int32(SHUT_RDWR))
-                    return
-                }
-                rest = rest.dropFirst(sent)
-            }
+        writing.withLock {
+            // The reader finds out that the browser is gone, or takes no more.
+            if !isClosed, !Socket.send(data, to: descriptor) { shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 

@@ -93,14 +93,12 @@ enum Decision: Sendable {
     case goOnWithout(String)
     /// It is answered.
     case answer(status: Int, fields: [HeldRequest.Field], body: Data)
-    /// It fails, as if somebody had stopped it.
-    case stop
 
     /// True if the network is not asked any more.
     var isLast: Bool {
         switch self {
         case .goOn, .goOnWithout: false
-        case .answer, .stop: true
+        case .answer: true
         }
     }
 }
