@@ -108,6 +108,6 @@ final class HookCache: URLCache, @unchecked Sendable {
         for dataTask: URLSessionDataTask,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        completionHandler(hook(dataTask))
+        DispatchQueue.global().async { [hook] in completionHandler(hook(dataTask)) }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import FoundationNetworking
-import LocalSubstitutionCache
+@testable import LocalSubstitutionCache
 import Testing
 
 import class LocalSubstitutionCache.URLSession
@@ -13,6 +13,7 @@ import protocol LocalSubstitutionCache.URLSessionDataDelegate
 final class App: @unchecked Sendable {
     private let folder: URL
     private let cache: LocalSubstitutionCache
+    private let archive: OfflineArchive?
 
     init(archive: Bool = false) throws {
         Network.shared.reset()
@@ -28,11 +29,13 @@ final class App: @unchecked Sendable {
             """
         cache = try LocalSubstitutionCache(manifestData: Data(manifest.utf8), folder: folder)
         let directory = folder.appendingPathComponent("archive")
-        cache.install(archive: archive ? try OfflineArchive(directory: directory, capacity: 1_000_000) : nil)
+        self.archive = archive ? try OfflineArchive(directory: directory, capacity: 1_000_000) : nil
+        cache.install(archive: self.archive)
     }
 
     deinit {
         cache.uninstall()
+        archive?.waitUntilWritten()
         try? FileManager.default.removeItem(at: folder)
     }
 
