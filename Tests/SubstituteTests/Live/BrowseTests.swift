@@ -5,7 +5,7 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-@Suite("substitute browse", .serialized)
+@Suite("substitute browse", .serialized, .timeLimit(.minutes(10)))
 struct BrowseTests {
     private let site: LiveSite
     /// An address at which nothing listens.

@@ -147,12 +147,15 @@ final class LiveSite: @unchecked Sendable {
             <!doctype html><link rel="icon" href="data:,"><link rel="stylesheet" href="/site.css"><h1>\(heading)</h1>
             <img id="picture" src="/picture.svg"><img id="gone" src="/gone.svg">
             <script>
-              let last = "", offline = "no", start = crypto.randomUUID();
+              let last = "", offline = "no", start = crypto.randomUUID(), telling = Promise.resolve();
               fetch("\(nowhere)").then(answer => answer.text()).then(text => offline = text.trim(), () => 0);
               setInterval(() => {
                 const words = [document.querySelector("h1").textContent, getComputedStyle(document.querySelector("h1")).color,
                   picture.naturalWidth, gone.naturalWidth, offline].join(" | ");
-                if (words !== last) fetch("/told/" + encodeURIComponent(last = words));
+                if (words === last) return;
+                last = words;
+                // One after the other, so that the last one arrives last.
+                telling = telling.then(() => fetch("/told/" + encodeURIComponent(words)));
               }, 20);
               fetch("/started/" + start);
             </script>
