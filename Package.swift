@@ -70,7 +70,8 @@ let package = Package(
         ),
         .testTarget(
             name: "LocalSubstitutionCacheTests",
-            dependencies: ["LocalSubstitutionCache", "LoopbackServer", "TestSupport"],
+            // One cache can be installed at a time, so what records an installed one is tested here, too.
+            dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "TestSupport"],
             resources: [.copy("../../Resources/Substitutions"), .copy("Fixtures")]
         ),
         .testTarget(

@@ -12,7 +12,7 @@ import FoundationNetworking
 @main
 struct Demo {
     static let help = """
-        USAGE: swift run Demo [--offline | --status CODE] [--serve] [--folder FOLDER] [--help]
+        USAGE: swift run Demo [--offline | --status CODE] [--record FILE | --serve] [--folder FOLDER] [--help]
 
         Starts a small web site on this machine, loads its page and everything the page refers to twice, and prints
         who answered: first with a session that has no cache, then with URLSession.shared after cache.install().
@@ -22,6 +22,8 @@ struct Demo {
           --offline      Stop the site before, so that there is no connection to it.
           --status CODE  Let the site answer the request for the one picture that changes with this HTTP status:
                          404, or 500 to 599, which the manifest names.
+          --record FILE  Record what the page with the library asks for, as an app that is being made does, and print
+                         the commands that read the recording.
           --serve        Keep running, and print an address to open in a browser. It shows the page before and after
                          side by side: pictures of the remote site say "from the network", those of the bundle say
                          "from the bundle". And print how to see the site itself with the app's files, by a web
@@ -35,10 +37,10 @@ struct Demo {
 
     static func main() async {
         do {
-            guard let (mode, serves, folder) = try options() else { return say(help) }
+            guard let (mode, serves, folder, recording) = try options() else { return say(help) }
             let files = folder ?? (serves ? Site.sources : nil) ?? Site.shipped
             let site = try Site(status: mode.status, substitutions: files)
-            if serves { try await serve(site, mode) } else { try await show(site, mode) }
+            if serves { try await serve(site, mode) } else { try await show(site, mode, recordingTo: recording) }
         } catch let error as UsageError {
             complain("Demo: \(error.message); see swift run Demo --help")
             exit(2)
@@ -49,14 +51,19 @@ struct Demo {
     }
 
     /// What the command line asks for; nil for the help.
-    private static func options() throws(UsageError) -> (mode: Mode, serves: Bool, folder: URL?)? {
+    private static func options() throws(UsageError) -> (mode: Mode, serves: Bool, folder: URL?, recording: URL?)? {
         var (mode, serves) = (Mode.online, false)
-        var folder: URL?
+        var (folder, recording): (URL?, URL?)
         var words = CommandLine.arguments.dropFirst()
         while let word = words.popFirst() {
             switch word {
-            case "--serve":
+            case "--serve" where recording == nil:
                 serves = true
+            case "--record" where !serves:
+                guard let path = words.popFirst() else { throw UsageError(message: "--record needs a file") }
+                recording = URL(fileURLWithPath: path)
+            case "--serve", "--record":
+                throw UsageError(message: "only one of --record and --serve can be done")
             case "--folder":
                 guard let path = words.popFirst() else { throw UsageError(message: "--folder needs a folder") }
                 folder = URL(fileURLWithPath: path)
@@ -76,7 +83,7 @@ struct Demo {
                 throw UsageError(message: "there is no option \(word)")
             }
         }
-        return (mode, serves, folder)
+        return (mode, serves, folder, recording)
     }
 
     private struct UsageError: Error {
@@ -106,7 +113,7 @@ struct Demo {
         )
     }
 
-    private static func show(_ site: Site, _ mode: Mode) async throws {
+    private static func show(_ site: Site, _ mode: Mode, recordingTo file: URL?) async throws {
         defer { site.server.stop() }
         let cache = try makeCache(for: site)
         if mode == .offline { site.server.stop() }
@@ -116,6 +123,7 @@ struct Demo {
         let requestsBefore = report(before, site)
 
         cache.install()
+        let recording = try file.map { try cache.record(to: $0) }
         say("\nThe same with URLSession.shared, after cache.install():\n")
         let after = try await Load.page(site.page, in: .shared)
         let requestsAfter = report(after, site)
@@ -149,6 +157,22 @@ struct Demo {
                 "\nThe tide was asked for, and after the \(status) answered with the file that the manifest names for it."
             )
         }
+        if let recording { try report(recording) }
+    }
+
+    /// Ends a recording, and prints what is in it and what reads it.
+    private static func report(_ recording: Recording) throws {
+        try recording.stop()
+        say(
+            """
+
+            Recorded in \(recording.file.path):
+            \(recording.summary)
+
+              swift run substitute list --used \(recording.file.path) Resources/Substitutions
+              swift run substitute explain Resources/Substitutions \(recording.file.path)
+            """
+        )
     }
 
     /// Loads without the library, which fails when there is no connection.

@@ -41,6 +41,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     let table: CurrentTable
     /// What watches the files, in an app that is being made; internal for tests.
     let companion = Locked<(any AnyObject & Sendable)?>(nil)
+    private let observing = Locked<(any RequestObserver)?>(nil)
     /// The cache that was shared when this one was made, and that is none of this library's.
     let predecessor: URLCache
 
@@ -146,6 +147,15 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Keeps something as long as the cache lives, or until something else is kept.
     package func keep(_ companion: any AnyObject & Sendable) { _ = self.companion.replace(with: companion) }
 
+    /// Who takes note of the requests; nil for nobody, as in every app that is shipped.
+    package var observer: (any RequestObserver)? {
+        get { table.isObserved ? observing.value : nil }
+        set {
+            _ = observing.replace(with: newValue)
+            table.isObserved = newValue != nil
+        }
+    }
+
     /// What is substituted, folders expanded.
     public var substitutions: [Substitution] { table.value.substitutions }
 
@@ -188,12 +198,17 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// - Parameter request: The request that is about to be loaded.
     /// - Returns: The same instance for each GET spelled as in the manifest; nil when the network is to be asked.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        switch verdict(on: request) {
-        case .answered(let match): match.response(to: request)
-        case .answeredByProtocol: nil
-        case .afterNetwork, .leftAlone, .unnamed:
-            request.cachePolicy.allowsCache ? super.cachedResponse(for: request) : nil
-        }
+        let (verdict, isObserved) = table.judge(request)
+        let response: CachedURLResponse? =
+            switch verdict {
+            case .answered(let match): match.response(to: request)
+            case .answeredByProtocol: nil
+            case .afterNetwork, .leftAlone, .unnamed:
+                request.cachePolicy.allowsCache ? super.cachedResponse(for: request) : nil
+            }
+        // A question that nothing answers is no load.
+        if isObserved, response != nil { note(response, isFile: verdict.isFile, to: request, by: nil) }
+        return response
     }
 
     /// The same as ``cachedResponse(for:)``, for the way in which sessions ask.
@@ -208,7 +223,27 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         guard let request = dataTask.currentRequest else {
             return super.getCachedResponse(for: dataTask, completionHandler: completionHandler)
         }
-        answer(dataTask, request, verdict(on: request), completionHandler)
+        let (verdict, isObserved) = table.judge(request)
+        guard isObserved else { return answer(dataTask, request, verdict, completionHandler) }
+        let isFile = verdict.isFile
+        answer(dataTask, request, verdict) { [self] response in
+            note(response, isFile: isFile, to: request, by: dataTask)
+            completionHandler(response)
+        }
+    }
+
+    /// Notes what a cache answers to a request; nil for nothing.
+    private func note(
+        _ response: CachedURLResponse?,
+        isFile: Bool,
+        to request: URLRequest,
+        by task: URLSessionTask?
+    ) {
+        var step = RequestStep.asked
+        if let response {
+            step = isFile ? .answered(response.response, byteCount: response.data.count) : .offered(response)
+        }
+        observer?.observe(step, of: request, by: task)
     }
 
     /// Answers a task whose request was judged.
@@ -244,7 +279,14 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///   - dataTask: The task that it answers.
     public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
         guard dataTask.currentRequest.map(isSubstituted) != true else { return }
+        note(cachedResponse, handedOverBy: dataTask)
         super.storeCachedResponse(cachedResponse, for: dataTask)
+    }
+
+    /// Notes what the network answered to a task.
+    func note(_ response: CachedURLResponse, handedOverBy dataTask: URLSessionDataTask) {
+        guard let observer, let request = dataTask.currentRequest else { return }
+        observer.observe(.stored(response), of: request, by: dataTask)
     }
 
     /// Removes a response from `URLCache`; ignored for a URL that a file stands in for.

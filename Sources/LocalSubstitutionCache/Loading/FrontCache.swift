@@ -86,6 +86,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
     }
 
     override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
+        if !isShared { Installation.current?.cache.note(cachedResponse, handedOverBy: dataTask) }
         target?.storeCachedResponse(cachedResponse, for: dataTask)
     }
 

@@ -18,6 +18,8 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
 
     let task: URLSessionTask
     let client: (any URLProtocolClient)?
+    /// Nil when nobody takes note.
+    let observed: ObservedLoad?
     private let lock = NSLock()
     private var stage = Stage.open
     private var loader: URLProtocol?
@@ -26,9 +28,15 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
     ///   - owner: The protocol whose task is loaded.
     ///   - protocolClass: The class that loads.
     ///   - cachedResponse: What the app's cache has for the request.
-    init?(for owner: URLProtocol, with protocolClass: URLProtocol.Type?, _ cachedResponse: CachedURLResponse?) {
+    ///   - observed: Notes the steps.
+    init?(
+        for owner: URLProtocol,
+        with protocolClass: URLProtocol.Type?,
+        _ cachedResponse: CachedURLResponse?,
+        _ observed: ObservedLoad?
+    ) {
         guard let task = owner.task, let protocolClass else { return nil }
-        (self.task, client) = (task, owner.client)
+        (self.task, client, self.observed) = (task, owner.client, observed)
         super.init()
         loader = protocolClass.init(task: task, cachedResponse: cachedResponse, client: self)
     }
@@ -86,6 +94,7 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
     }
 
     func urlProtocol(_ loader: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
+        observed?.note(.used(cachedResponse))
         client?.urlProtocol(loader, cachedResponseIsValid: cachedResponse)
     }
 
@@ -104,11 +113,11 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
 
 /// Loads the tasks of a session of the library's own by the system's class, as if it were that class.
 class GuardedProtocol: URLProtocol {
-    private lazy var load = GuardedLoad(
-        for: self,
-        with: SystemProtocols.first(for: request),
-        task.flatMap(InnerLoad.of)?.owner?.cachedResponse
-    )
+    private lazy var load: GuardedLoad? = {
+        let inner = task.flatMap(InnerLoad.of)
+        let cached = inner?.owner?.cachedResponse
+        return GuardedLoad(for: self, with: SystemProtocols.first(for: request), cached, inner?.observed)
+    }()
 
     override class func canInit(with request: URLRequest) -> Bool {
         SystemProtocols.first(for: request) != nil

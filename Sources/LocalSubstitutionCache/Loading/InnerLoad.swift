@@ -48,6 +48,9 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private var task: URLSessionDataTask?
     private var isCancelled = false
 
+    /// Nil when nobody takes note.
+    let observed: ObservedLoad?
+
     var stage = Stage.idle
     private(set) var hasFinished = false
     private var fallback: Fallback?
@@ -60,8 +63,15 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private var wholeBody: Data? { pending.body.isEmpty ? body : body.map { $0 + pending.body } }
     var receiver = Receiver()
 
-    init(for owner: URLProtocol, _ fallback: Fallback?, in session: InnerSession, of appSession: URLSession?) {
+    init(
+        for owner: URLProtocol,
+        _ fallback: Fallback?,
+        in session: InnerSession,
+        of appSession: URLSession?,
+        _ observed: ObservedLoad? = nil
+    ) {
         (self.owner, self.session, self.appSession, self.fallback) = (owner, session, appSession, fallback)
+        self.observed = observed
         client = owner.client
     }
 
@@ -146,6 +156,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     /// Answers instead of the network, and ends its load.
     func answer(_ answer: CachedURLResponse) {
+        observed?.note(answer)
         add { $0 = Pending(head: answer.response, body: answer.data, last: .end(nil)) }
         cancel()
     }
@@ -154,6 +165,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         let outcome = Outcome(response)
         // An interim response, such as 103, is not the answer (RFC 9110 §15.2).
         if let status = outcome?.status, (100..<200).contains(status) { return }
+        observed?.note(.received(response))
         if stage == .undecided {
             if let answer = outcome.flatMap({ fallback?.answer(after: $0) }) { return self.answer(answer) }
             incoming = fallback?.incoming(response)
@@ -162,6 +174,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     }
 
     func didReceive(_ data: Data) {
+        observed?.note(.receivedPart(data))
         if stage == .answering {
             let mayBeKept = incoming?.hasRoom(for: data.count) ?? false
             if !mayBeKept, !receiver.needsWhole { body = nil }
@@ -191,13 +204,13 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         guard !isOver else { return InnerSession.abandon(completionHandler) }
         let request = InnerSession.unmarked(request)
         guard let app = appSession, let task = owner?.task, let delegate = app.redirectDelegate(of: task) else {
-            return decided(request, completionHandler)
+            return decided(request, after: response, completionHandler)
         }
         app.delegateQueue.addOperation { [self] in
             // After its end a delegate is told nothing of a task.
             guard !task.hasEnded else { return InnerSession.abandon(completionHandler) }
             delegate(response, request) { [self] next in
-                thread.enter { [self] in decided(next, completionHandler) }
+                thread.enter { [self] in decided(next, after: response, completionHandler) }
             }
         }
     }
@@ -206,13 +219,18 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private var isOver: Bool { stage != .undecided || owner?.task?.hasEnded ?? false }
 
     /// Goes on after the app has decided about a redirect; nil for the 3xx itself.
-    private func decided(_ next: URLRequest?, _ completionHandler: @escaping @Sendable (URLRequest?) -> Void) {
+    private func decided(
+        _ next: URLRequest?,
+        after response: HTTPURLResponse,
+        _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
         guard !isOver else { return InnerSession.abandon(completionHandler) }
         // What the app refuses to follow is the answer, whatever becomes of it.
         guard let next else {
             fallback = nil
             return follow(nil, completionHandler)
         }
+        observed?.note(.redirected(response, to: next))
         guard let answer = fallback?.answer(redirectedTo: next) else { return follow(next, completionHandler) }
         InnerSession.abandon(completionHandler)
         self.answer(answer)

@@ -42,6 +42,8 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     /// The load from the network; a second start continues it, so that one answer has one source.
     private var load: (any NetworkLoad)?
     private var hasFinished = false
+    /// Nil when nobody takes note.
+    private var observed: ObservedLoad?
     /// Whether the ``RemovalLog`` knows that the load has begun, or never will.
     private var isLogged = false
 
@@ -60,7 +62,13 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         guard let installation = Installation.current, !InnerSession.isMarked(request) else { return false }
         guard let service = installation.service(for: request) else {
             installation.countRefusal(of: request)
+            // While requests are noted this class loads them, too, in the app's own task: Foundation on Linux names no
+            // task here, and asks no cache of most sessions.
+            #if canImport(FoundationNetworking) && !APPLE_LOADING
+            return installation.cache.observer != nil && SystemProtocols.first(for: request) != nil
+            #else
             return false
+            #endif
         }
         if case .file = service { return true }
         // Foundation on Linux asks this inside `resume()`, and starts the load later. Apple's systems let no protocol
@@ -72,6 +80,22 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         return link?.session != nil
         #endif
     }
+
+    // Apple's systems ask with the task.
+    #if !canImport(FoundationNetworking) || APPLE_LOADING
+    /// Whether an entry names the request of a task.
+    ///
+    /// - Parameter task: The task that is about to be loaded.
+    /// - Returns: Whether URL loading should hand it to this class.
+    public override class func canInit(with task: URLSessionTask) -> Bool {
+        guard let request = task.currentRequest else { return false }
+        if canInit(with: request) { return true }
+        if !InnerSession.isMarked(request) {
+            ObservedLoad(request, of: task, Installation.current?.cache.observer)?.note(.asked)
+        }
+        return false
+    }
+    #endif
 
     /// The request itself.
     ///
@@ -85,11 +109,15 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         if let load { return load.start() }
         // Only Foundation on Linux has a cache of this library's ask before.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
-        if let handed = cachedResponse as? FrontCache.Answer, handed.task === task { return deliver(handed.answer) }
+        if let handed = cachedResponse as? FrontCache.Answer, handed.task === task {
+            observed = ObservedLoad(request, of: task, Installation.current?.cache.observer)
+            return deliver(handed.answer)
+        }
         #endif
         // Anything else that URL loading hands over may be another cache's, or the answer to another request; and the
         // installed cache may have been replaced since it was asked.
         let installation = Installation.current
+        observed = ObservedLoad(request, of: task, installation?.cache.observer)
         let service = installation?.service(for: request)
         var fallback: Fallback?
         if let installation, case .networkFirst(let source) = service {
@@ -115,11 +143,13 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     /// Delivers a whole answer.
     private func deliver(_ response: CachedURLResponse) {
         hasFinished = true
+        observed?.note(response)
         client?.deliver(response, as: self)
     }
 
     private func begin(_ load: (any NetworkLoad)?) {
         self.load = load
+        observed?.note(.asked)
         if let load { return load.start() }
         hasFinished = true
         client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))
@@ -127,7 +157,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
 
     private func innerLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
         guard let link = Self.link, let inner = link.innerSession else { return nil }
-        return InnerLoad(for: self, fallback, in: inner, of: link.session)
+        return InnerLoad(for: self, fallback, in: inner, of: link.session, observed)
     }
 
     // Only Foundation on Linux lets a protocol load in the app's own task.
@@ -144,7 +174,11 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     }
 
     private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
-        TaskLoad(for: self, fallback, with: nextClass)
+        // Without a fallback what the cache has is an entry's file, which does not answer here; unless the request is
+        // only taken to be noted.
+        let isOnlyNoted = observed != nil && Installation.current?.service(for: request) == nil
+        let cached = fallback != nil || isOnlyNoted ? cachedResponse : nil
+        return TaskLoad(for: self, fallback, with: nextClass, cached, observed)
     }
     #else
     private var next: Route.Next { .none }

@@ -37,11 +37,18 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     ///   - owner: The protocol whose task is loaded.
     ///   - fallback: What may answer instead of the network.
     ///   - protocolClass: The class that loads.
-    init?(for owner: URLProtocol, _ fallback: Fallback?, with protocolClass: URLProtocol.Type?) {
+    ///   - cachedResponse: What the app's cache has for the request.
+    ///   - observed: Notes the steps.
+    init?(
+        for owner: URLProtocol,
+        _ fallback: Fallback?,
+        with protocolClass: URLProtocol.Type?,
+        _ cachedResponse: CachedURLResponse?,
+        _ observed: ObservedLoad?
+    ) {
         isSystemClass = protocolClass.map(SystemProtocols.contains) ?? true
         state = State(fallback: fallback)
-        // Without a fallback what the cache has is an entry's file, which does not answer here.
-        super.init(for: owner, with: protocolClass, fallback == nil ? nil : owner.cachedResponse)
+        super.init(for: owner, with: protocolClass, cachedResponse, observed)
     }
 
     private func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
@@ -62,6 +69,8 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
             return true
         }
         guard end() != nil else { return false }
+        if let response = task.response, outcome?.status != nil { observed?.note(.received(response)) }
+        observed?.note(answer)
         client?.deliver(answer, as: loader)
         if !isSystemClass {
             // Only called on that queue, as by Foundation.
@@ -106,12 +115,14 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         // Of the system's class: the task has a delegate, and its body may not come through here.
         if isSystemClass { withState { $0.isNetwork = true } }
         guard networkStands(loader, after: Outcome(response)) else { return }
+        observed?.note(.received(response))
         super.urlProtocol(loader, didReceive: response, cacheStoragePolicy: policy)
     }
 
     override func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
         guard networkStands(loader, after: Outcome(task.response)) else { return }
         collect(data)
+        observed?.note(.receivedPart(data))
         super.urlProtocol(loader, didLoad: data)
     }
 

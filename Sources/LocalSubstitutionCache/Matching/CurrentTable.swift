@@ -27,8 +27,12 @@ final class CurrentTable: Sendable {
         let table: SubstitutionTable
         /// The rows that the pass has not reached.
         var rest: Range<Int>
+        /// Whether somebody takes note of the requests.
+        var isObserved: Bool
 
-        init(_ table: SubstitutionTable) { (self.table, rest) = (table, 0..<table.count) }
+        init(_ table: SubstitutionTable, isObserved: Bool = false) {
+            (self.table, rest, self.isObserved) = (table, 0..<table.count, isObserved)
+        }
     }
 
     private let state: Locked<State>
@@ -41,7 +45,11 @@ final class CurrentTable: Sendable {
     var value: SubstitutionTable { state.value.table }
 
     func replace(with table: SubstitutionTable) {
-        let previous = state.replace(with: State(table))
+        // What is replaced is released outside the lock.
+        let previous = state.withLock { state in
+            defer { state = State(table, isObserved: state.isObserved) }
+            return state
+        }
         // A pass that has not reached its end goes on with this table.
         if previous.rest.isEmpty, table.count > 0 { prepare() }
     }
@@ -50,9 +58,18 @@ final class CurrentTable: Sendable {
     var isPrepared: Bool { state.value.rest.isEmpty }
 
     /// Decides on a request.
-    func verdict(on request: URLRequest) -> Verdict {
+    func verdict(on request: URLRequest) -> Verdict { judge(request).verdict }
+
+    /// Decides on a request, and tells whether that is to be noted.
+    func judge(_ request: URLRequest) -> (verdict: Verdict, isObserved: Bool) {
         let state = state.value
-        return state.table.verdict(on: request, isPrepared: state.rest.isEmpty)
+        return (state.table.verdict(on: request, isPrepared: state.rest.isEmpty), state.isObserved)
+    }
+
+    /// Whether somebody takes note of the requests; kept here, so that an unobserved look-up costs no second lock.
+    var isObserved: Bool {
+        get { state.value.isObserved }
+        set { state.withLock { $0.isObserved = newValue } }
     }
 
     private func prepare() {

@@ -1,8 +1,9 @@
-import Foundation
-
 // On Apple's systems URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+import Foundation
+package import FoundationNetworking
+#else
+package import Foundation
 #endif
 
 /// What becomes of a request: decided here for the cache, the protocol and every explanation.
@@ -27,6 +28,9 @@ enum Verdict {
         /// Its policy switches the library off.
         case optOut
     }
+
+    /// Whether a cache answers with the file.
+    var isFile: Bool { if case .answered = self { true } else { false } }
 
     /// Whether a file, without a condition, stands in for the URL of this GET or HEAD, whatever its policy is.
     var isSubstituted: Bool {
@@ -76,7 +80,7 @@ extension URLRequest {
     }
 
     /// Whether the request says who sends it: no answer to it is kept, unless the app allows that for its host.
-    var isPersonal: Bool {
+    package var isPersonal: Bool {
         ["Authorization", "Proxy-Authorization", "Cookie"].contains { value(forHTTPHeaderField: $0) != nil }
     }
 }

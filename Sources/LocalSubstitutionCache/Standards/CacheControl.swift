@@ -1,7 +1,7 @@
 /// The directives of a `Cache-Control` field (RFC 9111 §5.2), for which Foundation has no parser.
-enum CacheControl {
+package enum CacheControl {
     /// The names of the directives, in lower case; nil when the field is not a list of directives (RFC 9110 §5.6.1).
-    static func directives(_ field: String) -> [String]? {
+    package static func directives(_ field: String) -> [String]? {
         var rest = Array(field.utf8)[...]
         var names: [String] = []
         while true {

@@ -204,6 +204,7 @@ private final class ForwardedLoad: @unchecked Sendable {
             let task = forwarder.task(for: next, server)
             self.task = task
             forwarder.loads.add(self, to: task)
+            server.cache.observer?.observe(.asked, of: next, by: task)
             task.resume()
         }
     }

@@ -73,6 +73,11 @@ struct SchemeServer: @unchecked Sendable {
             case .refused(let reason): problem = reason
             }
         }
+        if let observer = cache.observer {
+            let load = RefusedLoad()
+            observer.observe(.asked, of: asked, by: load)
+            observer.observe(.ended(nil), of: asked, by: load)
+        }
         let reason = cache.explain(asked).description
         if asked.fileMethod == nil, isMapped(original) {
             return refusal(405, reason, to: request, ["Allow": "GET, HEAD"])
@@ -147,14 +152,19 @@ struct SchemeServer: @unchecked Sendable {
                 } else {
                     answer = representation.exactly(for: asked)
                 }
-                return tell(answer, of: substitution, to: request)
+                return tell(answer, of: substitution, for: asked, to: request)
             }
             return answer.data.count > SchemeReply.longestImmediate ? SchemeReply(later: make) : make()
         }
-        return tell(representation.exactly(for: asked), of: substitution, to: request)
+        return tell(representation.exactly(for: asked), of: substitution, for: asked, to: request)
     }
 
-    private func tell(_ answer: Representation.Answer, of file: Substitution, to request: URLRequest) -> SchemeReply {
+    private func tell(
+        _ answer: Representation.Answer,
+        of file: Substitution,
+        for asked: URLRequest,
+        to request: URLRequest
+    ) -> SchemeReply {
         var fields = answer.fields
         // Engines keep what a scheme answers as long as the page's process lives, whatever "max-age" says; only this
         // makes them ask again, so that `reload()` is seen.
@@ -167,7 +177,9 @@ struct SchemeServer: @unchecked Sendable {
             fields["Access-Control-Allow-Origin"] = origin
             fields["Access-Control-Allow-Credentials"] = "true"
         }
-        return reply(answer.status, fields, answer.data, to: request)
+        return reply(answer.status, fields, answer.data, to: request) { head in
+            cache.observer?.observe(.answered(head, byteCount: answer.data.count), of: asked, by: nil)
+        }
     }
 
     /// The origin that asks: that of `Origin`, or else of the page, since requests to the page's own origin do not name
@@ -216,7 +228,13 @@ struct SchemeServer: @unchecked Sendable {
         return reply(status, fields, request.fileMethod == .head ? Data() : data, to: request)
     }
 
-    private func reply(_ status: Int, _ fields: [String: String], _ data: Data, to request: URLRequest) -> SchemeReply {
+    private func reply(
+        _ status: Int,
+        _ fields: [String: String],
+        _ data: Data,
+        to request: URLRequest,
+        note: (HTTPURLResponse) -> Void = { _ in }
+    ) -> SchemeReply {
         var fields = fields
         // Every answer may become a document, whichever page is at the top: also a refusal, in a frame.
         if let site = request.url.flatMap(MirrorURL.original).flatMap({ WebOrigin($0) }) {
@@ -224,7 +242,9 @@ struct SchemeServer: @unchecked Sendable {
         }
         let url = Self.address(of: request)
         let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
-        return head.map { SchemeReply($0, data) } ?? SchemeReply(failure: URLError(.cannotParseResponse))
+        guard let head else { return SchemeReply(failure: URLError(.cannotParseResponse)) }
+        note(head)
+        return SchemeReply(head, data)
     }
 
     /// The URL that a page sees as that of the answer.
@@ -237,6 +257,9 @@ struct SchemeServer: @unchecked Sendable {
         return isMirrorPage ? url : MirrorURL.original(of: url) ?? url
     }
 }
+
+/// Stands for one request of a page that gets a reason instead of an answer.
+private final class RefusedLoad: Sendable {}
 
 /// The URLs that pages have named with `integrity`, whose bytes stay as they are.
 private final class PromisedResources: @unchecked Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
 
@@ -63,6 +64,13 @@ struct CaptureSelection {
     private static func pick(_ exchange: HARFile.Exchange, _ filter: Filter, _ tool: ToolName) throws(ToolError) -> Pick
     {
         let url = exchange.url
+        if let answerer = exchange.recorded?.answeredBy, answerer == .file || answerer == .archive {
+            throw ToolError("the app answered it with what it has")
+        }
+        if exchange.recorded != nil, url.contains("=\(HARFile.mask)") {
+            throw ToolError("its address holds what may be a secret, which was not recorded")
+        }
+        if exchange.recorded?.isPersonal == true { throw ToolError("it may be for one person") }
         if url.isEmpty { throw ToolError("its request was not recorded") }
         let scheme = url.prefix { $0 != ":" }.lowercased()
         guard ["http", "https"].contains(scheme) else {

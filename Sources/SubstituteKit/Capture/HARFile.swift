@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
 
@@ -25,6 +26,11 @@ struct HARFile {
         let body: Body
         /// What the program says of a body that it left out.
         let comment: String?
+        /// For how many seconds the answer is fresh, by its `Cache-Control`: 0 when its server wants to be asked each
+        /// time, nil when it does not say.
+        let lifetime: Int?
+        /// What this library has recorded of the answer; nil in recordings by other programs.
+        let recorded: RecordedAnswer?
         /// The length of the body as recorded, in bytes; nil when it is not known.
         let size: Int?
     }
@@ -36,6 +42,9 @@ struct HARFile {
         case base64(JSONString)
         case unknown(encoding: String)
     }
+
+    /// What stands for a secret in the URLs of this library's recordings.
+    static let mask = HAREntry.mask
 
     /// In the order of the recording.
     let exchanges: [Exchange]
@@ -116,6 +125,23 @@ struct HARFile {
     }
 }
 
+extension RecordedAnswer {
+    /// Reads the field that this library writes; nil for anything else.
+    fileprivate init?(json: Any?) {
+        guard let field = json as? [String: Any], let name = field["answeredBy"] as? String,
+            let answerer = Answerer(rawValue: name)
+        else { return nil }
+        self.init(answerer)
+        file = field["file"] as? String
+        line = HARFile.Exchange.number(field["line"])
+        times = max(1, HARFile.Exchange.number(field["times"]) ?? 1)
+        bytes = max(0, HARFile.Exchange.number(field["bytes"]) ?? 0)
+        reason = field["reason"] as? String
+        ended = field["ended"] as? String
+        isPersonal = field["isPersonal"] as? Bool
+    }
+}
+
 extension HARFile.Exchange {
     /// Reads one entry, or as much as there is of it; nil when it is no JSON.
     fileprivate init?(_ text: Data) {
@@ -138,6 +164,8 @@ extension HARFile.Exchange {
         isAuthorized = asked["authorization"] != nil
         let control = sent["cache-control", default: ""].lowercased()
         isPersonal = asked["cookie"] != nil && (control.contains("private") || control.contains("no-store"))
+        lifetime = Self.lifetime(control)
+        recorded = RecordedAnswer(json: entry["_substitution"])
         size = Self.number(content["size"]).flatMap { $0 > 0 ? $0 : nil }
         comment = (content["comment"] as? String).flatMap { $0.isEmpty ? nil : $0 }
         let encoding = (content["encoding"] as? String ?? "").lowercased()
@@ -165,7 +193,16 @@ extension HARFile.Exchange {
         return fields
     }
 
-    private static func number(_ value: Any?) -> Int? {
+    /// In seconds (RFC 9111 §5.2.2); a year for `immutable` (RFC 8246) without a number.
+    private static func lifetime(_ control: String) -> Int? {
+        if control.contains("no-cache") || control.contains("no-store") { return 0 }
+        if let age = control.firstMatch(of: maximumAge) { return Int(age.1) ?? .max }
+        return control.contains("immutable") ? 365 * 24 * 3600 : nil
+    }
+
+    nonisolated(unsafe) private static let maximumAge = /max-age="?(\d+)/
+
+    fileprivate static func number(_ value: Any?) -> Int? {
         if let text = value as? String { return Int(text) }
         guard let number = (value as? NSNumber)?.doubleValue, abs(number) < 1e15 else { return nil }
         return Int(number)

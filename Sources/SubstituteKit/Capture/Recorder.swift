@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 
 /// Writes what a browser loads as an HTTP Archive (HAR 1.2), with the body of each answer as its server sent it.
@@ -39,8 +40,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
         unlink(path)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        let creator = "{\"name\":\"substitute\",\"version\":\"\(toolVersion)\"}"
-        try write(Data("{\"log\":{\"version\":\"1.2\",\"creator\":\(creator),\"entries\":[".utf8))
+        try write(HAREntry.beginning(creator: "substitute", version: toolVersion))
     }
 
     /// The largest body that a browser can hand over.
@@ -53,7 +53,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
     func finish() throws -> Data {
         try lock.withLock {
             if let problem { throw problem }
-            try write(Data("]}}\n".utf8))
+            try write(HAREntry.end)
             do {
                 try file.seek(toOffset: 0)
                 return try file.readToEnd() ?? Data()
@@ -126,13 +126,11 @@ final class Recorder: Interceptor, @unchecked Sendable {
     }
 
     private func record(_ entry: HAREntry) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.withoutEscapingSlashes]
         lock.withLock {
             // A page that is loaded for several devices loads most of it again.
             guard seen.insert(entry.identity).inserted else { return }
             do {
-                let json = try encoder.encode(entry)
+                let json = try entry.json
                 try write((count > 0 ? Data(",\n".utf8) : Data("\n".utf8)) + json)
             } catch {
                 problem = problem ?? error
@@ -144,97 +142,40 @@ final class Recorder: Interceptor, @unchecked Sendable {
     }
 }
 
-/// One request and its answer, as HAR 1.2 writes them.
-private struct HAREntry: Encodable {
-    struct Request: Encodable {
-        let method: String
-        let url: String
-        let httpVersion = "HTTP/1.1"
-        let cookies: [HeldRequest.Field] = []
-        let headers: [HeldRequest.Field]
-        let queryString: [HeldRequest.Field] = []
-        let headersSize = -1
-        let bodySize = -1
-    }
-
-    struct Content: Encodable {
-        let size: Int
-        let mimeType: String
-        let text: String?
-        let encoding: String?
-        let comment: String?
-    }
-
-    struct Response: Encodable {
-        let status: Int
-        let statusText = ""
-        let httpVersion = "HTTP/1.1"
-        let cookies: [HeldRequest.Field] = []
-        let headers: [HeldRequest.Field]
-        let content: Content
-        let redirectURL: String
-        let headersSize = -1
-        let bodySize = -1
-    }
-
-    struct Timings: Encodable {
-        let send = 0
-        let wait = 0
-        let receive = 0
-    }
-
-    struct Cache: Encodable {}
-
-    let startedDateTime: String
-    let time = 0
-    let request: Request
-    let response: Response
-    let cache = Cache()
-    let timings = Timings()
-
-    init(_ held: HeldRequest, _ text: String?, _ comment: String?, _ carried: Traffic.Credentials) {
-        startedDateTime = Date().formatted(.iso8601)
-        var asked = held.request.headers.map { HeldRequest.Field(name: $0.key, value: $0.value) }
+extension HAREntry {
+    /// What the browser holds, and what is known of the answer's body.
+    ///
+    /// - Parameters:
+    ///   - held: The request, with the head of its answer.
+    ///   - text: The body in base64; nil when it is left out.
+    ///   - comment: Why it is left out.
+    ///   - carried: Credentials that the browser added.
+    fileprivate init(_ held: HeldRequest, _ text: String?, _ comment: String?, _ carried: Traffic.Credentials) {
+        var asked = held.request.headers.map { Field(name: $0.key, value: $0.value) }
         for (name, isCarried) in [("Authorization", carried.hasAuthorization), ("Cookie", carried.hasCookies)]
         where isCarried && !asked.contains(where: { $0.name.lowercased() == name.lowercased() }) {
-            asked.append(HeldRequest.Field(name: name, value: ""))
+            asked.append(Field(name: name, value: ""))
         }
-        let url = UserInformation.removed(from: held.request.url)
-        request = Request(method: held.request.method, url: url, headers: asked.map(\.withoutSecret))
-        let size = text.map(Base64.byteCount(of:))
-        response = Response(
-            status: held.responseErrorReason == nil ? held.responseStatusCode ?? 0 : 0,
-            headers: (held.responseHeaders ?? []).map(\.withoutSecret),
-            content: Content(
-                size: size ?? 0,
-                mimeType: held.responseField("content-type") ?? "x-unknown",
-                text: text,
-                encoding: text == nil ? nil : "base64",
-                comment: comment
-            ),
-            // Where it leads may hold a token; the next entry has it, if it was loaded.
-            redirectURL: ""
+        let content = Content(
+            size: text.map(Base64.byteCount(of:)) ?? 0,
+            type: held.responseField("content-type"),
+            base64: text,
+            comment: comment
         )
+        // Where a redirect leads may hold a token; the next entry has it, if it was loaded.
+        let response = Response(
+            status: held.responseErrorReason == nil ? held.responseStatusCode ?? 0 : 0,
+            headers: (held.responseHeaders ?? []).map { Field(name: $0.name, value: $0.value) },
+            content: content
+        )
+        let url = UserInformation.removed(from: held.request.url)
+        self.init(Date(), Request(method: held.request.method, url: url, headers: asked), response)
     }
 
     /// A key that is the same for two recordings of one answer.
-    var identity: String {
+    fileprivate var identity: String {
         var hash = FNV1a()
         hash.combine(Data((response.content.text ?? "").utf8))
         return "\(request.method) \(request.url) \(response.status) \(response.content.size) \(hash)"
-    }
-}
-
-extension HeldRequest.Field {
-    /// The fields whose values `import` reads, or which tell of nobody; of all others the names are enough.
-    private static let kept: Set = [
-        "accept", "accept-encoding", "accept-ranges", "access-control-allow-origin", "age", "cache-control",
-        "content-encoding", "content-language", "content-length", "content-type", "date", "etag", "expires",
-        "last-modified", "server", "vary",
-    ]
-
-    /// The field, without a value that may tell who somebody is.
-    fileprivate var withoutSecret: HeldRequest.Field {
-        Self.kept.contains(name.lowercased()) ? self : HeldRequest.Field(name: name, value: "")
     }
 }

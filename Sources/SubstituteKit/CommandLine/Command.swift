@@ -1,7 +1,8 @@
+import LocalSubstitutionCache
 import SubstituteCheckKit
 
 /// The tool's own version.
-let toolVersion = "unreleased"
+let toolVersion = libraryVersion
 
 /// One command of the tool.
 struct Command: Sendable {

@@ -22,6 +22,10 @@ struct ExplainCommand {
             recording of a page (HAR); - reads either from standard input. For several URLs it says at the end how many of
             them a file answers.
 
+            Of a recording that the app has made (cache.record(to:)) it prints what came from the network: first what files
+            would save most of, with the entry to write, then what files cannot answer. URLs whose servers promise that
+            they stay as they are come first, and what may be for one person is no candidate.
+
             The answer is what an app gets that makes a URL of the very text with URL(string:). Where a browser would ask
             for another URL, the answer to that follows.
 
@@ -33,6 +37,7 @@ struct ExplainCommand {
         example: """
               substitute explain https://example.com/css/site.css
               substitute explain --require page.har
+              substitute explain app.har
             """,
         run: run
     )
@@ -70,9 +75,7 @@ struct ExplainCommand {
         }
         let table: SubstitutionTable
         do {
-            let text = try SubstitutionManifest.text(of: file.url, name: file.name)
-            let manifest = SubstitutionManifest(text, name: file.name, url: file.url, advice: Advice())
-            table = try SubstitutionTable(manifest, folder: file.folder)
+            table = try .of(file)
         } catch {
             console.complain("\(error)")
             return 1
@@ -84,23 +87,31 @@ struct ExplainCommand {
             headers: headers,
             console: console
         )
-        var (answered, count, size) = (0, 0, 0)
+        var (answered, count, size, isAboutURLs) = (0, 0, 0, false)
         for source in operands.sources {
-            for question in try source.questions(console) {
-                let answer = explain.answer(question)
-                count += 1
-                if answer.response != nil {
-                    answered += 1
-                    size += answer.explanation?.substitution?.size ?? 0
+            switch try source.subject(console) {
+            case .traffic(let traffic, let name):
+                let report = TrafficReport(traffic, name, file, console)
+                if arguments.has(json) { try report.printJSON() } else { report.printText() }
+                count += traffic.candidates.count
+            case .questions(let questions):
+                for question in questions {
+                    let answer = explain.answer(question)
+                    count += 1
+                    if answer.response != nil {
+                        answered += 1
+                        size += answer.explanation?.substitution?.size ?? 0
+                    }
+                    if arguments.has(json) {
+                        try explain.printJSON(answer)
+                    } else {
+                        explain.printText(answer)
+                    }
                 }
-                if arguments.has(json) {
-                    try explain.printJSON(answer)
-                } else {
-                    explain.printText(answer)
-                }
+                isAboutURLs = true
             }
         }
-        if count > 1, !arguments.has(json) {
+        if isAboutURLs, count > 1, !arguments.has(json) {
             console.print("\(answered) of \(counted(count, "URL")) would come from the bundle, \(ByteCount(size))")
         }
         return arguments.has(require) && answered < count ? 1 : 0

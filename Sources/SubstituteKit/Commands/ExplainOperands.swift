@@ -93,24 +93,37 @@ struct ExplainOperands {
 }
 
 extension ExplainOperands.Source {
-    /// The questions that a word asks.
+    /// What a word asks about.
+    enum Subject {
+        case questions([ExplainOperands.Question])
+        /// What an app has recorded of itself.
+        case traffic(RecordedTraffic, name: String)
+    }
+
+    /// The subject of a word.
     ///
     /// - Throws: ``ToolError`` when a file holds none, or there is no input.
-    func questions(_ console: Console) throws -> [ExplainOperands.Question] {
+    func subject(_ console: Console) throws -> Subject {
         switch self {
-        case .url(let url): return Self.questions(about: url)
+        case .url(let url): return .questions(Self.questions(about: url))
         case .standardInput:
             let input = try console.readAll()
-            return HARFile.isLikely(input) ? try Self.questions(in: HARFile(input, name: "<stdin>")) : Self.list(input)
+            return HARFile.isLikely(input) ? try Self.subject(input, "<stdin>") : .questions(Self.list(input))
         case .file(let name, let data):
-            if HARFile.isLikely(data) { return try Self.questions(in: HARFile(data, name: name)) }
+            if HARFile.isLikely(data) { return try Self.subject(data, name) }
             let questions = Self.list(data)
             // A list may have slips, but not in each line.
             guard questions.contains(where: { $0.url.contains("//") }) else {
                 throw ToolError("\(quoted(name)) is neither a recording (HAR) nor a list of URLs, one a line")
             }
-            return questions
+            return .questions(questions)
         }
+    }
+
+    private static func subject(_ data: Data, _ name: String) throws -> Subject {
+        let recording = try HARFile(data, name: name)
+        if let traffic = RecordedTraffic(recording) { return .traffic(traffic, name: name) }
+        return .questions(questions(in: recording))
     }
 
     private static func questions(in recording: HARFile) -> [ExplainOperands.Question] {

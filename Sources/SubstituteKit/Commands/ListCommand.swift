@@ -9,42 +9,79 @@ enum ListCommand {
         summary: "Lists each URL with its file, media type and size.",
         operands: "[OPTIONS] [MANIFEST]",
         operandKind: .manifest,
-        options: [json],
+        options: [.used, unusedLimit, json],
         discussion: """
             Files of folders are listed one by one. Entries that ask the network first, or end some day, say so.
 
+            With --used each line begins with the number of times that the app has answered the URL with its file, by a
+            recording that the app has made (cache.record(to:)); of a recording by a browser, how often it would have.
+
             \(Command.aboutManifest)
 
-            Exits with 0 when the manifest could be read, 1 when it has errors, and 2 when it is used wrongly.
+            Exits with 0 when the manifest could be read, 1 when it has errors, or more is never used than
+            --unused-limit, and 2 when it is used wrongly.
             """,
-        example: "  substitute list",
+        example: """
+              substitute list
+              substitute list --used app.har --unused-limit 200kB
+            """,
         run: run
     )
 
     private static let json = Option("json", "Print one JSON object for each URL, and nothing else.")
+    private static let unusedLimit = Option(
+        "unused-limit",
+        value: "size",
+        "Exit with 1 when files of more than this are never used, such as 200kB."
+    )
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
-        let check = ManifestCheck(try ManifestLocation(console).find(arguments.operands.first), on: console.now())
+        let limit = try unusedLimit(in: arguments)
+        let manifest = try ManifestLocation(console).find(arguments.operands.first)
+        let check = ManifestCheck(manifest, on: console.now())
         guard check.errors.isEmpty else {
             for issue in check.errors { console.complain("\(issue)") }
             return 1
         }
         let shipped = check.shipped
+        let use = try arguments.values(.used).last.map { try RecordedUse(named: $0, of: check, manifest, console) }
+        let unused = use?.unusedFiles(of: shipped) ?? []
+        let unusedSize = unused.reduce(0) { $0 + $1.size }
+        let status: Int32 = unusedSize > limit ?? .max ? 1 : 0
         if arguments.has(json) {
-            for substitution in shipped { console.print(try JSONLine.encode(Row(substitution))) }
-            return 0
+            for substitution in shipped { console.print(try JSONLine.encode(Row(substitution, use))) }
+            return status
         }
         var table = TextTable()
         for substitution in shipped {
-            table.append([
-                visible(substitution.url), visible(substitution.file), substitution.mediaType.description,
-                ByteCount(substitution.size).description, remarks(of: substitution),
-            ])
+            let times = use.map { [$0.times(substitution) == 0 ? "never" : "\($0.times(substitution)) ×"] } ?? []
+            table.append(
+                times + [
+                    visible(substitution.url), visible(substitution.file), substitution.mediaType.description,
+                    ByteCount(substitution.size).description, remarks(of: substitution),
+                ]
+            )
         }
         table.lines.forEach(console.print)
         console.print(check.inventory.description)
-        return 0
+        if use != nil {
+            let list = unused.isEmpty ? "" : ": " + unused.map { visible($0.file) }.joined(separator: ", ")
+            let excess = status == 0 ? "" : "; that is more than --unused-limit"
+            console.print(
+                "\(counted(unused.count, "file")) never used, \(ByteCount(unusedSize))\(excess)\(list)"
+            )
+        }
+        return status
+    }
+
+    private static func unusedLimit(in arguments: Arguments) throws(UsageError) -> Int? {
+        guard let text = arguments.values(unusedLimit).last else { return nil }
+        guard arguments.has(.used) else { throw UsageError("--unused-limit needs --used, and a recording of the app") }
+        guard let size = ByteCount(text) else {
+            throw UsageError("\(quoted(text)) is no size; write it as 200kB or 1.5MB")
+        }
+        return size.bytes
     }
 
     private struct Row: Encodable {
@@ -55,8 +92,10 @@ enum ListCommand {
         let line: Int
         let when: [String]
         let until: String?
+        let times: Int?
 
-        init(_ substitution: Substitution) {
+        init(_ substitution: Substitution, _ use: RecordedUse?) {
+            times = use?.times(substitution)
             (url, file) = (visible(substitution.url), visible(substitution.file))
             (type, size, line) = (substitution.mediaType.description, substitution.size, substitution.line)
             when = substitution.conditions.map { $0.description.filter { $0 != "\"" } }

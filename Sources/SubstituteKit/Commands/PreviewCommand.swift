@@ -9,7 +9,7 @@ enum PreviewCommand {
         summary: "Writes a page that shows what ships.",
         operands: "[OPTIONS] [MANIFEST]",
         operandKind: .manifest,
-        options: [output, opens, serves, outdated],
+        options: [output, opens, serves, outdated, .used],
         discussion: """
             The page shows a thumbnail, specimen, player or first lines of each file, with its URL, media type, size and
             conditions, as cards or as a list, and what is wrong with the manifest on top. It is one file; it refers to the
@@ -17,6 +17,9 @@ enum PreviewCommand {
 
             With --serve the page is served on this machine instead, to this machine only, and follows what is saved: a
             picture, a stylesheet, the manifest, with its errors. End it with Control-C.
+
+            With --used each card says how often the app has answered its URL, by a recording that the app has made
+            (cache.record(to:)); with --serve, too, the page follows the recording while the app runs.
 
             Lines of the manifest open in an editor that is chosen on the page, with --serve, and with --open when no file
             is named. The links hold the manifest's absolute path, so a page that may be handed on has none of them.
@@ -63,6 +66,9 @@ enum PreviewCommand {
             folder: manifest.folder,
             from: page.deletingLastPathComponent(),
             marks: arguments.has(outdated) ? await marks(of: check, manifest, console) : [:],
+            use: check.errors.isEmpty
+                ? try arguments.values(.used).last.map { try RecordedUse(named: $0, of: check, manifest, console) }
+                : nil,
             // A file that was named may be handed on.
             editable: named == nil && arguments.has(opens) ? manifest.url : nil
         )
@@ -85,7 +91,8 @@ enum PreviewCommand {
     private static func serve(_ manifest: ManifestFile, _ arguments: Arguments, _ console: Console) async throws
         -> Never
     {
-        let server = try PreviewServer(manifest, console.now)
+        let recording = arguments.values(.used).last.map { console.folder.url($0) }
+        let server = try PreviewServer(manifest, recording: recording, console.now)
         let address = server.url?.absoluteString ?? ""
         console.print("\(visible(manifest.name)): \(server.summary)\nOpen \(address) in a browser. End with Control-C.")
         console.flush()
@@ -93,7 +100,7 @@ enum PreviewCommand {
         if arguments.has(outdated) {
             server.mark(await marks(of: server.current, manifest, console))
         }
-        while true { try await Task.sleep(nanoseconds: .max) }
+        while true { try await server.followRecording() }
     }
 
     /// Sentences about files that differ from what their servers have, by their paths.

@@ -14,6 +14,8 @@ struct PreviewCard {
     let isExpired: Bool
     /// A sentence about the file that the server has, if that was asked and differs.
     let mark: String?
+    /// How often the app has used it, in words; nil when that is not known.
+    let use: String?
     /// Different for each card of the page.
     let number: Int
 
@@ -96,6 +98,7 @@ struct PreviewCard {
             chips.append(isExpired ? "ended on \(day): not used any more" : "until \(day)")
         }
         if let mark { chips.append(mark) }
+        if let use { chips.append(use) }
         for (name, value) in substitution.entry.headers.sorted(by: { $0.key < $1.key }) {
             chips.append(value.map { "\(name): \($0)" } ?? "no \(name)")
         }

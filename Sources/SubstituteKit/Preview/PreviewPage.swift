@@ -23,10 +23,18 @@ struct PreviewPage {
     ///   - folder: Where its files lie.
     ///   - page: The folder that the page will lie in, from which the files are addressed.
     ///   - marks: What servers say of the files, by their paths.
+    ///   - use: How often the app has answered each URL; nil when that is not known.
     ///   - editable: The manifest, if lines may lead to an editor on this machine.
-    init(_ check: ManifestCheck, folder: URL, from page: URL, marks: [String: String] = [:], editable: URL? = nil) {
+    init(
+        _ check: ManifestCheck,
+        folder: URL,
+        from page: URL,
+        marks: [String: String] = [:],
+        use: RecordedUse? = nil,
+        editable: URL? = nil
+    ) {
         let prefix = Self.path(to: folder, from: page)
-        self.init(check, version: nil, marks: marks, editable: editable) { Self.encoded(prefix + $0.file) }
+        self.init(check, version: nil, marks: marks, use: use, editable: editable) { Self.encoded(prefix + $0.file) }
     }
 
     /// Lays out what is known of a manifest, for a server that has the files at these addresses.
@@ -34,6 +42,7 @@ struct PreviewPage {
         _ check: ManifestCheck,
         version: Int?,
         marks: [String: String],
+        use: RecordedUse?,
         editable: URL?,
         address: (Substitution) -> String
     ) {
@@ -49,6 +58,7 @@ struct PreviewPage {
                 problem: check.contentProblems[substitution.file],
                 isExpired: substitution.isExpired(on: check.date),
                 mark: marks[substitution.file],
+                use: use?.words(substitution),
                 number: number
             )
         }

@@ -22,13 +22,22 @@ final class PreviewServer: @unchecked Sendable {
     private var page = Data()
     private var server: LoopbackServer?
     private var watcher: FolderWatcher?
+    /// The recording of the app; nil for none.
+    private let recording: URL?
+    private var use: RecordedUse?
 
     /// The folder of files' addresses.
     private static let prefix = "/files/"
 
     /// Starts to serve.
-    init(_ manifest: ManifestFile, _ now: @escaping @Sendable () -> Date) throws {
-        (self.manifest, self.now) = (manifest, now)
+    ///
+    /// - Parameters:
+    ///   - manifest: What is shown.
+    ///   - recording: What an app has recorded, which need not be there yet; nil for none.
+    ///   - now: The time.
+    /// - Throws: ``ToolError`` when the manifest cannot be read, or nothing can be served.
+    init(_ manifest: ManifestFile, recording: URL? = nil, _ now: @escaping @Sendable () -> Date) throws {
+        (self.manifest, self.recording, self.now) = (manifest, recording, now)
         check = ManifestCheck(manifest, on: now())
         if let issue = check.issues.first, issue.code == .unreadableManifest { throw ToolError(issue.message) }
         layOut()
@@ -67,11 +76,39 @@ final class PreviewServer: @unchecked Sendable {
 
     private func changed() {
         let check = ManifestCheck(manifest, on: now())
+        let use = recordedUse(of: check)
         condition.withLock {
             self.check = check
+            self.use = use
             version += 1
             layOut()
             condition.broadcast()
+        }
+    }
+
+    /// What the recording says of the manifest; nil when there is none, or one of them cannot be read.
+    private func recordedUse(of check: ManifestCheck) -> RecordedUse? {
+        guard let recording, check.errors.isEmpty, let data = try? Data(contentsOf: recording),
+            let file = try? HARFile(data, name: recording.lastPathComponent),
+            let table = try? SubstitutionTable.of(manifest)
+        else { return nil }
+        return RecordedUse(file, of: check.substitutions, in: table)
+    }
+
+    /// Shows what the app records, as it records it; returns only when cancelled.
+    func followRecording() async throws {
+        guard let recording else { return try await Task.sleep(nanoseconds: .max) }
+        // The app replaces the file once a second, wherever it lies.
+        func version() -> Date? {
+            (try? FileManager.default.attributesOfItem(atPath: recording.path))?[.modificationDate] as? Date
+        }
+        var known = version()
+        while true {
+            try await Task.sleep(nanoseconds: 500_000_000)
+            let version = version()
+            if version == known { continue }
+            known = version
+            changed()
         }
     }
 
@@ -80,7 +117,13 @@ final class PreviewServer: @unchecked Sendable {
         var rows: [String: Substitution] = [:]
         let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }
         let valid = marks.filter { $0.value.version == versions[$0.key] }.mapValues(\.words)
-        let preview = PreviewPage(check, version: version, marks: valid, editable: manifest.url) { substitution in
+        let preview = PreviewPage(
+            check,
+            version: version,
+            marks: valid,
+            use: use,
+            editable: manifest.url
+        ) { substitution in
             let address = Self.prefix + PreviewPage.encoded(substitution.file)
             rows[address] = substitution
             return "\(address)?\(versions[substitution.file] ?? "")"

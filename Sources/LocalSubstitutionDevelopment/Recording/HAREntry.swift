@@ -1,0 +1,151 @@
+package import Foundation
+
+/// One request and its answer, as HAR 1.2 writes them.
+///
+/// http://www.softwareishard.com/blog/har-12-spec/
+package struct HAREntry: Encodable, Sendable {
+    package struct Field: Codable, Sendable {
+        package let name: String
+        package let value: String
+
+        package init(name: String, value: String) { (self.name, self.value) = (name, value) }
+
+        /// The fields whose values tell of nobody, or which `substitute import` reads; of all others the names are
+        /// enough.
+        private static let kept: Set = [
+            "accept", "accept-encoding", "accept-ranges", "access-control-allow-origin", "age", "cache-control",
+            "cache-status",
+            "content-encoding", "content-language", "content-length", "content-type", "date", "etag", "expires",
+            "last-modified", "server", "vary",
+        ]
+
+        /// The field, without a value that may tell who somebody is.
+        package var withoutSecret: Field { Self.kept.contains(name.lowercased()) ? self : Field(name: name, value: "") }
+    }
+
+    package struct Request: Encodable, Sendable {
+        package let method: String
+        package let url: String
+        let httpVersion = "HTTP/1.1"
+        let cookies: [Field] = []
+        let headers: [Field]
+        let queryString: [Field] = []
+        let headersSize = -1
+        let bodySize = -1
+
+        /// - Parameters:
+        ///   - method: The method.
+        ///   - url: The URL, without secrets.
+        ///   - headers: All header fields; the values of those that may hold secrets are left out.
+        package init(method: String, url: String, headers: [Field]) {
+            (self.method, self.url, self.headers) = (method, url, headers.map(\.withoutSecret))
+        }
+    }
+
+    package struct Content: Encodable, Sendable {
+        package var size: Int
+        let mimeType: String
+        /// In base64; nil when the body is not known, or left out.
+        package private(set) var text: String?
+        private(set) var encoding: String?
+        package var comment: String?
+
+        /// - Parameters:
+        ///   - size: The length of the body, in bytes; 0 when it is not known.
+        ///   - type: The value of `Content-Type`; nil when there is none.
+        ///   - base64: The body; nil when it is left out.
+        ///   - comment: Why it is left out.
+        package init(size: Int, type: String?, base64: String? = nil, comment: String? = nil) {
+            (self.size, mimeType, text, self.comment) = (size, type ?? "x-unknown", base64, comment)
+            encoding = base64 == nil ? nil : "base64"
+        }
+
+        /// Leaves the body out.
+        mutating func remove(because reason: String) { (text, encoding, comment) = (nil, nil, reason) }
+    }
+
+    package struct Response: Encodable, Sendable {
+        package let status: Int
+        let statusText = ""
+        let httpVersion = "HTTP/1.1"
+        let cookies: [Field] = []
+        let headers: [Field]
+        package var content: Content
+        let redirectURL: String
+        let headersSize = -1
+        let bodySize = -1
+
+        /// - Parameters:
+        ///   - status: The status; 0 when there was no answer.
+        ///   - headers: All header fields; the values of those that may hold secrets are left out.
+        ///   - content: The body.
+        ///   - redirectURL: The URL that follows, without secrets; empty for none.
+        package init(status: Int, headers: [Field], content: Content, redirectURL: String = "") {
+            (self.status, self.headers, self.content) = (status, headers.map(\.withoutSecret), content)
+            self.redirectURL = redirectURL
+        }
+    }
+
+    private struct Timings: Encodable {
+        let send = 0
+        let wait: Int
+        let receive = 0
+    }
+
+    private struct Cache: Encodable {}
+
+    let startedDateTime: String
+    let time: Int
+    package let request: Request
+    package var response: Response
+    private let cache = Cache()
+    private let timings: Timings
+    /// What this library knows of the answer.
+    var substitution: RecordedAnswer?
+
+    private enum CodingKeys: String, CodingKey {
+        case startedDateTime, time, request, response, cache, timings
+        case substitution = "_substitution"
+    }
+
+    /// - Parameters:
+    ///   - date: When the request was made.
+    ///   - seconds: The time until the end of its answer.
+    ///   - request: What was asked.
+    ///   - response: What was answered.
+    ///   - substitution: What this library knows of the answer.
+    package init(
+        _ date: Date,
+        lasting seconds: TimeInterval = 0,
+        _ request: Request,
+        _ response: Response,
+        _ substitution: RecordedAnswer? = nil
+    ) {
+        startedDateTime = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        time = max(0, Int(seconds * 1000))
+        timings = Timings(wait: time)
+        (self.request, self.response, self.substitution) = (request, response, substitution)
+    }
+
+    /// What stands for a secret in a URL.
+    package static let mask = "masked"
+
+    /// The text of the entry.
+    package var json: Data {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return try encoder.encode(self)
+        }
+    }
+
+    /// The text before the first entry of an archive.
+    package static func beginning(creator: String, version: String, comment: String? = nil) -> Data {
+        let comment = comment.map { ",\"comment\":\"\($0)\"" } ?? ""
+        let creator = "{\"name\":\"\(creator)\",\"version\":\"\(version)\"}"
+        return Data("{\"log\":{\"version\":\"1.2\",\"creator\":\(creator)\(comment),\"entries\":[".utf8)
+    }
+
+    /// The text behind the last entry of an archive.
+    package static let end = Data("]}}\n".utf8)
+}

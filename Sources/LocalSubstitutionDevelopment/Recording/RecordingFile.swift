@@ -1,0 +1,95 @@
+import Foundation
+
+/// The file of a recording, of which a reader finds a whole version at any moment.
+///
+/// Each version is written beside it, and takes its name.
+struct RecordingFile: Sendable {
+    let url: URL
+    /// The version that is being written; one for each process.
+    private let draft: URL
+
+    /// - Parameter url: The file; its folder exists.
+    /// - Throws: ``RecordingProblem``.
+    init(_ url: URL) throws(RecordingProblem) {
+        guard url.isFileURL else { throw .noFile(url.absoluteString) }
+        let folder = url.deletingLastPathComponent()
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder.path, isDirectory: &isDirectory), isDirectory.boolValue
+        else { throw .noFolder(folder.path) }
+        if FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory), isDirectory.boolValue {
+            throw .unwritten(url.path, "it is a folder")
+        }
+        self.url = url
+        let prefix = ".\(url.lastPathComponent)."
+        draft = folder.appendingPathComponent("\(prefix)\(ProcessInfo.processInfo.processIdentifier)")
+        // What a process left that was killed while it wrote.
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
+            guard name.hasPrefix(prefix), let process = pid_t(name.dropFirst(prefix.count)), process > 0,
+                kill(process, 0) != 0, errno == ESRCH
+            else { continue }
+            unlink(folder.appendingPathComponent(name).path)
+        }
+    }
+
+    /// Writes a version.
+    ///
+    /// - Parameter parts: Its text.
+    /// - Throws: ``RecordingProblem``; the version before stays.
+    func write(_ parts: some Sequence<Data>) throws(RecordingProblem) {
+        unlink(draft.path)
+        // Only its user reads it, and no link is followed.
+        let descriptor = open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .unwritten(url.path, Self.reason) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            var buffer = Data(capacity: 1 << 16)
+            for part in parts {
+                buffer.append(part)
+                if buffer.count >= 1 << 16 {
+                    try file.write(contentsOf: buffer)
+                    buffer.removeAll(keepingCapacity: true)
+                }
+            }
+            try file.write(contentsOf: buffer)
+            try file.close()
+        } catch {
+            unlink(draft.path)
+            throw .unwritten(url.path, error.localizedDescription)
+        }
+        leaveOutOfBackups()
+        guard rename(draft.path, url.path) == 0 else {
+            let reason = Self.reason
+            unlink(draft.path)
+            throw .unwritten(url.path, reason)
+        }
+    }
+
+    private static var reason: String { String(cString: strerror(errno)) }
+
+    private func leaveOutOfBackups() {
+        // Linux has no such mark.
+        #if canImport(Darwin)
+        var (file, values) = (draft, URLResourceValues())
+        values.isExcludedFromBackup = true
+        try? file.setResourceValues(values)
+        #endif
+    }
+}
+
+/// The reason why nothing can be recorded.
+enum RecordingProblem: Error, LocalizedError, CustomStringConvertible {
+    case noFile(String)
+    case noFolder(String)
+    case unwritten(String, String)
+
+    var description: String {
+        switch self {
+        case .noFile(let url): "The recording cannot be written to \"\(url)\": that is no file URL."
+        case .noFolder(let path):
+            "The recording cannot be written: the folder \"\(path)\" does not exist; make it before."
+        case .unwritten(let path, let reason): "The recording cannot be written to \"\(path)\": \(reason)."
+        }
+    }
+
+    var errorDescription: String? { description }
+}

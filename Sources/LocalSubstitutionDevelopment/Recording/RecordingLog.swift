@@ -1,0 +1,312 @@
+import Foundation
+import LocalSubstitutionCache
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Notes what a cache is asked, and writes it to a file, at most once a second.
+///
+/// URL loading only waits for a step to be put into a list. A queue makes entries of the steps, looks which tasks have
+/// ended, and writes the file, while there is anything new.
+// What is noted is only accessed inside the lock, and everything else on the queue.
+final class RecordingLog: RequestObserver, @unchecked Sendable {
+    private struct Note {
+        let step: RequestStep
+        let request: URLRequest
+        let asker: (any AnyObject & Sendable)?
+        let date = Date()
+    }
+
+    /// What tells answers of files apart.
+    private struct FileKey: Hashable {
+        let method: String
+        let url: String
+        let file: String?
+        let line: Int?
+        let status: Int
+    }
+
+    private let lock = NSLock()
+    private var notes: [Note] = []
+    private var isScheduled = false
+    private var lastTurn = DispatchTime(uptimeNanoseconds: 0)
+
+    private let queue = DispatchQueue(label: "LocalSubstitutionCache.recording", qos: .utility)
+    private weak var cache: LocalSubstitutionCache?
+    private let file: RecordingFile
+    private let options: Recording.Options
+    private var loads: [ObjectIdentifier: RecordedLoad] = [:]
+    /// The text of each entry, in the order in which they began.
+    private var texts: [Data] = []
+    private var size = 0
+    /// The entries of answers by files, of which each is one for any number of times.
+    private var files: [FileKey: (index: Int, entry: HAREntry)] = [:]
+    private var changedFiles: Set<FileKey> = []
+    private var hasNews = true
+    private var summing = RecordingSummary()
+
+    init(_ cache: LocalSubstitutionCache, _ file: RecordingFile, _ options: Recording.Options) {
+        (self.cache, self.file, self.options) = (cache, file, options)
+    }
+
+    // MARK: - Called anywhere
+
+    func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
+        lock.withLock {
+            notes.append(Note(step: step, request: request, asker: asker))
+            if !isScheduled { schedule() }
+        }
+    }
+
+    /// The pause between two versions of the file, and the shortest time in which notes are collected for one.
+    private static let pause = (between: DispatchTimeInterval.seconds(1), before: DispatchTimeInterval.milliseconds(50))
+
+    /// Called inside the lock.
+    private func schedule() {
+        isScheduled = true
+        let turn = max(lastTurn + Self.pause.between, .now() + Self.pause.before)
+        queue.asyncAfter(deadline: turn) { [self] in
+            try? work()
+            lock.withLock {
+                isScheduled = false
+                lastTurn = .now()
+                // Tasks do not tell when they end.
+                if !notes.isEmpty || !loads.isEmpty { schedule() }
+            }
+        }
+    }
+
+    /// Writes what is new now.
+    func save() throws { try queue.sync { try work() } }
+
+    /// What has been noted so far.
+    var summary: RecordingSummary {
+        queue.sync {
+            takeNotes()
+            return summing
+        }
+    }
+
+    // MARK: - On the queue
+
+    private func work() throws(RecordingProblem) {
+        takeNotes()
+        guard hasNews else { return }
+        let comment =
+            summing.left == 0 ? nil : "\(summing.left) more were not recorded: the file has reached its limit."
+        let beginning = HAREntry.beginning(
+            creator: "LocalSubstitutionDevelopment",
+            version: libraryVersion,
+            comment: comment
+        )
+        var parts = [beginning]
+        for text in texts where !text.isEmpty { parts += [Data((parts.count == 1 ? "\n" : ",\n").utf8), text] }
+        parts.append(HAREntry.end)
+        do {
+            try file.write(parts)
+            (hasNews, summing.problem) = (false, nil)
+        } catch {
+            summing.problem = "\(error)"
+            throw error
+        }
+    }
+
+    /// Makes entries of what was noted, and looks which tasks have ended.
+    private func takeNotes() {
+        let notes = lock.withLock {
+            defer { self.notes = [] }
+            return self.notes
+        }
+        // A task hands its answer to a cache at its end; whoever had ended before has nothing more to tell.
+        let before = loads.filter { $0.value.ending != nil }.keys
+        for note in notes { take(note) }
+        let now = Date()
+        for key in loads.sorted(by: { $0.value.began < $1.value.began }).map(\.key) {
+            if let redirect = loads[key]?.look(at: now) { record(redirect) }
+            record(key)
+        }
+        for key in before { loads[key] = nil }
+        for key in changedFiles { if let known = files[key] { write(known.entry, at: known.index) } }
+        changedFiles = []
+    }
+
+    private func take(_ note: Note) {
+        guard let asker = note.asker else {
+            guard case .answered(let response, let byteCount) = note.step else { return }
+            summing.requests += 1
+            return count(note.request, response, byteCount, at: note.date)
+        }
+        let key = ObjectIdentifier(asker)
+        if loads[key] == nil {
+            switch note.step {
+            case .asked, .answered, .offered, .used: break
+            // Of something that was recorded long ago.
+            default: return
+            }
+            loads[key] = RecordedLoad(note.request, by: asker, at: note.date)
+            summing.requests += 1
+        }
+        let wasAnswered = loads[key]?.answer != nil
+        let redirect = loads[key]?.note(note.step, of: note.request, at: note.date, largestBody: options.largestBody)
+        if let redirect { record(redirect) }
+        // The cache and then the protocol may give the same answer to one task.
+        guard !wasAnswered, let load = loads[key], let answer = load.answer, !load.needsEntry else { return }
+        count(load.request, answer.response, answer.byteCount, at: note.date)
+    }
+
+    // MARK: - Entries
+
+    /// Counts an answer of a file or an archived copy for which the network was not asked.
+    private func count(_ request: URLRequest, _ response: URLResponse, _ byteCount: Int, at date: Date) {
+        summing.add(byteCountOfFile: byteCount)
+        var answer = self.answer(of: response, to: request)
+        answer.bytes = byteCount
+        let (method, url) = (request.httpMethod ?? "GET", Self.masked(request.url))
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 200
+        let key = FileKey(method: method, url: url, file: answer.file, line: answer.line, status: status)
+        guard let known = files[key] else {
+            let entry = HAREntry(
+                date,
+                HAREntry.Request(method: method, url: url, headers: []),
+                Self.response(response as? HTTPURLResponse, HAREntry.Content(size: byteCount, type: response.mimeType)),
+                answer
+            )
+            files[key] = (append(entry), entry)
+            return
+        }
+        answer.times += known.entry.substitution?.times ?? 0
+        answer.bytes += known.entry.substitution?.bytes ?? 0
+        files[key]?.entry.substitution = answer
+        changedFiles.insert(key)
+    }
+
+    /// Who answered, where it was a file or an archived copy.
+    private func answer(of response: URLResponse, to request: URLRequest) -> RecordedAnswer {
+        var asked = request
+        // After a redirect another entry answers than that of the request; a mirror is no URL of an entry.
+        if let url = response.url, url.scheme?.lowercased().hasPrefix("http") == true { asked.url = url }
+        let entry = cache?.explain(asked).substitution
+        var answer = RecordedAnswer(entry == nil ? .archive : .file)
+        (answer.file, answer.line) = (entry?.file, entry?.line)
+        return answer
+    }
+
+    /// Writes what is known of a load.
+    private func record(_ key: ObjectIdentifier) {
+        guard let load = loads[key], load.isChanged, load.needsEntry else { return }
+        loads[key]?.isChanged = false
+        let url = Self.masked(load.request.url)
+        let outside = load.outside
+        var answer = RecordedAnswer(outside?.answerer ?? .nobody)
+        if let file = load.answer {
+            answer = self.answer(of: file.response, to: load.request)
+            answer.bytes = file.byteCount
+        } else {
+            explain(load.request, url, &answer)
+            answer.bytes = load.length ?? 0
+        }
+        answer.ended = load.endingInWords
+        if load.isPersonal { answer.isPersonal = true }
+        let request = HAREntry.Request(
+            method: load.request.httpMethod ?? "GET",
+            url: url,
+            headers: Self.fields(load.request.allHTTPHeaderFields ?? [:])
+        )
+        let seconds = load.ending?.date.timeIntervalSince(load.began) ?? 0
+        let content = content(of: load, answer)
+        let entry = HAREntry(load.began, lasting: seconds, request, Self.response(outside?.response, content), answer)
+        if let index = load.index { write(entry, at: index) } else { loads[key]?.index = append(entry) }
+        guard load.ending != nil, !load.isSummed else { return }
+        loads[key]?.isSummed = true
+        summing.add(answer, url)
+    }
+
+    /// Writes a redirect, as far as it is known.
+    private func record(_ redirect: RecordedLoad.Redirect) {
+        let url = Self.masked(redirect.request.url)
+        var answer = RecordedAnswer(.network)
+        explain(redirect.request, url, &answer)
+        if redirect.response == nil { answer.ended = "redirected, with a status that URL loading does not tell" }
+        let response = HAREntry.Response(
+            status: redirect.response?.statusCode ?? 0,
+            headers: Self.fields(redirect.response?.allHeaderFields as? [String: String] ?? [:]),
+            content: HAREntry.Content(size: 0, type: redirect.response?.mimeType),
+            redirectURL: Self.masked(redirect.next.url)
+        )
+        let request = HAREntry.Request(
+            method: redirect.request.httpMethod ?? "GET",
+            url: url,
+            headers: Self.fields(redirect.request.allHTTPHeaderFields ?? [:])
+        )
+        append(HAREntry(redirect.began, request, response, answer))
+        summing.requests += 1
+    }
+
+    /// Adds why no file answers.
+    private func explain(_ request: URLRequest, _ url: String, _ answer: inout RecordedAnswer) {
+        var asked = request
+        // The sentence holds the URL.
+        asked.url = URL(string: url)
+        guard let explanation = cache?.explain(asked) else { return }
+        answer.reason = explanation.description
+        (answer.file, answer.line) = (explanation.substitution?.file, explanation.substitution?.line)
+    }
+
+    private func content(of load: RecordedLoad, _ answer: RecordedAnswer) -> HAREntry.Content {
+        let type = load.outside?.response.value(forHTTPHeaderField: "Content-Type")
+        let size = load.length ?? 0
+        var comment: String?
+        if answer.isPersonal == true {
+            comment = "it may be for one person"
+        } else if load.isBodyTooLong {
+            comment = "it has \(size) bytes, more than \(options.largestBody)"
+        } else if let body = load.wholeBody, !body.isEmpty, load.request.httpMethod ?? "GET" == "GET" {
+            return HAREntry.Content(size: size, type: type, base64: body.base64EncodedString())
+        } else if size > 0 {
+            comment = "URL loading did not hand it over"
+        }
+        return HAREntry.Content(size: size, type: type, base64: nil, comment: comment)
+    }
+
+    private static func masked(_ url: URL?) -> String { SecretMask.masked(url?.absoluteString ?? "") }
+
+    private static func fields(_ fields: [String: String]) -> [HAREntry.Field] {
+        fields.sorted { $0.key < $1.key }.map { HAREntry.Field(name: $0.key, value: $0.value) }
+    }
+
+    private static func response(_ response: HTTPURLResponse?, _ content: HAREntry.Content) -> HAREntry.Response {
+        let fields = fields(response?.allHeaderFields as? [String: String] ?? [:])
+        return HAREntry.Response(status: response?.statusCode ?? 0, headers: fields, content: content)
+    }
+
+    // MARK: - The file's text
+
+    /// The share of the file that bodies may take: entries without a body go on after it.
+    private var limitOfBodies: Int { options.limit / 4 * 3 }
+
+    @discardableResult
+    private func append(_ entry: HAREntry) -> Int {
+        texts.append(Data())
+        write(entry, at: texts.count - 1)
+        return texts.count - 1
+    }
+
+    private func write(_ entry: HAREntry, at index: Int) {
+        hasNews = true
+        var entry = entry
+        let rest = size - texts[index].count
+        if let body = entry.response.content.text, rest + body.utf8.count > limitOfBodies {
+            entry.response.content.remove(because: "the recording has reached its limit")
+        }
+        let text = (try? entry.json) ?? Data()
+        guard rest + text.count <= options.limit else {
+            // What is there stays.
+            if texts[index].isEmpty { summing.left += 1 }
+            return
+        }
+        texts[index] = text
+        size = rest + text.count
+    }
+}

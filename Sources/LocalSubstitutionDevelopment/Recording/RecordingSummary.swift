@@ -1,0 +1,71 @@
+import Foundation
+
+/// What an app has asked for while it was recorded, in numbers; printed, a text for a debug screen.
+public struct RecordingSummary: Sendable, CustomStringConvertible {
+    /// A URL that the network answered.
+    public struct Miss: Sendable {
+        /// The URL, without secrets.
+        public let url: String
+        /// How often it was loaded.
+        public fileprivate(set) var times = 0
+        /// The bytes of all these loads together, as far as they are known.
+        public fileprivate(set) var byteCount = 0
+        /// Why no file answers, as a sentence.
+        public let reason: String
+    }
+
+    /// The number of requests, those of redirects included.
+    public internal(set) var requests = 0
+    /// The number of those that a file, or an archived copy, answered.
+    public private(set) var fromFiles = 0
+    /// The bytes that were not loaded, because a file or an archived copy answered.
+    public private(set) var bytesFromFiles = 0
+    /// The number of requests that are not in the file, because it has reached its limit.
+    public internal(set) var left = 0
+    /// Why the file could not be written at last, as a sentence; nil when it could.
+    public internal(set) var problem: String?
+    private var missed: [String: Miss] = [:]
+
+    /// What the network answered, the most bytes first.
+    public var misses: [Miss] {
+        missed.values.sorted { ($0.byteCount, $0.times, $1.url) > ($1.byteCount, $1.times, $0.url) }
+    }
+
+    mutating func add(byteCountOfFile count: Int) {
+        fromFiles += 1
+        bytesFromFiles += count
+    }
+
+    /// Adds a load with an entry of its own.
+    mutating func add(_ answer: RecordedAnswer, _ url: String) {
+        switch answer.answeredBy {
+        // The network was asked before.
+        case .file, .archive: fromFiles += 1
+        case .network:
+            var miss = missed[url] ?? Miss(url: url, reason: answer.reason ?? "")
+            miss.times += 1
+            miss.byteCount += answer.bytes
+            missed[url] = miss
+        case .cache, .nobody: break
+        }
+    }
+
+    /// A few lines: the numbers, and the five URLs of which the network sent most.
+    public var description: String {
+        let format = ByteCountFormatter()
+        var lines = [
+            "\(requests) \(requests == 1 ? "request" : "requests"), \(fromFiles) answered by the app, "
+                + "\(format.string(fromByteCount: Int64(bytesFromFiles))) not loaded"
+        ]
+        let misses = misses
+        if !misses.isEmpty { lines.append("From the network:") }
+        for miss in misses.prefix(5) {
+            let bytes = format.string(fromByteCount: Int64(miss.byteCount))
+            lines.append("  \(miss.times) × \(miss.url), \(bytes)")
+        }
+        if misses.count > 5 { lines.append("  and \(misses.count - 5) more") }
+        if left > 0 { lines.append("\(left) requests are not in the file, which has reached its limit.") }
+        if let problem { lines.append(problem) }
+        return lines.joined(separator: "\n")
+    }
+}

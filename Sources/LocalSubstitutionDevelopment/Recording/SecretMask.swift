@@ -1,0 +1,84 @@
+import Foundation
+import LocalSubstitutionCache
+
+/// Hides what may be secret in the URLs of a recording.
+///
+/// User information goes, and so does the fragment, which no server gets and in which OAuth hands out tokens (RFC 6749
+/// §4.2.2). In the query a value is replaced whose parameter is named like a secret, or which looks like one itself.
+/// A secret in the path stays.
+enum SecretMask {
+    /// The URL without its secrets.
+    static func masked(_ url: String) -> String {
+        let url = UserInformation.removed(from: String(url.prefix { $0 != "#" }))
+        guard let mark = url.firstIndex(of: "?") else { return url }
+        return url[...mark] + maskedQuery(url[url.index(after: mark)...])
+    }
+
+    private static func maskedQuery(_ query: Substring) -> String {
+        query.split(separator: "&", omittingEmptySubsequences: false).map { parameter in
+            guard let sign = parameter.firstIndex(of: "=") else {
+                return isSecret(value: parameter) ? HAREntry.mask : String(parameter)
+            }
+            let (name, value) = (parameter[..<sign], parameter[parameter.index(after: sign)...])
+            guard !value.isEmpty, isSecret(name: name) || !isVersion(name: name) && isSecret(value: value) else {
+                return String(parameter)
+            }
+            return "\(name)=\(HAREntry.mask)"
+        }
+        .joined(separator: "&")
+    }
+
+    private static func isSecret(name: Substring) -> Bool {
+        let name = name.lowercased().filter { $0.isLetter }
+        return secretNames.contains(name) || partsOfSecretNames.contains { name.contains($0) }
+    }
+
+    private static let secretNames: Set = [
+        "key", "sig", "sid", "pin", "otp", "code", "state", "nonce", "email", "user",
+    ]
+
+    private static let partsOfSecretNames = [
+        "token", "secret", "passw", "pwd", "apikey", "accesskey", "signature", "credential", "session", "jwt", "auth",
+        "hmac",
+    ]
+
+    /// Whether a parameter tells which version of a file is wanted: a digest of the file, and no secret.
+    private static func isVersion(name: Substring) -> Bool {
+        ["v", "ver", "version", "rev", "revision", "h", "hash", "build"].contains(name.lowercased())
+    }
+
+    /// Whether a value looks like a token: a long text in which digits, small and large letters alternate, as they do
+    /// in digests, UUIDs and base64 and not in words; or a URL with a secret of its own.
+    private static func isSecret(value: Substring) -> Bool {
+        let plain = value.removingPercentEncoding ?? String(value)
+        if plain.hasPrefix("eyJ") { return true }
+        if plain.contains("?") || plain.contains("#"), masked(plain) != plain { return true }
+        guard plain.utf8.count >= 16, plain.utf8.allSatisfy(isOfToken) else { return false }
+        let kinds = plain.unicodeScalars.compactMap(Kind.init)
+        return zip(kinds, kinds.dropFirst()).count { $0 != $1 } >= 4
+    }
+
+    private enum Kind {
+        case digit
+        case small
+        case large
+
+        init?(_ scalar: Unicode.Scalar) {
+            switch scalar {
+            case "0"..."9": self = .digit
+            case "a"..."z": self = .small
+            case "A"..."Z": self = .large
+            default: return nil
+            }
+        }
+    }
+
+    private static func isOfToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: "-_+/=.~".utf8.contains(byte)
+        }
+    }
+}

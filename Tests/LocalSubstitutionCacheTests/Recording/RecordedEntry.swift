@@ -1,0 +1,64 @@
+import Foundation
+import LocalSubstitutionDevelopment
+
+/// An entry of a recording, as somebody reads it who knows HAR.
+struct RecordedEntry: Decodable {
+    struct Field: Decodable {
+        let name: String
+        let value: String
+    }
+
+    struct Request: Decodable {
+        let method: String
+        let url: String
+        let headers: [Field]
+    }
+
+    struct Content: Decodable {
+        let size: Int
+        let text: String?
+        let comment: String?
+    }
+
+    struct Response: Decodable {
+        let status: Int
+        let headers: [Field]
+        let content: Content
+        let redirectURL: String
+    }
+
+    private struct Archive: Decodable {
+        struct Log: Decodable { let entries: [RecordedEntry] }
+        let log: Log
+    }
+
+    let request: Request
+    let response: Response
+    let answer: RecordedAnswer
+
+    private enum CodingKeys: String, CodingKey {
+        case request, response
+        case answer = "_substitution"
+    }
+
+    /// All entries of a recording.
+    static func all(in file: URL) throws -> [RecordedEntry] {
+        try JSONDecoder().decode(Archive.self, from: Data(contentsOf: file)).log.entries
+    }
+
+    /// The body, where it was recorded.
+    var body: String? {
+        response.content.text.flatMap { Data(base64Encoded: $0) }.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// In one line: who asked for what, who answered, with what status, how long, and how it ended.
+    var line: String {
+        let path = URL(string: request.url)?.path ?? request.url
+        let file = answer.answeredBy == .file ? " \(answer.file ?? "")" : ""
+        let times = answer.times == 1 ? "" : " ×\(answer.times)"
+        let ended = answer.ended.map { ", \($0)" } ?? ""
+        let size = response.content.size
+        return
+            "\(request.method) \(path): \(answer.answeredBy.rawValue)\(file)\(times) \(response.status) \(size)\(ended)"
+    }
+}

@@ -1,0 +1,448 @@
+import Foundation
+import LoopbackServer
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionDevelopment
+
+/// What a recording has of an app, against what a server has seen of it.
+extension InstalledTests {
+    @Suite("Recording an app")
+    final class RecordingTests: InstalledSuite {
+        private static let manifest = """
+            {
+              "SITE/a.txt": "a.txt",
+              "SITE/when": { "file": "a.txt", "when": ["offline", 503] },
+              "SITE/gone": { "file": "a.txt", "when": 404 },
+              "SITE/target": "a.txt"
+            }
+            """
+
+        /// A site, an installed cache that names some of it, and its recording.
+        private final class App {
+            let site: LoopbackServer
+            let cache: LocalSubstitutionCache
+            let recording: Recording
+
+            init(_ folder: TemporaryFolder, _ options: Recording.Options = .init()) throws {
+                site = try LoopbackServer { request in
+                    switch request.path {
+                    case "/when", "/gone": .text("network", status: request.path == "/when" ? 200 : 404)
+                    case "/moved": LoopbackServer.Response(status: 302, headers: ["Location": "/page"])
+                    case "/to-file": LoopbackServer.Response(status: 302, headers: ["Location": "/target"])
+                    case "/slow": LoopbackServer.Response(body: Data(count: 9), transfer: .stalling(after: 3))
+                    case "/kept":
+                        LoopbackServer.Response(headers: ["Cache-Control": "max-age=600"], body: Data("kept".utf8))
+                    case "/post": .text(String(decoding: request.body, as: UTF8.self))
+                    default: .text("page")
+                    }
+                }
+                let text = RecordingTests.manifest.replacingOccurrences(of: "SITE", with: site.url.absoluteString)
+                cache = try folder.cache(text)
+                cache.install()
+                recording = try cache.record(to: folder.url.appendingPathComponent("app.har"), options: options)
+            }
+
+            deinit {
+                cache.uninstall()
+                site.stop()
+            }
+
+            func request(_ path: String, _ method: String = "GET") -> URLRequest {
+                var request = URLRequest(url: site.url.appendingPathComponent(path), timeoutInterval: 300)
+                request.httpMethod = method
+                return request
+            }
+
+            /// Everything that was recorded, once all tasks of a session have ended.
+            func lines(_ session: URLSession) async throws -> [String] {
+                await session.settle()
+                try recording.save()
+                return try RecordedEntry.all(in: recording.file).map(\.line)
+            }
+        }
+
+        /// A session that lists the protocol.
+        private func listing(registered: Bool, cache: URLCache? = nil) -> URLSession {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.urlCache = cache
+            configuration.useSubstitutions()
+            let session = URLSession(configuration: configuration, delegate: Collector(), delegateQueue: nil)
+            if registered { session.registerForSubstitutions() }
+            return session
+        }
+
+        @Test("Each kind of task, in sessions that the library knows, and that it does not", arguments: [false, true])
+        func kinds(registered: Bool) async throws {
+            let app = try App(folder)
+            let session = listing(registered: registered)
+            for kind in [TaskKind.async, .completion, .delegate] {
+                for path in ["a.txt", "page", "when", "gone", "missing.txt"] {
+                    _ = try await kind.load(app.request(path), in: session)
+                }
+            }
+            // Without a session that the library knows, a delegate has got the head of the 404 before.
+            let gone = registered ? "file a.txt" : "network"
+            #expect(
+                Set(try await app.lines(session)).sorted()
+                    == Set([
+                        "GET /a.txt: file a.txt ×3 200 45",
+                        "GET /gone: \(gone) 404 7",
+                        "GET /gone: file a.txt 404 7",
+                        "GET /missing.txt: network 200 4",
+                        "GET /page: network 200 4",
+                        "GET /when: network 200 7",
+                    ]).sorted()
+            )
+            let entries = try RecordedEntry.all(in: app.recording.file)
+            #expect(app.site.requests.count == 12)
+            #expect(entries.count { $0.response.status > 0 && $0.answer.times == 1 } == 12)
+        }
+
+        @Test("Uploads, downloads, other methods, and requests that switch the library off")
+        func others() async throws {
+            let app = try App(folder)
+            let session = listing(registered: true)
+            _ = try await TaskKind.upload.load(app.request("a.txt", "POST"), in: session)
+            _ = try await TaskKind.download.load(app.request("page"), in: session)
+            _ = try await TaskKind.async.load(app.request("a.txt", "HEAD"), in: session)
+            var optedOut = app.request("a.txt")
+            optedOut.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
+            _ = try await TaskKind.async.load(optedOut, in: session)
+            let lines = try await app.lines(session).sorted()
+            #expect(
+                lines == [
+                    "GET /a.txt: network 200 4", "GET /page: network 200 4", "HEAD /a.txt: file a.txt 200 0",
+                    "POST /a.txt: network 200 \(lines.first { $0.hasPrefix("POST") }?.split(separator: " ").last ?? "")",
+                ]
+            )
+            let reasons = try RecordedEntry.all(in: app.recording.file).compactMap(\.answer.reason)
+            #expect(reasons.contains { $0.contains("its method is \"POST\"") })
+            #expect(reasons.contains { $0.contains("switched substitution off for this request") })
+        }
+
+        @Test("A load without a connection, one that is cancelled, and one that goes on")
+        func ends() async throws {
+            let app = try App(folder)
+            let session = listing(registered: true)
+            let slow = session.dataTask(with: app.request("slow"))
+            slow.resume()
+            await app.site.waitForRequests(1)
+            try app.recording.save()
+            #expect(try RecordedEntry.all(in: app.recording.file).map(\.answer.ended) == ["not yet"])
+            slow.cancel()
+            while slow.state != .completed { try await Task.sleep(nanoseconds: 1_000_000) }
+            app.site.stop()
+            _ = try await TaskKind.async.load(app.request("when"), in: session)
+            await #expect(throws: URLError.self) { try await TaskKind.async.load(app.request("page"), in: session) }
+            let lines = try await app.lines(session)
+            #expect(lines.contains { $0.hasPrefix("GET /slow: ") && $0.hasSuffix(", cancelled") }, "\(lines)")
+            #expect(lines.contains { $0.hasPrefix("GET /when: file a.txt ") }, "\(lines)")
+            #expect(lines.contains { $0.hasPrefix("GET /page: nobody 0 0, failed: URLError -1004") }, "\(lines)")
+        }
+
+        @Test("Redirects: one entry for each request that the server saw", arguments: [false, true])
+        func redirects(registered: Bool) async throws {
+            let app = try App(folder)
+            let session = listing(registered: registered)
+            for path in ["moved", "to-file"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
+            let lines = try await app.lines(session)
+            // Without a condition or archive the app's own task follows, and Foundation tells nobody of the 302.
+            #expect(
+                lines.sorted() == [
+                    "GET /moved: network 0 0, redirected, with a status that URL loading does not tell",
+                    "GET /page: network 200 4",
+                    "GET /target: network 200 4",
+                    "GET /to-file: network 0 0, redirected, with a status that URL loading does not tell",
+                ]
+            )
+            #expect(app.site.requests.count == lines.count)
+            let entries = try RecordedEntry.all(in: app.recording.file)
+            #expect(
+                entries.first { $0.request.url.hasSuffix("/moved") }?.response.redirectURL.hasSuffix("/page") == true
+            )
+        }
+
+        @Test("With an archive the library follows: statuses and bodies are whole")
+        func archived() async throws {
+            let app = try App(folder)
+            app.cache.install(archive: try makeArchive())
+            let session = listing(registered: true)
+            for path in ["moved", "to-file"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
+            let lines = try await app.lines(session)
+            #expect(
+                lines.sorted() == [
+                    "GET /moved: network 302 0", "GET /page: network 200 4", "GET /target: file a.txt 200 45",
+                    "GET /to-file: network 302 0",
+                ]
+            )
+            #expect(app.site.requests.count == 3)
+            #expect(try RecordedEntry.all(in: app.recording.file).compactMap(\.body) == ["page"])
+        }
+
+        private func stored(_ text: String, for request: URLRequest) throws -> CachedURLResponse {
+            let url = try #require(request.url)
+            let fields = ["Cache-Control": "max-age=1000", "Content-Type": "text/plain"]
+            let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
+            return CachedURLResponse(response: try #require(head), data: Data(text.utf8))
+        }
+
+        @Test("What a cache of URL loading answers is told apart from the network")
+        func fromCache() async throws {
+            let app = try App(folder)
+            let own = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
+            let request = app.request("kept")
+            own.storeCachedResponse(try stored("stored", for: request), for: request)
+            let session = listing(registered: false, cache: own)
+            _ = try await TaskKind.async.load(request, in: session)
+            #expect(try await app.lines(session) == ["GET /kept: cache 200 6"])
+            #expect(app.site.requests.isEmpty)
+        }
+
+        /// Foundation on Linux stores nothing by itself.
+        @Test("What URL loading hands to a cache is recorded with its body, also after the task has ended")
+        func stored() async throws {
+            let app = try App(folder)
+            let asking = sessionAskingOnly(app.cache)
+            let task = try await asking.finishedTask(with: app.request("kept"))
+            try app.recording.save()
+            #expect(try RecordedEntry.all(in: app.recording.file).map(\.body) == [nil])
+            app.cache.storeCachedResponse(try stored("stored", for: app.request("kept")), for: task)
+            #expect(try await app.lines(asking) == ["GET /kept: network 200 6"])
+            #expect(try RecordedEntry.all(in: app.recording.file).map(\.body) == ["stored"])
+        }
+
+        /// A session that has the cache, and does not list the protocol.
+        private func sessionAskingOnly(_ cache: URLCache) -> URLSession {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.urlCache = cache
+            return URLSession(configuration: configuration)
+        }
+
+        @Test("What cannot be seen: sessions that ask neither; in those that ask the cache, what no cache is asked")
+        func unseen() async throws {
+            let app = try App(folder)
+            let deaf = URLSession(configuration: .ephemeral)
+            for path in ["a.txt", "page"] { _ = try await TaskKind.async.load(app.request(path), in: deaf) }
+            #expect(try await app.lines(deaf) == [])
+
+            let asking = sessionAskingOnly(app.cache)
+            _ = try await TaskKind.async.load(app.request("page"), in: asking)
+            _ = try await TaskKind.async.load(app.request("a.txt"), in: asking)
+            #expect(
+                try await app.lines(asking).sorted() == ["GET /a.txt: file a.txt 200 45", "GET /page: network 200 4"]
+            )
+            var reloading = app.request("page2")
+            reloading.cachePolicy = .reloadIgnoringLocalCacheData
+            _ = try await TaskKind.async.load(reloading, in: asking)
+            _ = try await TaskKind.download.load(app.request("page3"), in: asking)
+            let lines = try await app.lines(asking)
+            #expect(!lines.contains { $0.contains("page3") })
+        }
+
+        @Test("No secret is in the file, which its owner alone reads")
+        func secrets() async throws {
+            let app = try App(folder)
+            let session = listing(registered: true)
+            let secrets = [
+                "hunter2", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjMifQ.c2lnbmF0dXJl", "AKIAIOSFODNN7EXAMPLE",
+                "9f86d081884c7d659a2feaa0c55ad015", "s3cr3t-c00kie",
+            ]
+            var request = app.request("page")
+            request.setValue("Bearer \(secrets[1])", forHTTPHeaderField: "Authorization")
+            request.setValue("session=\(secrets[4])", forHTTPHeaderField: "Cookie")
+            request.setValue(secrets[2], forHTTPHeaderField: "X-Api-Key")
+            request.url = URL(string: "\(app.site.url)/page?password=hunter2&id=\(secrets[3])&v=7#token=\(secrets[1])")
+            _ = try await TaskKind.async.load(request, in: session)
+            _ = try await app.lines(session)
+            let text = try String(contentsOf: app.recording.file, encoding: .utf8)
+            for secret in secrets { #expect(!text.contains(secret), "\(secret)") }
+            let entry = try #require(try RecordedEntry.all(in: app.recording.file).first)
+            #expect(entry.request.url == "\(app.site.url)/page?password=masked&id=masked&v=7")
+            #expect(entry.answer.isPersonal == true)
+            #expect(entry.body == nil)
+            #expect(entry.response.content.comment == "it may be for one person")
+            let mode = try FileManager.default.attributesOfItem(atPath: app.recording.file.path)[.posixPermissions]
+            #expect(mode as? Int == 0o600)
+        }
+
+        @Test("Long bodies are left out, and after the limit requests are only counted")
+        func limits() async throws {
+            var options = Recording.Options()
+            (options.largestBody, options.limit) = (3, 4000)
+            let app = try App(folder, options)
+            let session = listing(registered: true)
+            for number in 0..<20 { _ = try await TaskKind.async.load(app.request("page-\(number)"), in: session) }
+            let lines = try await app.lines(session)
+            #expect(lines.first == "GET /page-0: network 200 4")
+            #expect((1..<20).contains(lines.count))
+            #expect(try Data(contentsOf: app.recording.file).count < 4500)
+            let content = try RecordedEntry.all(in: app.recording.file).first?.response.content
+            #expect(content?.comment == "it has 4 bytes, more than 3")
+            let summary = app.recording.summary
+            #expect(summary.requests == 20)
+            #expect(summary.left == 20 - lines.count)
+            #expect(
+                "\(summary)".hasSuffix("\(summary.left) requests are not in the file, which has reached its limit.")
+            )
+            let text = try String(contentsOf: app.recording.file, encoding: .utf8)
+            #expect(text.contains("\(summary.left) more were not recorded"))
+        }
+
+        @Test("A text for a debug screen")
+        func summary() async throws {
+            let app = try App(folder)
+            let session = listing(registered: true)
+            for path in ["a.txt", "a.txt", "page", "page", "when"] {
+                _ = try await TaskKind.async.load(app.request(path), in: session)
+            }
+            _ = try await app.lines(session)
+            let host = app.site.url.absoluteString
+            #expect(
+                "\(app.recording.summary)" == """
+                    5 requests, 2 answered by the app, \(ByteCountFormatter().string(fromByteCount: 90)) not loaded
+                    From the network:
+                      2 × \(host)/page, \(ByteCountFormatter().string(fromByteCount: 8))
+                      1 × \(host)/when, \(ByteCountFormatter().string(fromByteCount: 7))
+                    """
+            )
+            #expect(app.recording.summary.misses.first?.reason.contains("no entry names it") == true)
+        }
+
+        @Test("What keeps a recording from being written is a sentence, at the beginning and later")
+        func problems() async throws {
+            func message(_ url: URL) -> String {
+                do {
+                    _ = try cache.record(to: url)
+                    return ""
+                } catch { return "\(error)" }
+            }
+            let missing = folder.url.appendingPathComponent("missing/app.har")
+            let path = folder.url.path
+            #expect(
+                message(missing)
+                    == "The recording cannot be written: the folder \"\(path)/missing\" does not exist; make it before."
+            )
+            #expect(message(folder.url) == "The recording cannot be written to \"\(path)\": it is a folder.")
+            #expect(
+                message(try #require(URL(string: "https://example.com/app.har")))
+                    == "The recording cannot be written to \"https://example.com/app.har\": that is no file URL."
+            )
+            #expect(cache.observer == nil)
+            let sub = folder.url.appendingPathComponent("sub")
+            try FileManager.default.createDirectory(at: sub, withIntermediateDirectories: true)
+            let recording = try cache.record(to: sub.appendingPathComponent("app.har"))
+            try FileManager.default.removeItem(at: sub)
+            _ = cache.cachedResponse(for: request)
+            #expect(throws: (any Error).self) { try recording.save() }
+            #expect(recording.summary.problem?.contains("No such file or directory") == true)
+            try FileManager.default.createDirectory(at: sub, withIntermediateDirectories: true)
+            try recording.stop()
+            #expect(recording.summary.problem == nil)
+            #expect(try RecordedEntry.all(in: recording.file).count == 1)
+        }
+
+        @Test("What a process left that was killed is removed, and nothing else")
+        func drafts() throws {
+            for name in [".app.har.2147483646", ".app.har.1", ".app.har.txt", ".other.har.2147483646"] {
+                try folder.write("", to: name)
+            }
+            try cache.record(to: folder.url.appendingPathComponent("app.har")).stop()
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+            #expect(
+                names.filter { $0.contains(".har") }.sorted() == [
+                    ".app.har.1", ".app.har.txt", ".other.har.2147483646", "app.har",
+                ]
+            )
+        }
+
+        @Test("A direct question that a file answers is counted, and one that nothing answers is no load")
+        func direct() throws {
+            let app = try App(folder)
+            _ = app.cache.cachedResponse(for: app.request("a.txt"))
+            _ = app.cache.cachedResponse(for: app.request("page"))
+            try app.recording.save()
+            #expect(try RecordedEntry.all(in: app.recording.file).map(\.line) == ["GET /a.txt: file a.txt 200 45"])
+        }
+
+        @Test("After a reload the recording goes on, and after its end nothing is noted")
+        func lifetime() async throws {
+            let app = try App(folder)
+            let session = listing(registered: true)
+            try app.cache.reload()
+            _ = try await TaskKind.async.load(app.request("a.txt"), in: session)
+            #expect(try await app.lines(session).count == 1)
+            let second = try app.cache.record(to: folder.url.appendingPathComponent("second.har"))
+            try app.recording.stop()
+            _ = try await TaskKind.async.load(app.request("page"), in: session)
+            await session.settle()
+            try second.stop()
+            #expect(try RecordedEntry.all(in: second.file).map(\.line) == ["GET /page: network 200 4"])
+            #expect(try await app.lines(session).count == 1)
+            #expect(app.cache.observer == nil)
+            _ = try await TaskKind.async.load(app.request("page"), in: session)
+            try second.save()
+            #expect(try RecordedEntry.all(in: second.file).count == 1)
+        }
+
+        @Test("Many loads at once in three sessions, some of which are cancelled: the server and the file agree")
+        func busy() async throws {
+            let app = try App(folder)
+            let sessions = [listing(registered: true), listing(registered: false), URLSession.shared]
+            let answered = Counter()
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<300 {
+                    let path = ["a.txt", "page-\(number)", "when", "gone", "moved"][number % 5]
+                    let (request, session) = (app.request(path), sessions[number / 5 % 3])
+                    // Foundation ends the process for some tasks that are cancelled: as a cache answers, and while a
+                    // redirect is decided about (SECURITY.md).
+                    let isCancelled = number % 7 == 0 && session !== URLSession.shared && path != "moved"
+                    group.addTask {
+                        await withCheckedContinuation { done in
+                            let task = session.dataTask(with: request) { _, response, _ in
+                                if response != nil { answered.increment() }
+                                done.resume()
+                            }
+                            task.resume()
+                            if isCancelled { task.cancel() }
+                        }
+                    }
+                }
+            }
+            for session in sessions { await session.settle() }
+            try app.recording.save()
+            let entries = try RecordedEntry.all(in: app.recording.file)
+            let seen = app.site.requests.count
+            let fromNetwork = entries.count {
+                $0.answer.answeredBy == .network
+                    || $0.answer.answeredBy == .file && $0.answer.times == 1
+                        && $0.response.status == 404
+            }
+            // A load that is cancelled may have reached the server.
+            let cancelled = entries.count { $0.answer.ended == "cancelled" }
+            #expect((fromNetwork...fromNetwork + cancelled).contains(seen), "\(fromNetwork) \(cancelled) \(seen)")
+            let files = entries.filter { $0.request.url.hasSuffix("/a.txt") }
+            let hits = files.filter { $0.answer.answeredBy == .file }.reduce(0) { $0 + $1.answer.times }
+            #expect(files.allSatisfy { $0.answer.answeredBy == .file || $0.answer.ended == "cancelled" })
+            #expect(hits + files.count { $0.answer.answeredBy != .file } <= 60)
+            #expect(app.recording.summary.requests == entries.reduce(0) { $0 + $1.answer.times })
+        }
+    }
+}
+
+extension URLSession {
+    /// A task that has loaded a request.
+    fileprivate func finishedTask(with request: URLRequest) async throws -> URLSessionDataTask {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let task = dataTask(with: request) { _, _, _ in end.finish() }
+        task.resume()
+        for await _ in ends {}
+        return task
+    }
+}

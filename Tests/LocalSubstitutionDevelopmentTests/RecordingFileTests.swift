@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+// On Apple's systems URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@testable import LocalSubstitutionCache
+@testable import LocalSubstitutionDevelopment
+
+@Suite("The file of a recording")
+struct RecordingFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private var file: URL { folder.url.appendingPathComponent("app.har") }
+
+    /// Records loads of an app, one after the other, and writes the file after each.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of manifest, file and recording.
+    ///   - count: The number of loads.
+    /// - Throws: What keeps the file from being written.
+    private static func record(in folder: URL, count: Int) throws {
+        final class Load: Sendable {}
+        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder)
+        let recording = try cache.record(to: folder.appendingPathComponent("app.har"))
+        for number in 0..<count {
+            let (load, url) = (Load(), URL(string: "https://example.com/\(number)"))
+            guard let url, let head = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:])
+            else { return }
+            let steps: [RequestStep] = [
+                .asked, .received(head), .receivedPart(Data(repeating: 97, count: number % 5000)), .ended(nil),
+            ]
+            for step in steps { cache.observer?.observe(step, of: URLRequest(url: url), by: load) }
+            try recording.save()
+        }
+    }
+
+    /// The entries of the file, of which each is whole.
+    private func count() throws -> Int {
+        let json = try JSONSerialization.jsonObject(with: Data(contentsOf: file))
+        let log = try #require((json as? [String: Any])?["log"] as? [String: Any])
+        return try #require(log["entries"] as? [[String: Any]]).count
+    }
+
+    @Test("Whoever reads it while it is written finds a whole version, and never an older one")
+    func reading() async throws {
+        let folder = folder.url
+        try Self.record(in: folder, count: 1)
+        let counts = try await onThread {
+            Thread { try? Self.record(in: folder, count: 300) }.start()
+            var counts: [Int] = []
+            while counts.last != 300 { counts.append(try count()) }
+            return counts
+        }
+        // The first is of the recording before.
+        let new = counts.drop { $0 == 1 }
+        #expect(zip(new, new.dropFirst()).allSatisfy { $0 <= $1 })
+    }
+
+    // iOS and its relatives start no processes.
+    #if os(macOS) || os(Linux)
+    @Test("After a process is killed at any moment, the file is whole", arguments: 0..<100)
+    func killed(number: Int) async throws {
+        let (path, milliseconds) = (folder.url.path, UInt32.random(in: 0..<40))
+        try Data().write(to: file)
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = path as String, milliseconds = milliseconds as UInt32] in
+            let folder = URL(fileURLWithPath: path)
+            try Self.record(in: folder, count: 1)
+            Thread {
+                usleep(1000 * milliseconds)
+                kill(getpid(), SIGKILL)
+            }.start()
+            while true { try Self.record(in: folder, count: 2000) }
+        }
+        _ = try count()
+        let left = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix(".app.har.") }
+        #expect(left.count <= 1)
+        // The next recording removes what was being written.
+        try Self.record(in: folder.url, count: 1)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: path).filter {
+                $0.hasSuffix("har") || $0.hasPrefix(".")
+            } == ["app.har"]
+        )
+    }
+
+    #endif
+}
