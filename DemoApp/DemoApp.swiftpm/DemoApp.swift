@@ -1,4 +1,5 @@
 import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
 import SwiftUI
 
 /// Shows three pictures of a site that does not exist, each loaded in several ways.
@@ -6,10 +7,18 @@ import SwiftUI
 struct DemoApp: App {
     /// The installed cache, or what was wrong with the manifest.
     private let cache: Result<LocalSubstitutionCache, ManifestError>
+    /// What the app asks for, in a file that Xcode's Devices window brings to the Mac; nil in an app that is shipped.
+    private let recording: Recording?
 
     init() {
         cache = Result { () throws(ManifestError) in try LocalSubstitutionCache(bundle: .module) }
         (try? cache.get())?.install()
+        // Nothing is recorded in an app that is shipped.
+        #if DEBUG
+        recording = try? cache.get().record(to: .documentsDirectory.appending(path: "app.har"))
+        #else
+        recording = nil
+        #endif
     }
 
     var body: some Scene {
@@ -23,6 +32,11 @@ struct DemoApp: App {
                         .toolbar {
                             NavigationLink("In a web view") {
                                 WebPicturePage(cache: cache).navigationTitle("A mirror")
+                            }
+                            if let recording {
+                                NavigationLink("Asked for") {
+                                    RecordingPage(recording: recording).navigationTitle("Asked for")
+                                }
                             }
                         }
                 }

@@ -29,6 +29,7 @@ let package = Package(
             name: "DemoApp",
             dependencies: [
                 .product(name: "LocalSubstitutionCache", package: library),
+                .product(name: "LocalSubstitutionDevelopment", package: library),
                 .product(name: "LocalSubstitutionWebViews", package: library),
             ],
             path: ".",

@@ -402,6 +402,43 @@ final class ForwardingTests: SchemeSuite {
         #expect(sites.other.requests.isEmpty)
     }
 
+    /// Writes down what is noted of requests, in order.
+    // Mutable state is only accessed inside the lock.
+    private final class Notes: RequestObserver, @unchecked Sendable {
+        private let lock = NSLock()
+        private var notes: [String] = []
+
+        var all: [String] { lock.withLock { notes } }
+
+        func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
+            let words =
+                switch step {
+                case .asked: "asked"
+                case .answered(let response, let count):
+                    "answered \((response as? HTTPURLResponse)?.statusCode ?? 0) \(count)"
+                case .ended: "ended"
+                default: "more"
+                }
+            let name = asker == nil ? "nobody" : asker is URLSessionTask ? "a task" : "a page"
+            lock.withLock { notes.append("\(request.url?.path ?? "") \(words), by \(name)") }
+        }
+    }
+
+    @Test("Whoever takes note hears of files, of what is forwarded, and of what is refused, under its own URL")
+    func notes() async throws {
+        let sites = try Sites(folder) { _, _ in .text("network") }
+        let notes = Notes()
+        sites.cache.observer = notes
+        for path in ["/mapped.css", "/page"] { _ = try await answer(sites, path) }
+        _ = try await answer(sites.server, request("substitution-https://unnamed.org/x", "GET"))
+        #expect(
+            notes.all == [
+                "/mapped.css answered 200 \(body.utf8.count), by nobody", "/page asked, by a task",
+                "/x asked, by a page", "/x ended, by a page",
+            ]
+        )
+    }
+
     @Test("A redirect to another named site takes no cookies along")
     func redirectedElsewhere() async throws {
         let other = try LoopbackServer { request in

@@ -50,8 +50,20 @@ struct RecordedLoad {
 
     /// Takes a step in.
     ///
+    /// - Parameters:
+    ///   - step: The step.
+    ///   - leftOut: The bytes that its part of a body lacks.
+    ///   - request: The request that it is noted for.
+    ///   - date: When it was noted.
+    ///   - largestBody: The length of the longest body that is kept.
     /// - Returns: The redirect that it was, if it was one.
-    mutating func note(_ step: RequestStep, of request: URLRequest, at date: Date, largestBody: Int) -> Redirect? {
+    mutating func note(
+        _ step: RequestStep,
+        leaving leftOut: Int = 0,
+        of request: URLRequest,
+        at date: Date,
+        largestBody: Int
+    ) -> Redirect? {
         isChanged = true
         switch step {
         case .asked:
@@ -64,8 +76,12 @@ struct RecordedLoad {
         case .redirected(let response, let next): return follow(response, to: next, at: date)
         case .receivedPart(let part):
             hasBody = true
-            byteCount += part.count
-            if let known = body, known.count + part.count <= largestBody { body?.append(part) } else { body = nil }
+            byteCount += part.count + leftOut
+            if leftOut == 0, let known = body, known.count + part.count <= largestBody {
+                body?.append(part)
+            } else {
+                body = nil
+            }
         case .stored(let response):
             hasBody = true
             (head, byteCount) = (response.response, response.data.count)

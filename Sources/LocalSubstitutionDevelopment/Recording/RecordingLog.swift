@@ -14,6 +14,8 @@ import FoundationNetworking
 final class RecordingLog: RequestObserver, @unchecked Sendable {
     private struct Note {
         let step: RequestStep
+        /// The bytes of a part that is not held.
+        let leftOut: Int
         let request: URLRequest
         let asker: (any AnyObject & Sendable)?
         let date = Date()
@@ -30,7 +32,13 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     private let lock = NSLock()
     private var notes: [Note] = []
+    /// The bytes of bodies in the notes.
+    private var heldBytes = 0
+    /// The number of notes that were not taken.
+    private var lost = 0
     private var isScheduled = false
+    /// Whether the notes are about to be taken before their time, as there are many.
+    private var isHurried = false
     private var lastTurn = DispatchTime(uptimeNanoseconds: 0)
 
     private let queue = DispatchQueue(label: "LocalSubstitutionCache.recording", qos: .utility)
@@ -55,13 +63,31 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
         lock.withLock {
-            notes.append(Note(step: step, request: request, asker: asker))
+            guard notes.count < Self.most.notes else {
+                lost += 1
+                return
+            }
+            var (step, leftOut) = (step, 0)
+            if case .receivedPart(let part) = step {
+                // A queue that cannot follow is told the length alone.
+                if heldBytes > Self.most.bytes { (step, leftOut) = (.receivedPart(Data()), part.count) }
+                heldBytes += part.count - leftOut
+            }
+            notes.append(Note(step: step, leftOut: leftOut, request: request, asker: asker))
             if !isScheduled { schedule() }
+            guard !isHurried, notes.count > Self.many.notes || heldBytes > Self.many.bytes else { return }
+            isHurried = true
+            queue.async { [self] in takeNotes() }
         }
     }
 
+    /// How much is held until the queue's next turn, and how much at most.
+    private static let (many, most) = ((notes: 4_000, bytes: 4 << 20), (notes: 100_000, bytes: 32 << 20))
+
     /// The pause between two versions of the file, and the shortest time in which notes are collected for one.
-    private static let pause = (between: DispatchTimeInterval.seconds(1), before: DispatchTimeInterval.milliseconds(50))
+    private static var pause: (between: DispatchTimeInterval, before: DispatchTimeInterval) {
+        (.seconds(1), .milliseconds(50))
+    }
 
     /// Called inside the lock.
     private func schedule() {
@@ -115,19 +141,19 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     /// Makes entries of what was noted, and looks which tasks have ended.
     private func takeNotes() {
-        let notes = lock.withLock {
-            defer { self.notes = [] }
-            return self.notes
+        let (notes, lost) = lock.withLock {
+            defer { (self.notes, self.lost, heldBytes, isHurried) = ([], 0, 0, false) }
+            return (self.notes, self.lost)
         }
-        // A task hands its answer to a cache at its end; whoever had ended before has nothing more to tell.
-        let before = loads.filter { $0.value.ending != nil }.keys
+        summing.left += lost
         for note in notes { take(note) }
         let now = Date()
         for key in loads.sorted(by: { $0.value.began < $1.value.began }).map(\.key) {
             if let redirect = loads[key]?.look(at: now) { record(redirect) }
             record(key)
         }
-        for key in before { loads[key] = nil }
+        // Soon after its end the answer of a task may still be handed to a cache.
+        loads = loads.filter { $0.value.ending.map { now.timeIntervalSince($0.date) < 1 } ?? true }
         for key in changedFiles { if let known = files[key] { write(known.entry, at: known.index) } }
         changedFiles = []
     }
@@ -149,7 +175,13 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             summing.requests += 1
         }
         let wasAnswered = loads[key]?.answer != nil
-        let redirect = loads[key]?.note(note.step, of: note.request, at: note.date, largestBody: options.largestBody)
+        let redirect = loads[key]?.note(
+            note.step,
+            leaving: note.leftOut,
+            of: note.request,
+            at: note.date,
+            largestBody: options.largestBody
+        )
         if let redirect { record(redirect) }
         // The cache and then the protocol may give the same answer to one task.
         guard !wasAnswered, let load = loads[key], let answer = load.answer, !load.needsEntry else { return }

@@ -29,6 +29,7 @@ open class URLProtocol: NSObject {
     }
 
     open class func canInit(with request: URLRequest) -> Bool { false }
+    open class func canInit(with task: URLSessionTask) -> Bool { task.currentRequest.map(canInit) ?? false }
     open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
     open func startLoading() {}
     open func stopLoading() {}

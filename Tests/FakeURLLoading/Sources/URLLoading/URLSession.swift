@@ -97,7 +97,7 @@ public final class URLSession: NSObject, @unchecked Sendable {
     func load(_ request: URLRequest, for task: URLSessionTask) -> any Load {
         var classes = (copied.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
         if self === URLSession.shared || Network.shared.asksRegisteredClasses { classes += URLProtocol.registered }
-        if let taker = classes.first(where: { $0.canInit(with: request) }) {
+        if let taker = classes.first(where: { $0.canInit(with: task) }) {
             return ProtocolLoad(taker, request, for: task)
         }
         return Exchange(request, for: task, waits: copied.waitsForConnectivity)
@@ -158,9 +158,9 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
 
     /// Loads a request for this task, instead of the one before.
     func begin(_ request: URLRequest) {
+        lock.withLock { values.request = request }
         let load = session.load(request, for: self)
         let isWanted = lock.withLock {
-            values.request = request
             self.load = load
             return values.state == .running
         }

@@ -12,7 +12,7 @@ import protocol LocalSubstitutionCache.URLSessionDataDelegate
 /// An app with an installed cache, whose manifest names `https://h/a` and, behind conditions, `https://h/late`.
 final class App: @unchecked Sendable {
     private let folder: URL
-    private let cache: LocalSubstitutionCache
+    let cache: LocalSubstitutionCache
     private let archive: OfflineArchive?
 
     init(archive: Bool = false) throws {
@@ -151,5 +151,31 @@ final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         note((error as? URLError).map { "error \($0.code.rawValue)" } ?? "end", task, isEnd: true)
+    }
+}
+
+/// Writes down what is noted of requests, in order.
+// Mutable state is only accessed inside the lock.
+final class Notes: RequestObserver, @unchecked Sendable {
+    private let lock = NSLock()
+    private var notes: [String] = []
+
+    var all: [String] { lock.withLock { notes } }
+
+    func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
+        let words =
+            switch step {
+            case .asked: "asked"
+            case .answered(_, let count): "answered with \(count)"
+            case .offered: "offered"
+            case .used: "used"
+            case .received(let response): "received \((response as? HTTPURLResponse)?.statusCode ?? 0)"
+            case .redirected(let response, let next): "\(response.statusCode) to \(next.url?.path ?? "")"
+            case .receivedPart(let part): "part of \(part.count)"
+            case .stored(let response): "stored \(response.data.count)"
+            case .ended: "ended"
+            }
+        let name = asker is URLSessionTask ? "" : " by nobody"
+        lock.withLock { notes.append("\(request.url?.path ?? ""): \(words)\(name)") }
     }
 }

@@ -181,6 +181,32 @@ struct AppleLoadingTests {
         #expect(Network.shared.asked.count == 2)
     }
 
+    @Test("Whoever takes note hears of each request of a session that asks the protocol", arguments: [false, true])
+    func notes(isShared: Bool) async throws {
+        let app = try App()
+        let notes = Notes()
+        app.cache.observer = notes
+        Network.shared.answer = { exchange in
+            switch exchange.request.url?.path {
+            case "/moved": exchange.redirect(to: "https://h/next")
+            case "/late": exchange.answer(404, "gone")
+            default: exchange.answer(200, "network")
+            }
+        }
+        for path in ["a", "page", "moved", "late"] {
+            let client = Client()
+            _ = try await client.events(of: "https://h/\(path)", in: isShared ? .shared : app.session(client))
+        }
+        // The network's own requests are another session's.
+        #expect(
+            notes.all == [
+                "/a: answered with 6", "/page: asked", "/moved: asked", "/next: asked", "/late: asked",
+                "/late: received 404", "/late: answered with 6",
+            ]
+        )
+        app.cache.observer = nil
+    }
+
     @Test("The app's answer to a challenge reaches the network")
     func challenge() async throws {
         let app = try App()

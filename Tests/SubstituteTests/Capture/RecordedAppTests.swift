@@ -1,0 +1,235 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LocalSubstitutionCache
+@testable import SubstituteKit
+
+/// What the tool says of a recording that an app has made.
+@Suite("Recordings of an app")
+struct RecordedAppTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for name in ["a.css", "b.css", "offline.html"] { try folder.write("0123456789", to: name) }
+        try folder.write(
+            """
+            {
+              "https://h/a.css": "a.css",
+              "https://h/b.css": "b.css",
+              "https://h/again.css": "b.css",
+              "https://h/page": { "file": "offline.html", "when": "offline" }
+            }
+            """,
+            to: "manifest.json"
+        )
+    }
+
+    /// Writes a recording, of which each line is a method, a URL, a status, `Cache-Control`, and the field of the
+    /// library.
+    private func record(_ entries: [(String, String, Int, String, String)]) throws {
+        let texts = entries.map { method, url, status, control, answer in
+            """
+            {"request":{"method":"\(method)","url":"\(url)","headers":[]},"response":{"status":\(status),"headers":[
+            {"name":"Cache-Control","value":"\(control)"},{"name":"Content-Type","value":"image/png"}],
+            "content":{"size":0}},"_substitution":{\(answer)}}
+            """
+        }
+        try folder.write("{\"log\":{\"entries\":[\(texts.joined(separator: ","))]}}", to: "app.har")
+    }
+
+    private func file(_ name: String, _ line: Int, times: Int, url: String = "") -> (
+        String, String, Int, String, String
+    ) {
+        let answer =
+            "\"answeredBy\":\"file\",\"file\":\"\(name)\",\"line\":\(line),\"times\":\(times),\"bytes\":\(10 * times)"
+        return ("GET", url.isEmpty ? "https://h/\(name)" : url, 200, "max-age=31536000", answer)
+    }
+
+    private func network(
+        _ url: String,
+        _ bytes: Int,
+        method: String = "GET",
+        status: Int = 200,
+        _ control: String = "",
+        more: String = ""
+    ) -> (String, String, Int, String, String) {
+        let answer = "\"answeredBy\":\"network\",\"bytes\":\(bytes),\"reason\":\"No entry names \(url).\"\(more)"
+        return (method, url, status, control, answer)
+    }
+
+    @Test("list --used says how often each URL was answered, and which files never were")
+    func list() async throws {
+        try record([
+            file("a.css", 2, times: 3), file("a.css", 2, times: 1, url: "http://127.0.0.1:1/a.css"),
+            network("https://h/b.css", 10),
+        ])
+        let result = await Tool.run(["list", "--used", "app.har"], in: folder.url)
+        #expect(
+            result.output == """
+                4 ×    https://h/a.css      a.css         text/css; charset=utf-8   10 bytes
+                never  https://h/b.css      b.css         text/css; charset=utf-8   10 bytes
+                never  https://h/again.css  b.css         text/css; charset=utf-8   10 bytes
+                never  https://h/page       offline.html  text/html; charset=utf-8  10 bytes  only when "offline"
+                4 URLs, 3 files, 30 bytes: 3 texts
+                1 file never used, 10 bytes: b.css
+
+                """
+        )
+        #expect(result.status == 0)
+        let limited = await Tool.run(["list", "-u", "app.har", "--unused-limit", "9"], in: folder.url)
+        #expect(limited.status == 1)
+        #expect(limited.output.hasSuffix("1 file never used, 10 bytes; that is more than --unused-limit: b.css\n"))
+        #expect(await Tool.run(["list", "-u", "app.har", "--unused-limit", "10"], in: folder.url).status == 0)
+        let json = await Tool.run(["list", "-u", "app.har", "--json"], in: folder.url).output
+        #expect(json.split(separator: "\n").map { $0.contains("\"times\":4") } == [true, false, false, false])
+    }
+
+    @Test("list --used counts what a browser's recording would have used")
+    func browser() async throws {
+        try folder.write(
+            """
+            {"log":{"entries":[{"request":{"url":"https://h/a.css"}},{"request":{"url":"https://h/a.css"}},
+            {"request":{"url":"https://h/page"}},{"request":{"url":"https://h/b.css","method":"POST"}}]}}
+            """,
+            to: "page.har"
+        )
+        let result = await Tool.run(["list", "--used", "page.har"], in: folder.url)
+        #expect(result.output.hasPrefix("2 ×    https://h/a.css"))
+        #expect(result.output.hasSuffix("1 file never used, 10 bytes: b.css\n"))
+    }
+
+    @Test("list refuses what it cannot use, with a sentence")
+    func mistakes() async throws {
+        try record([])
+        for (arguments, message) in [
+            (["--unused-limit", "9"], "--unused-limit needs --used, and a recording of the app"),
+            (["--used", "app.har", "--unused-limit", "many"], "\"many\" is no size; write it as 200kB or 1.5MB"),
+        ] {
+            let result = await Tool.run(["list"] + arguments, in: folder.url)
+            #expect(result.status == 2)
+            #expect(result.errors.contains(message), "\(result.errors)")
+        }
+        let missing = await Tool.run(["list", "--used", "missing.har"], in: folder.url)
+        #expect(missing.status == 1)
+        #expect(missing.errors.contains("\"missing.har\""), "\(missing.errors)")
+    }
+
+    @Test("explain orders what the network sent by what a file would save, and says what no file can answer")
+    func explain() async throws {
+        let personal = ",\"isPersonal\":true"
+        try record([
+            file("a.css", 2, times: 2), network("https://h/small.png", 100), network("https://h/small.png", 100),
+            network("https://h/big.png", 5000), network("https://h/kept.png", 50, "max-age=31536000, immutable"),
+            network("https://h/me.png", 9000, more: personal), network("https://h/news", 8000, "no-cache"),
+            network("https://h/api", 20, method: "POST"), network("https://h/gone", 20, status: 404),
+            network("https://h/signed.png?w=2&sig=masked", 70),
+            (
+                "GET", "https://h/page", 200, "",
+                "\"answeredBy\":\"network\",\"bytes\":1,\"line\":5,\"reason\":\"It waits.\""
+            ),
+            ("GET", "https://h/left", 0, "", "\"answeredBy\":\"nobody\",\"ended\":\"cancelled\""),
+        ])
+        let result = await Tool.run(["explain", "app.har"], in: folder.url)
+        #expect(
+            result.output == """
+                app.har: 13 requests, of which the app answered 2; 20 bytes not loaded
+
+                From the network, with the entries that would change it:
+                  1 × https://h/kept.png, 50 bytes, which its server promises to leave as it is
+                      No entry names https://h/kept.png.
+                      "https://h/kept.png": "h/kept.png"
+                  1 × https://h/big.png, 5.0 kB
+                      No entry names https://h/big.png.
+                      "https://h/big.png": "h/big.png"
+                  2 × https://h/small.png, 200 bytes
+                      No entry names https://h/small.png.
+                      "https://h/small.png": "h/small.png"
+                  1 × https://h/signed.png?w=2&sig=masked, 70 bytes
+                      No entry names https://h/signed.png?w=2&sig=masked.
+                      "https://h/signed.png?w=2": { "file": "h/signed.png", "ignoreQuery": ["sig"] }
+
+                From the network, and not for files:
+                  1 × https://h/me.png, 9.0 kB
+                      it may be for one person: No entry names https://h/me.png.
+                  1 × https://h/news, 8.0 kB
+                      its server wants to be asked each time: No entry names https://h/news.
+                  1 × POST https://h/api, 20 bytes
+                      only GET and HEAD are answered with files: No entry names https://h/api.
+                  1 × https://h/gone, 20 bytes
+                      the server said 404: No entry names https://h/gone.
+                  1 × https://h/page, 1 byte
+                      an entry names it, and asks the network first: It waits.
+
+                """
+        )
+        let json = await Tool.run(["explain", "--json", "app.har"], in: folder.url).output.split(separator: "\n")
+        #expect(json.count == 9)
+        #expect(json.first?.contains("\"entry\":\"\\\"https://h/kept.png\\\": \\\"h/kept.png\\\"\"") == true, "\(json)")
+        let required = await Tool.run(["explain", "--require", "app.har"], in: folder.url)
+        #expect(required.status == 1)
+    }
+
+    @Test("Numbers and texts of a hostile recording do no harm")
+    func hostile() async throws {
+        try record([
+            (
+                "GET", "https://h/a.css", 200, "max-age=99999999999999999999999",
+                "\"answeredBy\":\"file\",\"times\":1e300"
+            ),
+            ("GET", "https://h/a.css", 200, "", "\"answeredBy\":\"file\",\"file\":\"a.css\",\"times\":900000000000000"),
+            ("GET", "https://h/a.css", 200, "", "\"answeredBy\":\"file\",\"file\":\"a.css\",\"times\":-7,\"bytes\":-1"),
+            ("GET", "https://h/\\u001b[2Jx", 200, "", "\"answeredBy\":\"network\",\"reason\":\"\\u001b[2J\\u202e\""),
+            (
+                "GET", "https://h/b", 200, "",
+                "\"answeredBy\":\"network\",\"bytes\":900000000000000,\"times\":900000000000000"
+            ),
+            ("GET", "https://h/b", 200, "", "\"answeredBy\":\"devil\""), ("GET", "", 200, "", "\"answeredBy\":7"),
+        ])
+        for arguments in [["explain", "app.har"], ["list", "--used", "app.har"], ["import", "--dry-run", "app.har"]] {
+            let result = await Tool.run(arguments, in: folder.url)
+            #expect(!result.output.contains("\u{1B}"))
+            #expect(!result.output.contains("\u{202E}"))
+            #expect(result.status == 0, "\(result.errors)")
+        }
+    }
+
+    @Test("import takes what the network sent, and says why it leaves the rest")
+    func importing() async throws {
+        let body = Data("GIF89a".utf8).base64EncodedString()
+        func entry(_ url: String, _ answer: String) -> String {
+            """
+            {"request":{"method":"GET","url":"\(url)"},"response":{"status":200,"headers":[{"name":"Content-Type",
+            "value":"image/gif"}],"content":{"size":6,"encoding":"base64","text":"\(body)"}},"_substitution":{\(answer)}}
+            """
+        }
+        let entries = [
+            entry("https://h/new.gif", "\"answeredBy\":\"network\""),
+            entry("https://h/a.css", "\"answeredBy\":\"file\""),
+            entry("https://h/b.gif?sig=masked", "\"answeredBy\":\"network\""),
+            entry("https://h/me.gif", "\"answeredBy\":\"network\",\"isPersonal\":true"),
+        ]
+        try folder.write("{\"log\":{\"entries\":[\(entries.joined(separator: ","))]}}", to: "app.har")
+        let result = await Tool.run(["import", "app.har"], in: folder.url)
+        #expect(
+            result.output == """
+                Left out:
+                  1 https://h/a.css: the app answered it with what it has
+                  1 https://h/b.gif?sig=masked: its address holds what may be a secret, which was not recorded
+                  1 https://h/me.gif: it may be for one person
+                1 entry with 6 bytes, 3 left out
+
+                """
+        )
+    }
+
+    @Test("The preview says of each card how often it was used")
+    func preview() async throws {
+        try record([file("a.css", 2, times: 3), file("b.css", 3, times: 1)])
+        let page = await Tool.run(["preview", "--used", "app.har"], in: folder.url).output
+        #expect(page.components(separatedBy: "<span>used 3 times</span>").count == 2)
+        #expect(page.components(separatedBy: "<span>used once</span>").count == 2)
+        #expect(page.components(separatedBy: "<span>never used</span>").count == 3)
+    }
+}
