@@ -14,7 +14,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                .product(name: "LocalSubstitutionCache", package: library), "BenchmarkServer",
+                .product(name: "LocalSubstitutionCache", package: library),
+                .product(name: "LocalSubstitutionDevelopment", package: library), "BenchmarkServer",
             ]
         ),
         .executableTarget(

@@ -51,9 +51,9 @@ struct Demo {
     }
 
     /// What the command line asks for; nil for the help.
-    private static func options() throws(UsageError) -> (mode: Mode, serves: Bool, folder: URL?, recording: URL?)? {
+    private static func options() throws(UsageError) -> (mode: Mode, serves: Bool, folder: URL?, recording: String?)? {
         var (mode, serves) = (Mode.online, false)
-        var (folder, recording): (URL?, URL?)
+        var (folder, recording): (URL?, String?)
         var words = CommandLine.arguments.dropFirst()
         while let word = words.popFirst() {
             switch word {
@@ -61,7 +61,7 @@ struct Demo {
                 serves = true
             case "--record" where !serves:
                 guard let path = words.popFirst() else { throw UsageError(message: "--record needs a file") }
-                recording = URL(fileURLWithPath: path)
+                recording = path
             case "--serve", "--record":
                 throw UsageError(message: "only one of --record and --serve can be done")
             case "--folder":
@@ -113,7 +113,7 @@ struct Demo {
         )
     }
 
-    private static func show(_ site: Site, _ mode: Mode, recordingTo file: URL?) async throws {
+    private static func show(_ site: Site, _ mode: Mode, recordingTo name: String?) async throws {
         defer { site.server.stop() }
         let cache = try makeCache(for: site)
         if mode == .offline { site.server.stop() }
@@ -123,7 +123,7 @@ struct Demo {
         let requestsBefore = report(before, site)
 
         cache.install()
-        let recording = try file.map { try cache.record(to: $0) }
+        let recording = try name.map { try cache.record(to: URL(fileURLWithPath: $0)) }
         say("\nThe same with URLSession.shared, after cache.install():\n")
         let after = try await Load.page(site.page, in: .shared)
         let requestsAfter = report(after, site)
@@ -157,20 +157,21 @@ struct Demo {
                 "\nThe tide was asked for, and after the \(status) answered with the file that the manifest names for it."
             )
         }
-        if let recording { try report(recording) }
+        if let recording { try report(recording, in: name) }
     }
 
     /// Ends a recording, and prints what is in it and what reads it.
-    private static func report(_ recording: Recording) throws {
+    private static func report(_ recording: Recording, in name: String?) throws {
+        let name = name ?? ""
         try recording.stop()
         say(
             """
 
-            Recorded in \(recording.file.path):
+            Recorded in \(name):
             \(recording.summary)
 
-              swift run substitute list --used \(recording.file.path) Resources/Substitutions
-              swift run substitute explain Resources/Substitutions \(recording.file.path)
+              swift run substitute list --used \(name) Resources/Substitutions
+              swift run substitute explain Resources/Substitutions \(name)
             """
         )
     }

@@ -16,6 +16,7 @@ struct DocumentationTests {
         "README.md", "\(catalog)/LocalSubstitutionCache.md", "\(catalog)/GuideForDesigners.md",
         "\(catalog)/WhenTheCacheIsAsked.md", "\(catalog)/Platforms.md", "\(catalog)/ManifestReference.md",
         "\(catalog)/QuestionsAndAnswers.md", "\(catalog)/TestingYourApp.md",
+        "\(catalog)/RecordingAnApp.md",
     ]
 
     /// The blocks of code of one language.
@@ -52,7 +53,7 @@ struct DocumentationTests {
         let manifests = try blocks(of: "json", in: page)
         #expect(
             !manifests.isEmpty
-                || ["Cache.md", "Asked.md", "Platforms.md", "Answers.md", "App.md"].contains(where: page.hasSuffix)
+                || ["Cache.md", "Asked.md", "Platforms.md", "Answers.md", "App.md", "AnApp.md"].contains(where: page.hasSuffix)
         )
         for manifest in manifests {
             #expect(

@@ -1,5 +1,6 @@
 import Foundation
 import LocalSubstitutionCache
+import LocalSubstitutionDevelopment
 import BenchmarkServer
 
 // On Apple's systems URL loading is part of Foundation.
@@ -51,6 +52,26 @@ struct Sessions {
                 contender("protocol", throughProtocol, urls),
                 against: baselines(1.3)
             )
+            + stopwatch.rows(
+                "data task, through the protocol, recorded",
+                recorded(cache, to: fixture.folder.appendingPathComponent("app.har"), throughProtocol, urls),
+                against: [(contender("not recorded", throughProtocol, urls), .atMost(1.5))]
+            )
+    }
+
+    /// Records the loads, and writes the file at the end of each batch.
+    private func recorded(
+        _ cache: LocalSubstitutionCache,
+        to file: URL,
+        _ configuration: URLSessionConfiguration,
+        _ urls: [URL]
+    ) -> Contender {
+        let plain = contender("recorded", configuration, urls)
+        return Contender(plain.name, count: plain.count) {
+            let recording = try? cache.record(to: file)
+            plain.run()
+            try? recording?.stop()
+        }
     }
 
     private func contender(_ name: String, _ configuration: URLSessionConfiguration, _ urls: [URL]) -> Contender {

@@ -15,7 +15,7 @@ struct RecordedTraffic {
         fileprivate(set) var byteCount = 0
         /// What the app said, as a sentence.
         fileprivate(set) var reason = ""
-        /// Why no file can answer, as a sentence without its full stop; nil for a URL that a file can answer.
+        /// Why no file can answer, or why the entry's did not, in words; nil for a URL that a file can answer.
         fileprivate(set) var refusal: String?
         /// Whether the server promises that the answer stays what it is for a week or more.
         fileprivate(set) var staysTheSame = false
@@ -72,7 +72,7 @@ extension RecordedTraffic.Item {
     }
 
     private static func refusal(_ exchange: HARFile.Exchange, _ answer: RecordedAnswer) -> String? {
-        if answer.line != nil { return "an entry names it, and asks the network first" }
+        if answer.line != nil { return answer.reason ?? "an entry names it, and asks the network first" }
         if exchange.method != "GET" && exchange.method != "HEAD" { return "only GET and HEAD are answered with files" }
         if answer.isPersonal == true || exchange.isAuthorized || exchange.isPersonal {
             return "it may be for one person"

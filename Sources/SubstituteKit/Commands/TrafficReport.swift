@@ -27,7 +27,7 @@ struct TrafficReport {
         if !traffic.others.isEmpty { console.print("\nFrom the network, and not for files:") }
         for item in traffic.others {
             console.print(Self.line(item))
-            console.print("      \(item.refusal ?? ""): \(visible(item.reason))")
+            console.print("      \(visible(item.refusal ?? ""))")
         }
     }
 
@@ -54,7 +54,7 @@ struct TrafficReport {
                 times: item.times,
                 bytes: item.byteCount,
                 reason: visible(item.reason),
-                refusal: item.refusal,
+                refusal: item.refusal.map { visible($0) },
                 entry: item.entry(&names)
             )
             console.print(try JSONLine.encode(line))

@@ -152,15 +152,15 @@ struct RecordedAppTests {
 
                 From the network, and not for files:
                   1 × https://h/me.png, 9.0 kB
-                      it may be for one person: No entry names https://h/me.png.
+                      it may be for one person
                   1 × https://h/news, 8.0 kB
-                      its server wants to be asked each time: No entry names https://h/news.
+                      its server wants to be asked each time
                   1 × POST https://h/api, 20 bytes
-                      only GET and HEAD are answered with files: No entry names https://h/api.
+                      only GET and HEAD are answered with files
                   1 × https://h/gone, 20 bytes
-                      the server said 404: No entry names https://h/gone.
+                      the server said 404
                   1 × https://h/page, 1 byte
-                      an entry names it, and asks the network first: It waits.
+                      It waits.
 
                 """
         )
@@ -194,6 +194,27 @@ struct RecordedAppTests {
             #expect(result.status == 0, "\(result.errors)")
         }
     }
+
+    // iOS and its relatives start no processes.
+    #if os(macOS) || os(Linux)
+    @Test("The article shows what the tool prints of the Demo's recording")
+    func article() async throws {
+        let demo = Tool.url.deletingLastPathComponent().appendingPathComponent("Demo")
+        let shown = try await (Program.run(demo.path, ["--record", "app.har"], in: folder.url)).output
+        #expect(shown.contains("Recorded in app.har:\n9 requests, 8 answered by the app, "), "\(shown)")
+        let manifest = Repository.folder.appendingPathComponent("Resources/Substitutions").path
+        let recording = folder.url.appendingPathComponent("app.har").path
+        let page = Repository.folder.appendingPathComponent(
+            "Sources/LocalSubstitutionCache/LocalSubstitutionCache.docc/RecordingAnApp.md"
+        )
+        let article = try String(contentsOf: page, encoding: .utf8)
+        for arguments in [["list", "--used", recording, manifest], ["explain", manifest, recording]] {
+            let output = await Tool.run(arguments, in: folder.url).output.replacing(recording, with: "app.har")
+                .replacing(/127\.0\.0\.1:\d+/, with: "127.0.0.1:8080")
+            #expect(article.contains("```text\n\(output)```"), "\(output)")
+        }
+    }
+    #endif
 
     @Test("import takes what the network sent, and says why it leaves the rest")
     func importing() async throws {

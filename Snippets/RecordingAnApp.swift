@@ -1,0 +1,24 @@
+import Foundation
+import LocalSubstitutionCache
+
+// snippet.record
+#if DEBUG
+import LocalSubstitutionDevelopment
+
+/// Records what the app asks for, beside this file of the project.
+func record(with cache: LocalSubstitutionCache) throws -> Recording {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    return try cache.record(to: folder.appendingPathComponent("app.har"))
+}
+#endif
+// snippet.end
+
+#if DEBUG
+// snippet.screen
+/// The text of a debug screen.
+func text(of recording: Recording) -> String {
+    let summary = recording.summary
+    return "\(summary.fromFiles) of \(summary.requests) requests were answered by the app.\n\n\(summary)"
+}
+// snippet.end
+#endif
