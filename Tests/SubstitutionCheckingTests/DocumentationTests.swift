@@ -53,7 +53,9 @@ struct DocumentationTests {
         let manifests = try blocks(of: "json", in: page)
         #expect(
             !manifests.isEmpty
-                || ["Cache.md", "Asked.md", "Platforms.md", "Answers.md", "App.md", "AnApp.md"].contains(where: page.hasSuffix)
+                || ["Cache.md", "Asked.md", "Platforms.md", "Answers.md", "App.md", "AnApp.md"].contains(
+                    where: page.hasSuffix
+                )
         )
         for manifest in manifests {
             #expect(
