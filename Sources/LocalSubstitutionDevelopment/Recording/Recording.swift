@@ -69,8 +69,8 @@ extension LocalSubstitutionCache {
     /// that may hold secrets, user information, and parameters of a query that look like tokens are left out; bodies of
     /// answers that may be for one person, too.
     ///
-    /// A recording goes on as long as the cache lives, or until ``Recording/stop()`` or the next one. Cost: for each
-    /// request well below a tenth of what it takes to load a file; for each version of the file, its size.
+    /// A recording goes on as long as the cache lives, or until `Recording.stop()` or the next one. Cost: for each
+    /// request about a fifth of what a file takes to answer a task; for each version of the file, its size.
     ///
     /// - Parameters:
     ///   - file: The file, below a folder that exists.
