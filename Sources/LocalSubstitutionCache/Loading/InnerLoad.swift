@@ -165,6 +165,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         let outcome = Outcome(response)
         // An interim response, such as 103, is not the answer (RFC 9110 §15.2).
         if let status = outcome?.status, (100..<200).contains(status) { return }
+        guard stage != .ended else { return }
         observed?.note(.received(response))
         if stage == .undecided {
             if let answer = outcome.flatMap({ fallback?.answer(after: $0) }) { return self.answer(answer) }
@@ -174,6 +175,8 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     }
 
     func didReceive(_ data: Data) {
+        // The network may send a part after a file has answered, until its load is cancelled.
+        guard stage != .ended else { return }
         observed?.note(.receivedPart(data))
         if stage == .answering {
             let mayBeKept = incoming?.hasRoom(for: data.count) ?? false

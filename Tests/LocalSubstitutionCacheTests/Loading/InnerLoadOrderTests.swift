@@ -18,6 +18,7 @@ struct InnerLoadOrderTests {
     private let client = RecordingClient()
     private let owner: SubstitutionProtocol
     private let load: InnerLoad
+    private let fallback: Fallback?
     private let url: URL
     /// Stands for the task that the network's events are about.
     private let task: URLSessionDataTask
@@ -33,7 +34,7 @@ struct InnerLoadOrderTests {
         )
         guard case .afterNetwork(let match) = cache.verdict(on: request) else { throw CancellationError() }
         let installation = Installation(cache: cache, archive: nil, insteadOf: .shared)
-        let fallback = Fallback(.file(match), for: request, since: 0, installation)
+        fallback = Fallback(.file(match), for: request, since: 0, installation)
         owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
         load = InnerLoad(for: owner, fallback, in: .silent, of: nil)
         task = URLSession(configuration: .ephemeral).dataTask(with: request)
@@ -128,6 +129,33 @@ struct InnerLoadOrderTests {
         load.didComplete(task, nil)
         load.start()
         #expect(client.events == [.head(200), .data("file"), .end])
+    }
+
+    /// Counts the network's events that a recording would hold.
+    // Mutable state is only accessed inside the lock.
+    private final class NetworkEvents: RequestObserver, @unchecked Sendable {
+        private let lock = NSLock()
+        private var events = 0
+
+        var count: Int { lock.withLock { events } }
+
+        func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
+            switch step {
+            case .received, .receivedPart: lock.withLock { events += 1 }
+            default: break
+            }
+        }
+    }
+
+    @Test("A recording holds the network's head, and nothing that arrives after the file has answered")
+    func recordedAfterAnswer() throws {
+        let events = NetworkEvents()
+        let load = InnerLoad(for: owner, fallback, in: .silent, of: nil, ObservedLoad(owner.request, of: task, events))
+        load.start()
+        load.didReceive(try head(503))
+        load.didReceive(data("network"))
+        load.didReceive(try head(503))
+        #expect(events.count == 1)
     }
 
     @Test("No connection before a head is a reason for the file, and after one it is the network's end")

@@ -124,7 +124,8 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     private let session: URLSession
     private let lock = NSLock()
     private var load: (any Load)?
-    private var values: (state: State, request: URLRequest?, response: URLResponse?, error: (any Error)?)
+    private typealias Values = (state: State, request: URLRequest?, response: URLResponse?, error: (any Error)?)
+    private var values: Values
 
     fileprivate init(_ request: URLRequest, in session: URLSession) {
         (originalRequest, self.session) = (request, session)
@@ -171,20 +172,31 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         delegate ?? session.delegate as? any URLSessionTaskDelegate
     }
 
-    // What a load still says of a task that has ended reaches nobody.
     func receive(_ response: URLResponse) {
-        guard state == .running, let task = self as? URLSessionDataTask else { return }
-        lock.withLock { values.response = response }
-        session.delegateQueue.addOperation { [session, taskDelegate] in
-            (taskDelegate as? any URLSessionDataDelegate)?
-                .urlSession(session, dataTask: task, didReceive: response) { _ in }
+        enqueueWhileRunning({ $0.response = response }) { session, task, delegate in
+            delegate?.urlSession(session, dataTask: task, didReceive: response) { _ in }
         }
     }
 
     func receive(_ data: Data) {
-        guard state == .running, let task = self as? URLSessionDataTask else { return }
-        session.delegateQueue.addOperation { [session, taskDelegate] in
-            (taskDelegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: data)
+        enqueueWhileRunning { session, task, delegate in
+            delegate?.urlSession(session, dataTask: task, didReceive: data)
+        }
+    }
+
+    /// Calls the delegate on its queue, unless the task has ended.
+    ///
+    /// The lock is held until the call is in the queue: no call follows the end of the task.
+    private func enqueueWhileRunning(
+        _ change: (inout Values) -> Void = { _ in },
+        _ call: @escaping @Sendable (URLSession, URLSessionDataTask, (any URLSessionDataDelegate)?) -> Void
+    ) {
+        lock.withLock {
+            guard values.state == .running, let task = self as? URLSessionDataTask else { return }
+            change(&values)
+            session.delegateQueue.addOperation { [session, taskDelegate] in
+                call(session, task, taskDelegate as? any URLSessionDataDelegate)
+            }
         }
     }
 
@@ -217,13 +229,12 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     }
 
     func complete(_ error: (any Error)?) {
-        let isFirst = lock.withLock { () -> Bool in
-            defer { (values.state, values.error) = (.completed, error) }
-            return values.state != .completed
-        }
-        guard isFirst else { return }
-        session.delegateQueue.addOperation { [self, session, taskDelegate] in
-            taskDelegate?.urlSession(session, task: self, didCompleteWithError: error)
+        lock.withLock {
+            guard values.state != .completed else { return }
+            (values.state, values.error) = (.completed, error)
+            session.delegateQueue.addOperation { [self, session, taskDelegate] in
+                taskDelegate?.urlSession(session, task: self, didCompleteWithError: error)
+            }
         }
     }
 }
