@@ -21,7 +21,7 @@ enum VerifyCommand {
             and how much of the page's picture differs. Caches are off, and service workers are left out.
 
             Counted are the page's GET requests over http and https, its own included, after redirects. Two pixels differ
-            when one of their colours does so by more than a sixteenth.
+            when red, green or blue does so by more than 4 of 255.
 
             \(Command.aboutManifest)
 

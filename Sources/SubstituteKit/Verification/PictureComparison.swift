@@ -1,7 +1,7 @@
 import Foundation
 import SubstituteCheckKit
 
-/// In what two pictures of a page differ.
+/// The difference between two pictures of a page.
 struct PictureComparison: Decodable, Sendable {
     /// A rectangle in which pixels differ, in CSS pixels.
     struct Place: Codable, Sendable {
@@ -11,38 +11,38 @@ struct PictureComparison: Decodable, Sendable {
         let height: Int
     }
 
-    /// In pixels.
+    /// The width of the larger picture, in pixels.
     let width: Int
-    /// In pixels.
+    /// The height of the larger picture, in pixels.
     let height: Int
     /// The number of pixels that differ.
     let count: Int
-    /// Their places, beginning with the one that has the most of them; ten at most.
+    /// The rectangles with the most differing pixels, the one with most first; at most ten.
     let places: [Place]
-    /// The second picture, pale, with what differs in red, as PNG in base64.
+    /// The second picture, faded, with differing pixels in red, as PNG in base64.
     var picture: String
 
-    /// The part that differs, from 0 to 1.
+    /// The share of the pixels that differ, from 0 to 1.
     var share: Double { Double(count) / max(1, Double(width) * Double(height)) }
 
-    /// The part, as people write it: never 0 for what is more than nothing.
+    /// The share as a percentage with at most two decimals; never 0 if any pixel differs.
     var percentage: String {
         let percent = share * 100
         if count > 0, percent < 0.01 { return "less than 0.01 %" }
         return percent.formatted(.number.precision(.fractionLength(0...2)).locale(Locale(identifier: "en"))) + " %"
     }
 
-    /// Compares two pictures in a page of a browser, which has all that is needed to read them.
+    /// Compares two pictures in a browser page, because a browser can decode them.
     ///
     /// - Parameters:
     ///   - first: PNG in base64.
     ///   - second: PNG in base64.
-    ///   - scale: Pixels for each CSS pixel.
-    ///   - browser: Its page is left for an empty one.
-    /// - Throws: ``ToolError`` when the browser does not answer.
+    ///   - scale: The number of pixels per CSS pixel.
+    ///   - browser: The browser to use; an empty page replaces its current one.
+    /// - Throws: ``ToolError`` if the browser does not respond.
     init(_ first: String, _ second: String, scale: Double, in browser: Browser) async throws {
         try await browser.load("about:blank")
-        // A message has at most 100 MB.
+        // A DevTools message holds at most 100 MB, so the pictures are sent in parts.
         for (name, picture) in [("first", first), ("second", second)] {
             try await browser.evaluate("globalThis.\(name) = ''")
             var rest = picture[...]
@@ -56,7 +56,10 @@ struct PictureComparison: Decodable, Sendable {
 
     private static let partLength = 32_000_000
 
-    /// A pixel differs when one of its colours does so by more than a sixteenth: less is seen by nobody.
+    /// A pixel differs if one of its channels does so by more than 4 of 255.
+    ///
+    /// One browser draws the same page twice with equal pixels; a graphics processor may round differently. A large
+    /// area whose colour changes by 5 is visible.
     private static let comparison = """
         async (first, second, scale) => {
           const read = async data => {
@@ -82,11 +85,11 @@ struct PictureComparison: Decodable, Sendable {
           // Neighbouring cells that hold a difference are one place.
           const side = 16, columns = Math.ceil(width / side), rows = Math.ceil(height / side);
           const cells = new Uint32Array(columns * rows);
+          const isApart = at => Math.abs(one[at] - two[at]) > 4;
           let count = 0;
           for (let y = 0, at = 0; y < height; y++) {
             for (let x = 0; x < width; x++, at += 4) {
-              const differs = Math.abs(one[at] - two[at]) > 16 || Math.abs(one[at + 1] - two[at + 1]) > 16
-                || Math.abs(one[at + 2] - two[at + 2]) > 16 || Math.abs(one[at + 3] - two[at + 3]) > 16;
+              const differs = isApart(at) || isApart(at + 1) || isApart(at + 2) || isApart(at + 3);
               if (differs) {
                 count++;
                 cells[Math.floor(y / side) * columns + Math.floor(x / side)]++;

@@ -122,6 +122,14 @@ struct VerifyTests {
         #expect(taken.status == 1 && taken.errors.contains("\".\" holds \""), "\(taken)")
     }
 
+    @Test("A pale background that changes is a difference of the picture", .startsChromium)
+    func paleColour() async throws {
+        site.set("/site.css", "text/css", Data("body { background: #fbf9f5 }".utf8))
+        try site.folder.write("body { background: #ffeeee }", to: "site.css")
+        let result = try await site.run("verify", "--allow-changed", site.url)
+        #expect(result.status == 1 && result.output.contains(" % differs, at 0,0 ("), "\(result)")
+    }
+
     @Test("What fails or is complained of only with the files is told", .startsChromium)
     func onlyWithFiles() async throws {
         try site.folder.write("number.of.nothing(); fetch('/more.json');", to: "site.js")
