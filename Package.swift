@@ -70,7 +70,7 @@ let package = Package(
         ),
         .testTarget(
             name: "LocalSubstitutionCacheTests",
-            // One cache can be installed at a time, so what records an installed one is tested here, too.
+            // Only one cache can be installed at a time, so recordings of the installed one are tested here, too.
             dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "TestSupport"],
             resources: [.copy("../../Resources/Substitutions"), .copy("Fixtures")]
         ),

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package at a path is known by the name of its folder, whatever that is in a clone.
+// A package at a path is known by the name of its folder, which can be any name in a clone.
 let library = Context.packageDirectory.split(separator: "/").dropLast().last.map(String.init) ?? ""
 
 let package = Package(
@@ -9,7 +9,7 @@ let package = Package(
     platforms: [.macOS(.v13)],
     dependencies: [.package(path: "..")],
     targets: [
-        // A link: the server is no product of the library, whose target has the other name.
+        // A symbolic link to the server, which is not a product of the library. The library's target has another name.
         .target(name: "BenchmarkServer"),
         .executableTarget(
             name: "Benchmarks",

@@ -8,7 +8,7 @@ import LoopbackServer
 import FoundationNetworking
 #endif
 
-/// Shows the main job of the library against a server on this machine.
+/// Shows the library's main task with a server on this machine.
 @main
 struct Demo {
     static let help = """
@@ -50,7 +50,7 @@ struct Demo {
         }
     }
 
-    /// What the command line asks for; nil for the help.
+    /// Parses the command line; returns nil if it asks for the help.
     private static func options() throws(UsageError) -> (mode: Mode, serves: Bool, folder: URL?, recording: String?)? {
         var (mode, serves) = (Mode.online, false)
         var (folder, recording): (URL?, String?)
@@ -90,21 +90,21 @@ struct Demo {
         let message: String
     }
 
-    /// What the site does.
+    /// The behaviour of the site.
     private enum Mode: Equatable {
         case online
         case offline
-        /// It answers the picture that changes with this status.
+        /// The site answers the request for the changing picture with this status.
         case refusing(Int)
 
-        /// With what it answers the picture that changes, instead of the picture.
+        /// The status that the site sends instead of the changing picture.
         var status: Int? {
             if case .refusing(let status) = self { return status }
             return nil
         }
     }
 
-    /// Makes the cache of the sample manifest.
+    /// Creates the cache of the sample manifest.
     private static func makeCache(for site: Site, reading: ReadingMode = .mapped) throws -> LocalSubstitutionCache {
         try LocalSubstitutionCache(
             manifestData: Data(site.manifest().utf8),
@@ -160,7 +160,7 @@ struct Demo {
         if let recording { try report(recording, in: name) }
     }
 
-    /// Ends a recording, and prints what is in it and what reads it.
+    /// Ends a recording, and prints its summary and the commands that read it.
     private static func report(_ recording: Recording, in name: String?) throws {
         let name = name ?? ""
         try recording.stop()
@@ -176,7 +176,7 @@ struct Demo {
         )
     }
 
-    /// Loads without the library, which fails when there is no connection.
+    /// Loads the page without the library, which fails if there is no connection.
     private static func loadWithout(_ site: Site, _ mode: Mode) async throws -> [Load] {
         do {
             return try await Load.page(site.page, in: URLSession(configuration: .ephemeral))
@@ -186,7 +186,7 @@ struct Demo {
         }
     }
 
-    /// Prints what was loaded and what reached the server; returns the latter.
+    /// Prints the loads and the requests that reached the server; returns these requests.
     private static func report(_ loads: [Load], _ site: Site) -> [String] {
         let requests = site.server.requests.map(\.target)
         site.server.forgetRequests()
@@ -195,7 +195,7 @@ struct Demo {
         return requests
     }
 
-    /// Whether a substituted resource has the bytes of its file.
+    /// False if a substituted resource does not have the bytes of its file.
     private static func isIntact(_ load: Load, _ site: Site) -> Bool {
         guard load.answerer != "network" else { return true }
         let path = load.url.path.hasSuffix("/") || load.url.path.isEmpty ? "index.html" : load.url.path
@@ -203,7 +203,7 @@ struct Demo {
     }
 
     private static func serve(_ site: Site, _ mode: Mode) async throws {
-        // What is being edited is copied: a mapped file that is written in place ends the process.
+        // Copy files that are being edited: if a mapped file is written in place, SIGBUS kills the process.
         let cache = try makeCache(for: site, reading: .copied)
         cache.install()
         try cache.reloadWhenChanged { outcome in
@@ -232,7 +232,7 @@ struct Demo {
         }
     }
 
-    /// The signals that ask the process to end, such as that of Control-C.
+    /// The signals that ask the process to end, such as Control-C.
     private static func interruptions() -> AsyncStream<Int32> {
         AsyncStream { continuation in
             // Any thread may cancel a source, but Dispatch on Linux does not declare it Sendable.
@@ -245,7 +245,7 @@ struct Demo {
         }
     }
 
-    // Written at once, also into a pipe.
+    // Text is written at once, even into a pipe.
     private static func say(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }

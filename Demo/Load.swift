@@ -32,7 +32,7 @@ struct Load {
         return loads
     }
 
-    /// The values of `src` and `href`, each once, in their order.
+    /// Returns the values of `src` and `href` in the order of the page, each once.
     private static func references(in page: Data) -> [String] {
         let html = String(decoding: page, as: UTF8.self)
         var references: [String] = []
@@ -42,7 +42,7 @@ struct Load {
         return references
     }
 
-    /// Who answered, as the head says.
+    /// The source of the response, according to its header fields.
     var answerer: String {
         let words = (response.value(forHTTPHeaderField: "Cache-Status") ?? "").components(separatedBy: "; ")
         guard words[0] == "LocalSubstitutionCache" else { return "network" }
@@ -51,7 +51,7 @@ struct Load {
         return "bundle, " + (status.map { "after \($0)" } ?? "offline")
     }
 
-    /// Path and query.
+    /// The path and the query.
     var resource: String {
         url.path + (url.path.isEmpty ? "/" : "") + (url.query.map { "?\($0)" } ?? "")
     }
@@ -67,7 +67,7 @@ struct Load {
 
     static let header = ["resource", "answered by", "status", "media type", "bytes", "time"]
 
-    /// The rows under their header; numbers to the right.
+    /// Returns the rows below their header, with numbers aligned to the right.
     static func table(_ loads: [Load]) -> String {
         let rows = [header] + loads.map(\.row)
         let widths = header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }

@@ -6,9 +6,9 @@ import LoopbackServer
 import FoundationNetworking
 #endif
 
-/// Shows the page before and after in a browser, which knows nothing of this process's cache.
+/// Shows the page before and after in a browser, which has no access to this process's cache.
 ///
-/// Below `/network/` and `/app/` the server answers with what a session of this process gets from the remote site.
+/// Below `/network/` and `/app/`, the server responds with what a session of this process loads from the remote site.
 struct Showcase {
     let server: LoopbackServer
 
@@ -50,7 +50,7 @@ private final class Gateway: @unchecked Sendable {
 
     /// Loads a resource, and waits for it.
     ///
-    /// The page itself starts a new count.
+    /// A load of the page itself sets the counts back to zero.
     func load(_ path: String) -> LoopbackServer.Response {
         guard let url = URL(string: site.page.absoluteString + path) else { return .text("", status: 400) }
         let answer = Answer()
@@ -73,7 +73,7 @@ private final class Gateway: @unchecked Sendable {
     }
 }
 
-/// What a session answered, handed from its queue to the thread that waits.
+/// The result of a load, passed from the session's queue to the thread that waits for it.
 // Written before the semaphore is signalled, read after.
 private final class Answer: @unchecked Sendable {
     private(set) var response = LoopbackServer.Response.text("", status: 502)
@@ -90,7 +90,7 @@ private final class Answer: @unchecked Sendable {
         }
         var headers: [String: String] = ["Cache-Control": "no-store"]
         for name in ["Content-Type", "Cache-Status"] { headers[name] = head.value(forHTTPHeaderField: name) }
-        // A file that answers after a status tells which one the server gave.
+        // If a file answers after an error, `Cache-Status` contains the status that the server sent.
         reachedServer = headers["Cache-Status"].map { $0.contains("fwd-status=") } ?? true
         self.response = LoopbackServer.Response(status: head.statusCode, headers: headers, body: body)
     }

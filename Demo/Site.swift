@@ -1,7 +1,7 @@
 import Foundation
 import LoopbackServer
 
-/// The remote site: a server on this machine that counts what reaches it.
+/// The remote site: a server on this machine that records the requests it receives.
 struct Site {
     let server: LoopbackServer
     /// The folder of the sample manifest and the app's files.
@@ -13,9 +13,9 @@ struct Site {
     /// Starts the server.
     ///
     /// - Parameters:
-    ///   - status: What it answers instead of the picture that changes; nil for the picture.
+    ///   - status: The status that it sends instead of the changing picture; nil to send the picture.
     ///   - substitutions: The folder of the app's files.
-    /// - Throws: What keeps it from listening, or from reading the files.
+    /// - Throws: An error if it cannot listen, or cannot read the files.
     init(status: Int?, substitutions: URL) throws {
         self.substitutions = substitutions
         let files = try Self.files(substitutions)
@@ -29,13 +29,13 @@ struct Site {
     /// The path of the picture that changes every hour.
     static let live = "/live/tide.svg"
 
-    /// Where this executable's resources lie: on macOS not always at the top of their bundle.
+    /// The folder of this executable's resources; on macOS it is not always the top of their bundle.
     static let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
 
     /// The sample manifest's folder, which ships with this executable as it would with an app.
     static let shipped = Site.resources.appendingPathComponent("Substitutions")
 
-    /// The folder that it was copied from, as long as it is where it was built.
+    /// The folder from which `shipped` was copied; nil if it is no longer where the executable was built.
     static var sources: URL? {
         let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let folder = checkout.appendingPathComponent("Resources/Substitutions")
@@ -51,7 +51,7 @@ struct Site {
     /// Writes the manifest and its files to a temporary folder, for the tool.
     ///
     /// - Returns: The folder.
-    /// - Throws: What keeps them from being written.
+    /// - Throws: An error if they cannot be written.
     func writeSubstitutions() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Demo-\(server.url.port ?? 0)")
         try? FileManager.default.removeItem(at: folder)
@@ -65,9 +65,9 @@ struct Site {
         "svg": "image/svg+xml",
     ]
 
-    /// Path → file.
+    /// Returns the files of the site, by their paths.
     ///
-    /// The page and its stylesheet are the same on the site and in the bundle; the rest says where it is from.
+    /// The page and its stylesheet are the same on the site and in the bundle; each other file says where it is from.
     private static func files(_ substitutions: URL) throws -> [String: (type: String, body: Data)] {
         var files: [String: (type: String, body: Data)] = [:]
         for folder in [substitutions, Site.resources.appendingPathComponent("RemoteSite")] {

@@ -1,4 +1,4 @@
-// Lets a session without a cache be answered from the bundle.
+// Answers the requests of a session without a cache from the bundle.
 
 // snippet.hide
 import Foundation

@@ -1,4 +1,4 @@
-// Uses the body of an error response, and another address after some.
+// Reads the body of an error response, and loads another URL after some errors.
 
 // snippet.hide
 import Foundation

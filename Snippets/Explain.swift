@@ -1,4 +1,4 @@
-// Asks why a request is, or is not, answered from the bundle.
+// Explains why a request is, or is not, answered from the bundle.
 
 // snippet.hide
 import Foundation

@@ -1,4 +1,4 @@
-// Lets a session whose delegate receives data be answered after the network, too.
+// Lets conditional entries answer a session whose delegate receives data, too.
 
 // snippet.hide
 import Foundation

@@ -1,4 +1,4 @@
-// The configuration that other libraries make their sessions with.
+// Prepares the configuration with which another library creates its sessions.
 
 // snippet.hide
 import Foundation

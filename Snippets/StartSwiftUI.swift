@@ -18,7 +18,7 @@ struct ContentView: View {
     var body: some View { Text("Hello") }
 }
 #else
-// Every snippet is a program.
+// Every snippet is built as a program, which needs an entry point.
 @main
 struct Nothing {
     static func main() {}

@@ -14,7 +14,7 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
     }
 }
 #else
-// Every snippet is a program.
+// Every snippet is built as a program, which needs an entry point.
 @main
 struct Nothing {
     static func main() {}

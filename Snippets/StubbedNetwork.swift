@@ -1,4 +1,4 @@
-// Lets a stub be the network that an entry with `when` asks.
+// Lets a stub replace the network for entries with `when`.
 
 // snippet.hide
 import Foundation

@@ -1,4 +1,4 @@
-// Asks in a test whether the manifest is right, whether a file answered, and whether the server still has it.
+// Checks in a test that the manifest is right, that a file answers, and that the server still has the same file.
 
 // snippet.hide
 import Foundation

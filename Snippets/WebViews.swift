@@ -1,4 +1,4 @@
-// Other systems have no web views.
+// Without WebKit, and on watchOS and tvOS, there are no web views.
 #if canImport(WebKit) && !os(watchOS) && !os(tvOS)
 import Foundation
 import LocalSubstitutionCache
@@ -31,7 +31,7 @@ enum WebViews {
 }
 #endif
 
-// Every snippet is a program.
+// Every snippet is built as a program, which needs an entry point.
 @main
 struct Nothing {
     static func main() {}

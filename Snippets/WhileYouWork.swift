@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 
-/// Makes the cache that an app installs at launch.
+/// Creates the cache that an app installs at launch.
 func makeCache() throws -> LocalSubstitutionCache {
     // snippet.reload
     // While the app is being made: the folder in the project, which a simulator reads directly.

@@ -5,9 +5,11 @@ import SwiftUI
 /// Shows three pictures of a site that does not exist, each loaded in several ways.
 @main
 struct DemoApp: App {
-    /// The installed cache, or what was wrong with the manifest.
+    /// The installed cache, or the mistakes in the manifest.
     private let cache: Result<LocalSubstitutionCache, ManifestError>
-    /// What the app asks for, in a file that Xcode's Devices window brings to the Mac; nil in an app that is shipped.
+    /// The recording of the app's requests; nil in an app that is shipped.
+    ///
+    /// Xcode's Devices window copies its file to the Mac.
     private let recording: Recording?
 
     init() {

@@ -1,11 +1,11 @@
 // swift-tools-version: 6.2
-// An App Playground: open the folder in Xcode, where a package beside it is reported to be found
-// (https://zenn.dev/kok_i/articles/c97656d4c766e4). Swift Playgrounds takes packages from servers only, so it needs a
-// copy with the library's URL. Not compiled by the package around it.
+// An App Playground. Open the folder in Xcode, which is reported to find a package beside it
+// (https://zenn.dev/kok_i/articles/c97656d4c766e4). Swift Playgrounds takes packages only from servers, so it needs a
+// copy of this folder that names the library's URL. The package around this folder does not compile it.
 import AppleProductTypes
 import PackageDescription
 
-// A package at a path is known by the name of its folder, whatever that is in a clone.
+// A package at a path is known by the name of its folder, which can be any name in a clone.
 let library = Context.packageDirectory.split(separator: "/").dropLast(2).last.map(String.init) ?? ""
 
 let package = Package(

@@ -1,7 +1,7 @@
 import LocalSubstitutionCache
 import SwiftUI
 
-/// The pictures, by the way in which they are loaded.
+/// The pictures, grouped by the way in which they are loaded.
 struct Pictures: View {
     private static let urls = urls("https")
 
@@ -29,7 +29,7 @@ struct Pictures: View {
 }
 
 extension URLSession {
-    /// Asks no cache, and the protocol first.
+    /// A session without a cache, for which `SubstitutionProtocol` is the first protocol.
     fileprivate static let substituting: URLSession = {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.useSubstitutions()
@@ -61,7 +61,7 @@ private struct Picture: View {
 
 /// A picture that SwiftUI loads.
 ///
-/// Nobody else answers at its URL, so one that is shown is from the bundle.
+/// No server answers at its URL, so a picture that is shown is from the bundle.
 private struct AsyncPicture: View {
     let url: URL
 
@@ -76,7 +76,7 @@ private struct AsyncPicture: View {
     }
 }
 
-/// Where a picture came from.
+/// The source of a picture.
 private enum Badge: String {
     case loading = "loading"
     case bundle = "from the bundle"

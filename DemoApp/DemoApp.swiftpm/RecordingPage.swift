@@ -1,7 +1,7 @@
 import LocalSubstitutionDevelopment
 import SwiftUI
 
-/// Shows what the app has asked for, as it asks for it.
+/// Shows the requests that the app has made, updated every second.
 struct RecordingPage: View {
     let recording: Recording
     @State private var text = ""

@@ -3,7 +3,7 @@ import LocalSubstitutionWebViews
 import SwiftUI
 import WebKit
 
-/// A page with the pictures, in a web view: the mirror of one that nobody answers.
+/// A page with the pictures in a web view: the mirror of a page that no server has.
 struct WebPicturePage: UIViewRepresentable {
     let cache: LocalSubstitutionCache
 

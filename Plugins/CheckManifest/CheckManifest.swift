@@ -1,18 +1,19 @@
 import Foundation
 import PackagePlugin
 
-/// Checks the manifest among a target's resources on each build in which it or one of its files has changed, and on
-/// each build as long as there is something to warn of.
+/// Checks the manifest among a target's resources on each build in which it or one of its files has changed.
 ///
-/// It only finds files; `substitute-check` does the rest, as `substitute check` would. Where it finds no manifest, it
-/// warns, and the build of a package's target fails: a check that checks nothing would be believed.
+/// While there is a warning, it checks on every build. It only finds files; `substitute-check` does the rest, as
+/// `substitute check` would. If there is no manifest, the plugin warns, and the build of a package's target fails,
+/// because users would trust a check that checks nothing.
 @main
 struct CheckManifest: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         guard let module = target.sourceModule else { return [] }
         let resources = module.sourceFiles.filter { $0.type == .resource }.map(\.url)
         let tool = try context.tool(named: "substitute-check").url
-        // What a command writes becomes part of the target. An empty source ships nothing, where Swift is compiled.
+        // A command's output becomes part of the target. If the target is compiled as Swift, an empty source ships
+        // nothing.
         let stamp = module is SwiftSourceModuleTarget ? "swift" : "checked"
         let folder = context.pluginWorkDirectoryURL
         if let problem = Self.problem(with: resources, of: target) {
@@ -21,9 +22,9 @@ struct CheckManifest: BuildToolPlugin {
         return try Self.commands(for: resources, tool: tool, workFolder: folder, stampExtension: stamp)
     }
 
-    /// A command that fails with a sentence.
+    /// Returns a command that fails with a message.
     ///
-    /// An error of the plugin itself would keep the package manager from everything, also from `substitute init`.
+    /// An error of the plugin itself would stop everything that the package manager does, even `substitute init`.
     private static func failure(_ problem: String, tool: URL, stamp: URL) -> Command {
         Diagnostics.warning(problem)
         return .buildCommand(
@@ -35,7 +36,7 @@ struct CheckManifest: BuildToolPlugin {
         )
     }
 
-    /// Why an app would not find a manifest among the resources of its target; nil when it would.
+    /// Returns why an app would not find a manifest among the resources of its target; nil if it would.
     private static func problem(with resources: [URL], of target: any Target) -> String? {
         let remedy = "declare it with resources: [.copy(\"Substitutions\")]"
         if let flattened = resources.first(where: { isManifest($0) && isSubstitutions($0.deletingLastPathComponent()) })
@@ -61,7 +62,7 @@ struct CheckManifest: BuildToolPlugin {
             + "\(folder.path) (swift package substitute-edit init does it), and \(remedy)"
     }
 
-    /// A check of each manifest that is a resource, or lies in a folder that is one.
+    /// Returns a check of each manifest that is a resource, or is in a folder that is one.
     fileprivate static func commands(
         for resources: [URL],
         tool: URL,
@@ -70,8 +71,8 @@ struct CheckManifest: BuildToolPlugin {
     ) throws -> [Command] {
         try manifests(among: resources).enumerated().map { number, manifest in
             let stamp = workFolder.appendingPathComponent("CheckedManifest\(number).\(stampExtension)")
-            // The check writes this file when it has to be run again. It is an input of the check, so the next build
-            // finds it changed. (A stamp that is left out would be missed by the compiler.)
+            // The check writes this file if it has to run again. The file is an input of the check, so the next build
+            // sees that it has changed. (Leaving out the stamp instead would fail, as the compiler expects it.)
             let again = workFolder.appendingPathComponent("CheckAgain\(number)")
             if !isFile(again.path) { try Data().write(to: again) }
             return .buildCommand(
@@ -93,7 +94,7 @@ struct CheckManifest: BuildToolPlugin {
 
     private static func isManifest(_ file: URL) -> Bool { file.lastPathComponent == "manifest.json" }
 
-    /// Whether a folder is called as apps look for it, or nearly so.
+    /// True if a folder has the name that apps look for, or nearly that name.
     private static func isSubstitutions(_ folder: URL) -> Bool {
         ["substitutions", "substitution"].contains(folder.lastPathComponent.lowercased())
     }
@@ -103,7 +104,7 @@ struct CheckManifest: BuildToolPlugin {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
     }
 
-    /// The folder, whose change tells that files came or went, and every file below it.
+    /// Returns the folder, which changes if files are added or removed, and every file below it.
     private static func contents(of folder: URL) -> [URL] {
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
         return [folder] + paths.map { folder.appendingPathComponent($0) }.filter { isFile($0.path) }
@@ -119,7 +120,7 @@ extension CheckManifest: XcodeBuildToolPlugin {
         let resources = target.inputFiles.filter { $0.type == .resource || $0.type == .unknown }.map(\.url)
         let tool = try context.tool(named: "substitute-check").url
         let folder = context.pluginWorkDirectoryURL
-        // Whether Xcode tells plugins of folders that it copies whole is not documented. So the build goes on.
+        // It is not documented whether plugins learn of folders that Xcode copies whole, so the build continues.
         if Self.manifests(among: resources).isEmpty {
             Diagnostics.warning(
                 "Xcode tells of no manifest.json in the target \(target.displayName), so nothing was checked; add the "

@@ -1,7 +1,8 @@
 import PackagePlugin
 
-/// `swift package substitute-edit …`: the same tool with the permissions that some of its commands need, to write to
-/// the package's folder and to use the network.
+/// `swift package substitute-edit …`: the same tool, with the permissions that some of its commands need.
+///
+/// The permissions are to write to the package's folder and to use the network.
 @main
 struct SubstituteEdit: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {

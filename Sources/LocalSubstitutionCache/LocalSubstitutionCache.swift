@@ -5,7 +5,7 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// Foundation's URLCache is safe to share; each property that this subclass adds is a `let`, or guarded by the lock.
+// Foundation's URLCache is thread-safe, and each property that this subclass adds is a `let` of a thread-safe type.
 
 /// A `URLCache` that answers requests for the URLs of a manifest with files of the app.
 ///
@@ -14,43 +14,43 @@ public import FoundationNetworking
 /// cache.install()
 /// ```
 ///
-/// From then on every session that asks the shared cache gets those URLs from the bundle: no network, no waiting.
-/// Everything else goes to `URLCache` as before.
+/// Every session that uses the shared cache then gets those URLs from the bundle: no network, no waiting. Everything
+/// else goes to `URLCache` as before.
 ///
-/// - Only GET and HEAD requests of http and https are answered, and only entries without `when`.
-/// - Policies that ask for a load from the origin (`reloadIgnoringLocalCacheData` and its relatives) are never answered
-///   from the cache, and requests with `Authorization` are not answered from the manifest.
-/// - A request whose policy is `.reloadIgnoringLocalAndRemoteCacheData` is not substituted: the way to switch the
-///   library off for one request.
+/// - Only GET and HEAD requests for http and https URLs are answered, and only by entries without `when`.
+/// - A request whose policy asks for a load from the origin (`reloadIgnoringLocalCacheData` and its relatives) is never
+///   answered from the cache. A request with `Authorization` is not answered from the manifest.
+/// - A request with the policy `.reloadIgnoringLocalAndRemoteCacheData` is not substituted. Use this policy to switch
+///   the library off for one request.
 /// - Storing or removing a response for a substituted URL has no effect; removing all responses removes no
 ///   substitution.
 ///
-/// Every request spelled as in the manifest gets the same `CachedURLResponse`, which is built in the background after
-/// the manifest was loaded, or by the request itself where that comes first. From then on such a request costs one
-/// dictionary look-up; a request that no entry names costs whatever `URLCache` takes.
+/// All GET requests spelled as in the manifest get the same `CachedURLResponse`. It is built in the background after
+/// the manifest is loaded, or by the first such request if that is earlier. After that, each of these requests costs
+/// one dictionary lookup. A request that no entry names costs what `URLCache` takes.
 ///
-/// What is not substituted is stored where the system's own cache stores it: the folder of a `URLCache` whose disk path
-/// is nil. So what the app had cached before is still there, and several instances share it, each with capacities of
-/// its own.
+/// Responses that are not substituted are stored where the system's own cache stores them: in the folder of a
+/// `URLCache` whose disk path is nil. So everything that the app had cached before is still there, and several
+/// instances share the folder, each with its own capacities.
 ///
-/// All methods may be called from any thread, also while another reloads.
+/// All methods may be called on any thread, even while another thread reloads.
 public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     package let source: ManifestSource
     private let reloading = NSLock()
-    /// Internal for tests, which look at what the background has built.
+    /// The current table; internal so that tests can see what the background pass has built.
     let table: CurrentTable
-    /// What watches the files, in an app that is being made; internal for tests.
+    /// The object that watches the files in a development build; internal for tests.
     let companion = Locked<(any AnyObject & Sendable)?>(nil)
     private let observing = Locked<(any RequestObserver)?>(nil)
-    /// The cache that was shared when this one was made, and that is none of this library's.
+    /// The cache that was shared when this one was created or, if that is one of this library's, its predecessor.
     let predecessor: URLCache
 
-    // MARK: - Making one
+    // MARK: - Creating a cache
 
-    /// Reads `Substitutions/manifest.json` of a bundle.
+    /// Creates a cache from `Substitutions/manifest.json` in a bundle.
     ///
-    /// The bundle's own look-up is used: a `Substitutions` folder that is not localised, or else the one of the user's
-    /// language.
+    /// The bundle's own lookup finds the folder: a `Substitutions` folder that is not localised, or else the one for
+    /// the user's language.
     ///
     /// - Parameter bundle: `.main` in an app made with Xcode, `.module` in a target of a Swift package.
     /// - Throws: ``ManifestError`` with every error of the manifest and its files, or the first mistake in its JSON.
@@ -58,23 +58,23 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         try self.init(manifest: Self.manifest(in: bundle))
     }
 
-    /// Reads a manifest file; the files it names lie beside it.
+    /// Creates a cache from a manifest file and the files beside it.
     ///
     /// - Parameters:
     ///   - url: The manifest, a file URL.
-    ///   - reading: How the files are brought into memory. ``ReadingMode/mapped`` is for files that never change,
-    ///     ``ReadingMode/copied`` for those that may.
+    ///   - reading: How the files are loaded into memory: ``ReadingMode/mapped`` is for files that never change,
+    ///     ``ReadingMode/copied`` for files that may change.
     /// - Throws: ``ManifestError`` with every error of the manifest and its files, or the first mistake in its JSON.
     public convenience init(manifest url: URL, reading: ReadingMode = .mapped) throws(ManifestError) {
         try self.init(ManifestSource(file: url, reading: reading))
     }
 
-    /// Reads a manifest from memory.
+    /// Creates a cache from a manifest in memory.
     ///
     /// - Parameters:
     ///   - data: The manifest's text, in UTF-8. Messages call it `manifest.json`.
-    ///   - folder: The folder that its files lie in, a file URL.
-    ///   - reading: How the files are brought into memory.
+    ///   - folder: The folder of its files, a file URL.
+    ///   - reading: How the files are loaded into memory.
     /// - Throws: ``ManifestError`` with every error of the manifest and its files, or the first mistake in its JSON.
     public convenience init(
         manifestData data: Data,
@@ -84,10 +84,10 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         try self.init(ManifestSource(text: data, folder: folder, reading: reading))
     }
 
-    /// The designated initialiser of every platform.
+    /// The designated initialiser on every platform.
     ///
-    /// Apple's `URLCache` has a convenience initialiser with `directory:`, which ends the process when a subclass calls
-    /// it as `super.init`.
+    /// On Apple platforms `URLCache` has a convenience initialiser with `directory:`; a subclass that calls it as
+    /// `super.init` crashes.
     private init(_ source: ManifestSource) throws(ManifestError) {
         table = CurrentTable(try source.load())
         self.source = source
@@ -98,7 +98,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         super.init(memoryCapacity: shared.memoryCapacity, diskCapacity: shared.diskCapacity, diskPath: nil)
     }
 
-    /// Shows the thread sanitizer that the shared cache was made before it is read, which Foundation's own lock hides.
+    /// A lock that orders the creation of caches for the Thread Sanitizer, which cannot see Foundation's own lock.
     private static let making = NSLock()
 
     private static func manifest(in bundle: Bundle) throws(ManifestError) -> URL {
@@ -121,22 +121,22 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         )
     }
 
-    /// How the folder gets into a bundle as it is.
+    /// Instructions, for error messages, that keep the folder structure intact in the bundle.
     private static let remedy =
         "in Xcode select the folder and untick \"Build Folder Contents\" in the File inspector (before Xcode 16: add it as "
         + "a folder reference), in a Swift package declare it with .copy(\"Substitutions\") and not with .process"
 
     // MARK: - Using it
 
-    /// Reads the manifest and its files again; requests that come later get what is new.
+    /// Reads the manifest and its files again; later requests get the new responses.
     ///
-    /// Answers that were given before stay as they are. A cache made from a manifest in memory reads the same text
+    /// Responses that were returned before do not change. A cache created from a manifest in memory reads the same text
     /// again, and the files anew.
     ///
-    /// - Throws: ``ManifestError``; what was there before stays.
+    /// - Throws: ``ManifestError``; the cache then keeps the previous substitutions.
     public func reload() throws(ManifestError) { try reload(with: nil) }
 
-    /// Reloads with the advice for somebody at a desk.
+    /// Reloads, and adds advice for a designer to the errors.
     package func reload(with advice: (any ManifestAdvice)?) throws(ManifestError) {
         // One reload at a time, so that the table that was read last is the one that stays.
         reloading.lock()
@@ -144,10 +144,10 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         table.replace(with: try source.load(with: advice))
     }
 
-    /// Keeps something as long as the cache lives, or until something else is kept.
+    /// Retains an object until the cache is deallocated or this method is called again.
     package func keep(_ companion: any AnyObject & Sendable) { _ = self.companion.replace(with: companion) }
 
-    /// Who takes note of the requests; nil for nobody, as in every app that is shipped.
+    /// The observer that records the requests; nil for none, as in every shipped app.
     package var observer: (any RequestObserver)? {
         get { table.isObserved ? observing.value : nil }
         set {
@@ -156,26 +156,26 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         }
     }
 
-    /// What is substituted, folders expanded.
+    /// The substitutions, with each folder expanded to its files.
     public var substitutions: [Substitution] { table.value.substitutions }
 
-    /// Tells whether a request would be substituted, why, and what would change that.
+    /// Explains whether a request would be substituted, why, and what would change that.
     ///
-    /// Judges the request, never a session. The first call indexes the table; later ones take a few look-ups.
+    /// It judges the request, never a session. The first call indexes the table; later ones take a few lookups.
     ///
     /// - Parameter request: Any request; it is not loaded.
-    /// - Returns: The answer, which prints as a sentence.
+    /// - Returns: The explanation, which prints as a sentence or two.
     public func explain(_ request: URLRequest) -> Explanation {
         Explanation(request, table.value)
     }
 
-    /// What messages call the manifest.
+    /// The name of the manifest in messages.
     package var manifestName: String { table.value.manifestName }
 
-    /// What becomes of a request.
+    /// Decides what answers a request.
     func verdict(on request: URLRequest) -> Verdict { table.verdict(on: request) }
 
-    /// The file that answers a GET or HEAD without a question to the network; nil where none does.
+    /// Returns the file that answers a GET or HEAD without the network; nil if none does.
     package func representation(for request: URLRequest) -> Representation? {
         switch verdict(on: request) {
         case .answered(let match), .answeredByProtocol(let match, _): match.row.representation
@@ -183,20 +183,20 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         }
     }
 
-    /// Whether a file, without a condition, stands in for the URL of this GET or HEAD, whatever its policy is.
+    /// Returns whether an unconditional entry has a file for the URL of this GET or HEAD, whatever the cache policy.
     package func isSubstituted(_ request: URLRequest) -> Bool { verdict(on: request).isSubstituted }
 
-    /// Whether the network is asked for this request, and a file answers when a condition of its entry holds.
+    /// Returns whether the request goes to the network first, and a file answers if a condition of its entry holds.
     package func asksNetworkFirst(for request: URLRequest) -> Bool {
         if case .afterNetwork = verdict(on: request) { true } else { false }
     }
 
     // MARK: - URLCache
 
-    /// The file that stands in for the request's URL, or what `URLCache` has stored.
+    /// Returns the file that answers for the request's URL, or the response that `URLCache` has stored.
     ///
     /// - Parameter request: The request that is about to be loaded.
-    /// - Returns: The same instance for each GET spelled as in the manifest; nil when the network is to be asked.
+    /// - Returns: The same instance for each GET spelled as in the manifest; nil if the request must go to the network.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         let (verdict, isObserved) = table.judge(request)
         let response: CachedURLResponse? =
@@ -206,16 +206,16 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
             case .afterNetwork, .leftAlone, .unnamed:
                 request.cachePolicy.allowsCache ? super.cachedResponse(for: request) : nil
             }
-        // A question that nothing answers is no load.
+        // A lookup that finds nothing is not recorded, because it is no load.
         if isObserved, response != nil { note(response, isFile: verdict.isFile, to: request, by: nil) }
         return response
     }
 
-    /// The same as ``cachedResponse(for:)``, for the way in which sessions ask.
+    /// Does the same as ``cachedResponse(for:)`` for a task; sessions call this method.
     ///
     /// - Parameters:
     ///   - dataTask: The task that is about to be loaded.
-    ///   - completionHandler: Called with the answer; at once when a file answers.
+    ///   - completionHandler: Called with the response; before this method returns if a file answers.
     public override func getCachedResponse(
         for dataTask: URLSessionDataTask,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
@@ -232,7 +232,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         }
     }
 
-    /// Notes what a cache answers to a request; nil for nothing.
+    /// Reports the cache's response to the observer; nil if the cache has none.
     private func note(
         _ response: CachedURLResponse?,
         isFile: Bool,
@@ -246,7 +246,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         observer?.observe(step, of: request, by: task)
     }
 
-    /// Answers a task whose request was judged.
+    /// Answers a task according to the verdict on its request.
     func answer(
         _ dataTask: URLSessionDataTask,
         _ request: URLRequest,
@@ -262,7 +262,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         }
     }
 
-    /// Stores a response in `URLCache`; ignored for a URL that a file stands in for.
+    /// Stores a response in `URLCache`; has no effect if a file answers for its URL.
     ///
     /// - Parameters:
     ///   - cachedResponse: The response.
@@ -272,7 +272,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         super.storeCachedResponse(cachedResponse, for: request)
     }
 
-    /// Stores a response in `URLCache`; ignored for a URL that a file stands in for.
+    /// Stores a response in `URLCache`; has no effect if a file answers for its URL.
     ///
     /// - Parameters:
     ///   - cachedResponse: The response.
@@ -283,15 +283,15 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         super.storeCachedResponse(cachedResponse, for: dataTask)
     }
 
-    /// Notes what the network answered to a task.
+    /// Reports the network's response to a task to the observer.
     func note(_ response: CachedURLResponse, handedOverBy dataTask: URLSessionDataTask) {
         guard let observer, let request = dataTask.currentRequest else { return }
         observer.observe(.stored(response), of: request, by: dataTask)
     }
 
-    /// Removes a response from `URLCache`; ignored for a URL that a file stands in for.
+    /// Removes a response from `URLCache`; has no effect if a file answers for its URL.
     ///
-    /// URL loading calls it on its own.
+    /// URL loading also calls this method by itself.
     ///
     /// - Parameter request: The request whose response is removed.
     public override func removeCachedResponse(for request: URLRequest) {
@@ -299,9 +299,9 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         super.removeCachedResponse(for: request)
     }
 
-    /// Removes a response from `URLCache`; ignored for a URL that a file stands in for.
+    /// Removes a response from `URLCache`; has no effect if a file answers for its URL.
     ///
-    /// URL loading calls it on its own.
+    /// URL loading also calls this method by itself.
     ///
     /// - Parameter dataTask: The task whose response is removed.
     public override func removeCachedResponse(for dataTask: URLSessionDataTask) {

@@ -1,2 +1,2 @@
-/// The version of the library and its tools, in what they write.
+/// The version that the library and its tools write into their output.
 package let libraryVersion = "unreleased"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One connection of a client: bytes in, requests out, and the answers back.
+/// A client's connection, which reads requests and writes responses.
 struct Connection: ~Copyable {
     let descriptor: Int32
     private var buffer: [UInt8] = []
@@ -11,13 +11,13 @@ struct Connection: ~Copyable {
 
     init(descriptor: Int32, maximumBody: Int) {
         (self.descriptor, self.maximumBody) = (descriptor, maximumBody)
-        // Small answers are sent at once, not held back to be joined with the next.
+        // Send small responses at once. By default they are held back to be joined with the next.
         var isOn: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
         Socket.ignoreClosing(of: descriptor)
     }
 
-    /// The next request; nil when the client is gone or sends something else.
+    /// Reads the next request; nil if the client has disconnected or sends something else.
     mutating func readRequest() -> LoopbackServer.Request? {
         guard let head = readHead() else { return nil }
         let lines = head.components(separatedBy: "\r\n")
@@ -40,7 +40,7 @@ struct Connection: ~Copyable {
         )
     }
 
-    /// Sends an answer; false when the connection cannot be used again.
+    /// Sends a response; returns false if the connection cannot be used again.
     func write(_ response: LoopbackServer.Response, to request: LoopbackServer.Request) -> Bool {
         let interim = response.interim.map { interim in
             let fields = interim.headers.map { "\($0): \($1)\r\n" }.sorted().joined()
@@ -60,7 +60,7 @@ struct Connection: ~Copyable {
             }
             guard sendChunks(of: body, size) else { return false }
         case .closingInHead:
-            // After its fields; Foundation on Linux ends the process when there are none.
+            // Close after the header fields: without any, Foundation on Linux crashes.
             _ = send(head.dropLast(2))
             return false
         case .closing(let count):

@@ -1,26 +1,26 @@
 package import Dispatch
 import Foundation
 
-/// The signals that ask a program to end, such as that of Control-C, for one that has something to remove before.
+/// The signals that ask a program to end, such as Control-C, for programs that clean up before they end.
 package enum EndingSignal {
-    /// Calls a handler at each signal from now on, instead of ending the process.
+    /// Calls a handler at each signal from now on, so that the signal does not kill the process.
     ///
     /// - Parameters:
     ///   - number: The signal.
     ///   - handler: Called on a global queue.
-    /// - Returns: The source, which the caller keeps.
+    /// - Returns: The source, which the caller must keep.
     package static func source(
         _ number: Int32,
         _ handler: @escaping @Sendable () -> Void
     ) -> any DispatchSourceSignal {
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler(handler: handler)
-        // Until then the signal ends the process.
+        // Until the source is registered, the signal kills the process.
         let isRegistered = DispatchSemaphore(value: 0)
         source.setRegistrationHandler { isRegistered.signal() }
         source.resume()
         isRegistered.wait()
-        // On Apple's systems a source only watches; on Linux it has a handler, which this would replace.
+        // On Apple's systems, a source only observes. On Linux it has a signal handler, which this would replace.
         #if canImport(Darwin)
         signal(number, SIG_IGN)
         #endif

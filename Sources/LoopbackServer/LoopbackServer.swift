@@ -2,8 +2,8 @@ package import Foundation
 
 /// A small HTTP/1.1 server on 127.0.0.1, for the Demo, the tool's preview, tests and benchmarks.
 ///
-/// Keeps connections open, answers HEAD without a body, reads bodies with a `Content-Length`, and remembers every
-/// request, so that a test can say what reached the network. It is not meant to face one.
+/// It keeps connections open, answers HEAD without a body, reads bodies with a `Content-Length`, and records every
+/// request, so that a test can check which requests reached the network. It is not meant to be used on a network.
 ///
 /// ```swift
 /// let server = try LoopbackServer { request in .text("You asked for \(request.target)") }
@@ -12,11 +12,13 @@ package import Foundation
 /// ```
 // Mutable state is only accessed inside the lock.
 package final class LoopbackServer: @unchecked Sendable {
-    /// Where it listens: `http://127.0.0.1:port`.
+    /// The URL of the server: `http://127.0.0.1:port`.
     package let url: URL
 
     private let listener: Int32
-    /// What wakes the thread that waits for connections: `shutdown` of a listening socket does not, on Apple's systems.
+    /// Wakes the thread that waits for connections.
+    ///
+    /// On Apple's systems, `shutdown` of a listening socket does not.
     private let wake = Pipe()
     private let respond: @Sendable (Request) -> Response
     private let maximumBody: Int
@@ -29,10 +31,10 @@ package final class LoopbackServer: @unchecked Sendable {
     /// Starts listening on a port that the system chooses.
     ///
     /// - Parameters:
-    ///   - maximumBody: The largest body of a request that is read, in bytes; a larger one ends the connection.
-    ///   - remembersRequests: Whether ``requests`` tells them.
-    ///   - respond: Answers one request; called on the thread of its connection.
-    /// - Throws: `POSIXError` when no socket can be had.
+    ///   - maximumBody: The largest request body that is read, in bytes; a larger one closes the connection.
+    ///   - remembersRequests: True to record the requests in ``requests``.
+    ///   - respond: Returns the response to a request; called on the thread of the request's connection.
+    /// - Throws: `POSIXError` if no socket is available.
     package init(
         maximumBody: Int = 256 * 1024 * 1024,
         remembersRequests: Bool = true,
@@ -61,23 +63,23 @@ package final class LoopbackServer: @unchecked Sendable {
         Thread.detachNewThread { [self] in acceptConnections() }
     }
 
-    /// What was asked for since the start or the last ``forgetRequests()``, in the order of arrival.
+    /// The requests since the start or the last ``forgetRequests()``, in the order in which they were received.
     package var requests: [Request] { locked { received } }
 
-    /// Starts counting anew.
+    /// Removes all recorded requests.
     package func forgetRequests() {
         locked { received = [] }
     }
 
-    /// Ends all connections and stops listening.
+    /// Closes all connections and stops listening.
     ///
     /// The port is free afterwards.
     package func stop() {
         locked {
             guard !isStopped else { return }
             isStopped = true
-            // Refuses what comes now, where the system lets it. Then wakes the threads that wait in poll and recv; each
-            // closes its own descriptor.
+            // Refuse new connections, if the system supports that. Then wake the threads that wait in poll and recv;
+            // each closes its own descriptor.
             shutdown(listener, Int32(SHUT_RDWR))
             try? wake.fileHandleForWriting.close()
             for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }
@@ -88,7 +90,7 @@ package final class LoopbackServer: @unchecked Sendable {
         while true {
             let descriptor = waitForConnection() ? accept(listener, nil, nil) : -1
             if descriptor < 0, errno == EINTR || errno == ECONNABORTED { continue }
-            // Connections that end give back what is missing.
+            // Connections that end release the missing resource, so try again later.
             if descriptor < 0, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) {
                 Thread.sleep(forTimeInterval: 0.05)
                 continue
@@ -113,7 +115,7 @@ package final class LoopbackServer: @unchecked Sendable {
         }
     }
 
-    /// Whether there is a connection to accept; false when the server was stopped.
+    /// Waits for a connection to accept; returns false if the server was stopped.
     private func waitForConnection() -> Bool {
         var descriptors = [
             pollfd(fd: listener, events: Int16(POLLIN), revents: 0),

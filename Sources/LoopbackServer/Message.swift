@@ -1,12 +1,12 @@
 package import Foundation
 
 extension LoopbackServer {
-    /// What a client asked for.
+    /// A client's request.
     package struct Request: Sendable {
         package let method: String
-        /// Path and query, as they came.
+        /// The path and the query, as received.
         package let target: String
-        /// Names in lower case; of several fields of one name the last.
+        /// The header fields, by their names in lower case; of several fields with one name, the last.
         package let headers: [String: String]
         package let body: Data
 
@@ -25,15 +25,15 @@ extension LoopbackServer {
         }
     }
 
-    /// What the server answers.
+    /// The server's response.
     package struct Response: Sendable {
         package var status: Int
         package var headers: [String: String]
         package var body: Data
         package var transfer: Transfer
-        /// Interim responses, which are sent before (RFC 9110 §15.2).
+        /// The interim responses that are sent before this one (RFC 9110 §15.2).
         package var interim: [Interim] = []
-        /// The parts of a body that is made while it is sent, in chunks; nil where `body` is all.
+        /// Returns the parts of a body that is created while it is sent in chunks; nil if `body` is the whole body.
         package var nextPart: (@Sendable () -> Data?)?
 
         package init(
@@ -50,35 +50,36 @@ extension LoopbackServer {
             self.transfer = transfer
         }
 
-        /// A stream.
+        /// Returns a response with a body that is created while it is sent.
         ///
-        /// - Parameter nextPart: Called on a thread of the server's for each part, until it returns nil; it may wait.
-        /// - Returns: An answer with these parts in chunks.
+        /// - Parameter nextPart: Called on one of the server's threads for each part, until it returns nil; it may
+        ///   block.
+        /// - Returns: A response that sends these parts in chunks.
         package static func stream(_ nextPart: @escaping @Sendable () -> Data?) -> Response {
             var response = Response(transfer: .chunked(Int.max))
             response.nextPart = nextPart
             return response
         }
 
-        /// A plain text.
+        /// Returns a plain-text response.
         package static func text(_ text: String, status: Int = 200) -> Response {
             Response(status: status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: Data(text.utf8))
         }
     }
 
-    /// How an answer travels.
+    /// The way in which a response is sent.
     package enum Transfer: Hashable, Sendable {
-        /// With its length, at once.
+        /// At once, with its length.
         case whole
-        /// In chunks (RFC 9112 §7.1) of so many bytes.
+        /// In chunks of this many bytes (RFC 9112 §7.1).
         case chunked(Int)
         /// The connection is closed in the middle of the head.
         case closingInHead
-        /// The connection is closed after so many bytes of the body.
+        /// The connection is closed after this many bytes of the body.
         case closing(after: Int)
-        /// Nothing follows after so many bytes of the body, until the client is gone or the server stops.
+        /// Nothing follows after this many bytes of the body, until the client disconnects or the server stops.
         case stalling(after: Int)
-        /// Nothing is answered at all, until the client is gone or the server stops.
+        /// No response is sent at all, until the client disconnects or the server stops.
         case silent
     }
 }

@@ -1,10 +1,10 @@
 package import Foundation
 
-/// The differences between systems' stream sockets.
+/// The differences between the systems' stream sockets.
 package enum Socket {
-    /// The kind of a socket that carries a stream.
+    /// The type of a socket that carries a stream.
     package static var stream: Int32 {
-        // Glibc alone makes an enumeration of the kinds of sockets.
+        // Only Glibc declares the socket types as an enumeration.
         #if canImport(Glibc)
         Int32(SOCK_STREAM.rawValue)
         #else
@@ -12,20 +12,20 @@ package enum Socket {
         #endif
     }
 
-    /// Keeps a closed connection from raising SIGPIPE, which would end the process.
+    /// Keeps a closed connection from raising SIGPIPE, which would kill the process.
     package static func ignoreClosing(of descriptor: Int32) {
-        // Darwin has no flag for send that does it, and the others have no option.
+        // Darwin has no such flag for `send`, and the other systems have no such socket option.
         #if canImport(Darwin)
         var isOn: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
         #endif
     }
 
-    /// Sends all bytes, and waits as long as the socket does.
+    /// Sends all bytes, and blocks as long as the socket does.
     ///
-    /// - Returns: False when the other side is gone, or takes no more within the socket's time.
+    /// - Returns: False if the peer has disconnected, or takes no more bytes within the socket's timeout.
     package static func send(_ data: Data, to descriptor: Int32) -> Bool {
-        // The twin of the option above.
+        // The other systems have this flag instead of the option above.
         #if canImport(Darwin)
         let flags: Int32 = 0
         #else

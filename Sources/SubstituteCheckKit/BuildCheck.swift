@@ -1,16 +1,16 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// The check that is part of a build, for the plugin `CheckManifest`.
+/// The check during a build, for the plugin `CheckManifest`.
 package enum BuildCheck {
-    /// Checks a manifest, or fails with a sentence where there is none.
+    /// Checks a manifest, or fails with a message if there is none.
     ///
     /// - Parameters:
-    ///   - words: The manifest, the file that is written when there is no error, and the file that is written when the
-    ///     next build has to check again: after a warning, or when an entry ends on a day to come. Or `--problem` and
-    ///     the sentence.
-    ///   - console: Where it writes.
-    /// - Returns: The status to exit with: 1 when there is an error.
+    ///   - words: Three paths: the manifest, the file that is written if there is no error, and the file that is
+    ///     written if the next build has to check again, which is after an error or a warning, or if an entry expires
+    ///     on a later day. Or `--problem` and the message.
+    ///   - console: The console that the output is written to.
+    /// - Returns: The exit status: 1 if there is an error, 2 for other arguments than these.
     package static func run(_ words: [String], _ console: Console) -> Int32 {
         defer { console.flush() }
         if words.count == 2, words[0] == "--problem" {

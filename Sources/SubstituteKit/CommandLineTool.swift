@@ -2,13 +2,13 @@ import Foundation
 import LocalSubstitutionCache
 package import SubstituteCheckKit
 
-/// The designers' tool.
+/// The designers' command-line tool.
 package enum CommandLineTool {
     /// Runs a command line, as the process would.
     ///
     /// - Parameters:
-    ///   - words: The command and what follows it.
-    ///   - console: Where it reads and writes.
+    ///   - words: The command, with its options and operands.
+    ///   - console: The command's input and output, and its surroundings.
     /// - Returns: The status to exit with.
     package static func run(_ words: [String], _ console: Console) async -> Int32 {
         defer { console.flush() }
@@ -52,7 +52,7 @@ package enum CommandLineTool {
         } catch {
             let message = (error as? ToolError)?.message ?? error.localizedDescription
             console.complain("substitute \(command.name): \(message)")
-            // The sandbox of the package manager says only that something is not permitted.
+            // In the package manager's sandbox, the error says only that something is not permitted.
             if command.needsPermission, console.environment["SUBSTITUTE_VERB"] == "substitute" {
                 console.complain("If that needs permission, use: \(console.tool.words(command.name)) …")
             }

@@ -5,7 +5,7 @@ import SubstituteCheckKit
 @main
 enum Main {
     static func main() {
-        // A reader that closes its pipe ends the check quietly, as it ends others.
+        // If the reader of a pipe closes it, the check ends quietly, as other programs do.
         signal(SIGPIPE, SIG_DFL)
         let environment = ProcessInfo.processInfo.environment
         let console = Console(

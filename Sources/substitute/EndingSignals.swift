@@ -1,16 +1,16 @@
 import Foundation
 import LoopbackServer
 
-/// Undoes what a command has begun when a signal such as that of Control-C asks the tool to end, and then ends it.
+/// Undoes what a command has begun if a signal, such as Control-C, asks the tool to end, and then ends it.
 ///
-/// As long as it lives; before and after that a signal ends the tool at once.
+/// This applies as long as the object lives; before and after that, a signal ends the tool at once.
 // Its state is set once.
 final class EndingSignals: @unchecked Sendable {
     /// Held while a signal ends the tool.
     private static let ending = NSLock()
     private var sources: [any DispatchSourceSignal] = []
 
-    /// - Parameter undo: Undoes it, and returns false when all is done that the tool was to do.
+    /// - Parameter undo: Undoes what was begun, and returns false once the command has finished its work.
     init(_ undo: @escaping @Sendable () -> Bool) {
         sources = [SIGINT, SIGTERM, SIGHUP].map { number in
             EndingSignal.source(number) {
@@ -29,7 +29,8 @@ final class EndingSignals: @unchecked Sendable {
         }
     }
 
-    /// Returns unless a signal is ending the tool: the run fails then because its files are removed, and the status is
-    /// the signal's.
+    /// Returns, unless a signal is ending the tool.
+    ///
+    /// In that case the command fails because its files are removed, but the exit status must be the signal's.
     static func wait() { ending.withLock {} }
 }

@@ -6,7 +6,7 @@ import SubstituteKit
 enum Main {
     static func main() async {
         ParentWatch.begin()
-        // A reader that closes its pipe ends the tool quietly, as it ends others.
+        // If the reader of a pipe closes it, the tool ends quietly, as other programs do.
         signal(SIGPIPE, SIG_DFL)
         let environment = ProcessInfo.processInfo.environment
         let console = Console(

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Ends the tool when the process that started it is gone.
+/// Ends the tool when its parent process has ended.
 ///
-/// The package manager gives a plugin, and what that starts, process groups of their own: neither Control-C nor a
-/// terminal that is closed reaches them. A run under `nohup` goes on, and so does one that init started.
+/// The package manager gives a plugin, and the processes that the plugin starts, separate process groups. So neither
+/// Control-C nor a closed terminal reaches them. A run under `nohup` continues, and so does one that init started.
 enum ParentWatch {
-    /// The time between two looks, in milliseconds.
+    /// The time between two checks, in milliseconds.
     private static let interval = 250
 
-    /// Begins to watch, until the process ends.
+    /// Watches the parent from now on, until this process ends.
     ///
-    /// A parent that is gone counts as SIGTERM, so that a command which is at work leaves everything as it was.
+    /// If the parent is gone, the tool sends itself SIGTERM, so that a running command leaves everything as it was.
     static func begin() {
-        // A plugin may be gone before its tool has begun, so it says who it is.
+        // A plugin may have ended before its tool starts, so it passes its process ID.
         let plugin = ProcessInfo.processInfo.environment["SUBSTITUTE_PARENT"].flatMap { pid_t($0) }
         let parent = plugin ?? getppid()
         guard parent != 1, !ignoresHangUp else { return }

@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Runs on Linux how the library loads on Apple's systems. `APPLE_LOADING` chooses that code, and the types of URL
-// loading that it uses are declared in the same module, where they come before Foundation's. They do what Apple's
-// headers and pages say, and end the process at a breach of that contract; README.md lists it.
+// Runs the library's loading code for Apple's systems on Linux. `APPLE_LOADING` selects that code. The URL loading
+// types that it uses are declared in the same module, where they take precedence over Foundation's. They behave as
+// Apple's headers and pages say, and crash on a breach of that contract, which README.md lists.
 let others = [
     "LocalSubstitutionDevelopment", "LocalSubstitutionWebViews", "LoopbackServer", "SubstituteCheckKit",
     "SubstituteKit", "SubstitutionChecking", "SubstitutionRules", "substitute", "substitute-check",

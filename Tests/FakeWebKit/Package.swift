@@ -1,8 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Runs the adapters to WebKit where there is none: the module of this name declares what they use of it, and ends the
-// process where the real one does. Links compile the sources here, so that nothing of them becomes public.
+// Runs the WebKit adapters on systems without WebKit. The `WebKit` module here declares the part of WebKit that they
+// use, and crashes where the real one does. Symbolic links let this package compile the library's sources itself, so
+// that none of their declarations has to become public.
 let package = Package(
     name: "FakeWebKit",
     targets: [

@@ -1,8 +1,8 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
-// The part of Xcode's module XcodeProjectPlugin that the plugins use, so that their Xcode half is typechecked where
-// there is no Xcode. Nothing of it runs. The declarations follow the interface of Xcode 14
-// (https://gist.github.com/ikesyo/f152bf8ee60b1c9bff2e757b01a95fa9), with URLs for paths as PackagePlugin has had them
-// since Swift 6.0.
+// The part of Xcode's module XcodeProjectPlugin that the plugins use. With it, their Xcode code is type-checked on
+// machines without Xcode. None of it runs. The declarations follow the interface of Xcode 14
+// (https://gist.github.com/ikesyo/f152bf8ee60b1c9bff2e757b01a95fa9), but paths are URLs, as in PackagePlugin since
+// Swift 6.0.
 public import Foundation
 public import PackagePlugin
 

@@ -1,4 +1,4 @@
-// Compiled with the library's modules, so that what is internal can be attacked. See `run`.
+// Compiled together with the library's modules, so that internal code can be fuzzed. See `run`.
 import Foundation
 
 // On Apple's systems URL loading is part of Foundation.
@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import SubstitutionChecking
 @testable import SubstitutionRules
 
-/// What libFuzzer calls; `FUZZ_TARGET` names the target.
+/// The function that libFuzzer calls; the environment variable `FUZZ_TARGET` names the target.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     target(start.map { Data(bytes: $0, count: count) } ?? Data())
@@ -29,7 +29,7 @@ private let target: @Sendable (Data) -> Void =
     case let name: fatalError("FUZZ_TARGET names no target: \(name ?? "nothing")")
     }
 
-/// What does not hold ends the process, as libFuzzer expects it.
+/// Traps if the condition is false; libFuzzer expects a crash for each failure.
 private func require(_ condition: Bool, _ message: @autoclosure () -> String) {
     guard !condition else { return }
     fatalError(message())
@@ -37,7 +37,7 @@ private func require(_ condition: Bool, _ message: @autoclosure () -> String) {
 
 // MARK: - The manifest
 
-/// Empty: what a manifest names is looked for in it.
+/// An empty folder, in which a manifest's files are looked for.
 private let folder = {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -57,7 +57,8 @@ private func fuzzManifest(_ data: Data) {
         plain.findings.contains { $0.severity == .error } == manifest.findings.contains { $0.severity == .error },
         "only one reader finds errors"
     )
-    // Folders would be walked; the files of fuzzed names are not there.
+    // If the data contains a "/", an entry may name a folder, which would be scanned, so only the text is checked.
+    // Files with fuzzed names do not exist.
     let issues =
         data.contains(UInt8(ascii: "/"))
         ? manifest.source.issues(manifest.findings) : manifest.check(in: folder, on: Date()).issues
@@ -65,17 +66,17 @@ private func fuzzManifest(_ data: Data) {
     let lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for issue in issues {
         require((1...max(1, lines.count)).contains(issue.line), "line \(issue.line) of \(lines.count)")
-        // The place after the last byte is where something is missing.
+        // If something is missing at the end of a line, the issue is at the column after the last byte.
         let length = lines.isEmpty ? 0 : lines[issue.line - 1].count
         require((1...length + 1).contains(issue.column), "column \(issue.column) of \(length) in line \(issue.line)")
         require(!issue.message.unicodeScalars.contains { $0.value < 0x20 }, "a control character in \(issue.message)")
     }
 }
 
-/// Foundation accepts more texts, but means the same by those that both accept.
+/// Compares with Foundation, which accepts more texts, but must agree on those that both accept.
 private func compareWithFoundation(_ value: JSONValue, _ data: Data) {
-    // It refuses numbers that it cannot represent. It does not skip the mark of the byte order everywhere, and does
-    // skip it at the beginning of a string, where it is a character like others (RFC 8259 §7).
+    // Foundation rejects numbers that it cannot represent. It does not skip a byte order mark in every position, and it
+    // does skip one at the beginning of a string, where it is an ordinary character (RFC 8259 §7).
     if hasNumber(value) || data.range(of: Data([0xEF, 0xBB, 0xBF])) != nil { return }
     guard let other = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) else {
         fatalError("Foundation refuses what the parser accepts")
@@ -103,7 +104,7 @@ private func isSame(_ value: JSONValue, _ other: Any) -> Bool {
         guard let others = other as? [Any], others.count == values.count else { return false }
         return zip(values, others).allSatisfy(isSame)
     case .object(let members):
-        // Of several members of one name Foundation keeps one.
+        // If several members have the same name, Foundation keeps one of them.
         let names = Set(members.map(\.name))
         guard let others = other as? [String: Any], others.count == names.count else { return false }
         return members.allSatisfy { member in
@@ -117,12 +118,12 @@ private func isSame(_ value: JSONValue, _ other: Any) -> Bool {
 
 private func fuzzIdentity(_ data: Data) {
     let text = String(decoding: data, as: UTF8.self)
-    // Foundation's URLs are what requests bring.
+    // The URLs of requests have been parsed by Foundation.
     if let url = URL(string: text), let identity = try? URLIdentity(url.absoluteString) { check(identity) }
     guard let identity = try? URLIdentity(text) else { return }
     check(identity)
-    // RFC 3986 §6.2.2: case of scheme and host, and the encoding of unreserved characters, do not matter.
-    // Scalars, since a "/" and a combining mark after it are one character.
+    // RFC 3986 §6.2.2: case of scheme and host, and percent-encoding of unreserved characters, do not matter.
+    // Search scalars, because "/" and a combining mark after it form one `Character`.
     guard let separator = text.unicodeScalars.firstRange(of: "://".unicodeScalars) else { return }
     let rest = text.unicodeScalars[separator.upperBound...]
     let authority = rest.prefix { !"/?#".unicodeScalars.contains($0) }
@@ -135,8 +136,8 @@ private func fuzzIdentity(_ data: Data) {
             scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-._~".unicodeScalars.contains(scalar))
         return isUnreserved ? "%" + String(scalar.value, radix: 16) : String(scalar)
     }
-    // What follows a "%" is an encoding already, a fragment is dropped, and a letter may be one with the accent after
-    // it.
+    // Skip three kinds of text: "%" is percent-encoding already, a fragment is dropped, and outside of ASCII a letter
+    // may form one character with the accent after it.
     if !tail.utf8.contains(UInt8(ascii: "%")), !tail.utf8.contains(UInt8(ascii: "#")),
         tail.utf8.allSatisfy({ $0 < 0x80 })
     {
@@ -178,7 +179,7 @@ private func fuzzMediaType(_ data: Data) {
 
 private func fuzzArchive(_ data: Data) {
     checkCopy(data)
-    // Most of what there is to attack lies behind the checksum.
+    // Most of the code to attack runs only if the checksum is right.
     let length = min(data.count, Int(data.first ?? 0) * 8)
     let (head, body) = (Data(data.prefix(length)), Data(data.dropFirst(length)))
     checkCopy(ArchivedCopy.firstLine(head, body) + head + body)
@@ -192,7 +193,7 @@ private func checkCopy(_ data: Data) {
     require(again?.body == copy.body && again?.head.url == copy.head.url, "not the same when written again")
 }
 
-// MARK: - Pages of the network
+// MARK: - Web pages
 
 private let rewriter = URL(string: "https://h/").map { url in
     PageRewriter(
@@ -203,7 +204,7 @@ private let rewriter = URL(string: "https://h/").map { url in
     )
 }
 
-/// The names of the tags of a page with those of their attributes, or how many addresses a stylesheet has.
+/// Returns a page's tag and attribute names, or the number of addresses in a stylesheet.
 private func outline(_ text: Data, _ type: MediaType) -> [String] {
     if type.essence == "text/css" { return ["\(ReferenceScanner.references(inStylesheet: text).count)"] }
     var outline: [String] = []
@@ -221,10 +222,10 @@ private func fuzzPage(_ data: Data) {
     for type in ["text/html", "text/css"].compactMap({ MediaType($0) }) {
         guard let rewritten = rewriter?.rewritten(data, type).body else { continue }
         require(rewritten != data, "nothing is written in \(type)")
-        // Only addresses and policies are another text then: nothing ends where it did not, or begins.
+        // Rewriting changes only addresses and policies. Nothing else may begin or end in a different position.
         require(outline(data, type) == outline(rewritten, type), "another structure in \(type)")
     }
-    // A header is text; what a page's own policy says stays in it.
+    // A header field is text. Everything in the page's own policy must stay in it.
     guard let site = WebOrigin("https://h/"), let policy = String(data: data, encoding: .utf8) else {
         return
     }

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
@@ -6,10 +6,10 @@ import Testing
 
 @Suite("substitute check", .serialized)
 struct CheckTests {
-    /// Everything the tool prints for every invalid manifest, compared with one checked-in file.
+    /// Compares the tool's output for all invalid manifests with one checked-in file.
     ///
-    /// Run the tests with `UPDATE_GOLDEN_FILES=1` to write it anew, and read the difference before you keep it.
-    @Test("Every invalid manifest gets its output, as text and as JSON", arguments: ["txt", "jsonl"])
+    /// Run the tests with `UPDATE_GOLDEN_FILES=1` to write the file anew, and review the difference before you keep it.
+    @Test("Every invalid manifest gives the expected output, as text and as JSON", arguments: ["txt", "jsonl"])
     func golden(format: String) async throws {
         let invalid = Tool.fixtures.appendingPathComponent("Invalid")
         let names = try FileManager.default.contentsOfDirectory(atPath: invalid.path).filter { $0.hasSuffix(".json") }
@@ -39,7 +39,7 @@ struct CheckTests {
         }
     }
 
-    @Test("Exit codes: 0 clean or warnings only, 1 errors, 2 wrong use")
+    @Test("The exit status is 0 without errors, 1 with errors, and 2 for wrong use")
     func status() async throws {
         let folder = try TemporaryFolder()
         try folder.write("x", to: "a.txt")
@@ -69,7 +69,7 @@ struct CheckTests {
         }
     }
 
-    @Test("A slip in the arguments is answered with what was probably meant")
+    @Test("A misspelled argument gets a suggestion")
     func suggestions() async throws {
         #expect(await Tool.run(["chekc"]).errors.contains("did you mean \"check\"?"))
         #expect(await Tool.run(["check", "--stirct"]).errors.contains("did you mean --strict?"))
@@ -78,7 +78,7 @@ struct CheckTests {
         )
     }
 
-    @Test("Nothing that a manifest or a file name holds can steer a terminal")
+    @Test("No text in a manifest or a file name can control a terminal")
     func controls() async throws {
         let folder = try TemporaryFolder()
         try folder.write("x", to: "\u{1B}[31m\u{202E}.txt")
@@ -97,7 +97,7 @@ struct CheckTests {
     }
 
     @Test(
-        "Output to a pipe has no colour, and neither has a terminal with NO_COLOR",
+        "Output has no colour in a pipe, or in a terminal with NO_COLOR",
         .enabled(
             if: Platform.isLinux && (Program.find("script") != nil || Program.isEverythingRequired),
             "needs the script(1) of util-linux"
@@ -135,7 +135,7 @@ struct CheckTests {
         #expect(result.status == 1)
     }
 
-    @Test("No content of a file ends the tool, and what is not looked into is not judged")
+    @Test("No file content crashes the tool, and content that is not examined is not reported")
     func hostileContents() async throws {
         let folder = try TemporaryFolder()
         // Foundation's XML parser crashes at a declaration without a default value, and at an instruction without data.
@@ -162,7 +162,7 @@ struct CheckTests {
         #expect(result.output.contains("short.png"))
     }
 
-    @Test("What is as it should be raises no alarm, though it looks like something else")
+    @Test("Valid content that looks like another format causes no warning")
     func rightContents() async throws {
         let folder = try TemporaryFolder()
         let page =
@@ -204,7 +204,7 @@ struct CheckTests {
         #expect(result.output.hasSuffix("no errors, no warnings\n"), "\(result.output)")
     }
 
-    @Test("5,000 issues are printed in time, one to a line or all on one line", arguments: ["\n", ""])
+    @Test("5,000 issues are printed quickly, even if all entries are on one line", arguments: ["\n", ""])
     func manyIssues(separator: String) async throws {
         let folder = try TemporaryFolder()
         let entries = (0..<5000).map { "\"https://h/\($0)\": \"missing\"" }

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LocalSubstitutionCache
@@ -30,7 +30,7 @@ struct ExplainTests {
         await Tool.run(["explain", "manifest.json"] + arguments, input: Data(input.utf8), in: folder.url)
     }
 
-    @Test("A substituted URL gets its entry, its file and the whole head")
+    @Test("The output for a substituted URL has its entry, its file and the response head")
     func substituted() async throws {
         let result = try await explain(["https://example.com/site.css"])
         #expect(result.status == 0)
@@ -47,7 +47,7 @@ struct ExplainTests {
         #expect(lines.contains("  Content-Length: 8"))
     }
 
-    @Test("Method and headers are those of the request")
+    @Test("The options for method and headers change the request")
     func request() async throws {
         let url = "https://example.com/site.css"
         #expect(try await explain(["-H", "Range: bytes=0-3", url]).output.contains("HTTP/1.1 206\n"))
@@ -63,7 +63,7 @@ struct ExplainTests {
         #expect(try await explain(["//example.com/site.css"]).output.contains("is answered with \"site.css\""))
     }
 
-    @Test("Without a manifest the one of this folder is taken, and --require fails when a URL is not substituted")
+    @Test("The folder's manifest is the default, and --require fails if a URL is not substituted")
     func require() async throws {
         let (there, missing) = ("https://example.com/site.css", "https://example.com/site.png")
         func status(_ arguments: [String]) async throws -> Int32 {
@@ -78,7 +78,7 @@ struct ExplainTests {
         #expect(try await status(["-r", ".", there]) == 0)
     }
 
-    @Test("JSON has one object a line, with a reason for what is not substituted")
+    @Test("JSON has one object per line, with a reason if the URL is not substituted")
     func json() async throws {
         let urls = ["https://example.com/site.css", "http://example.com/site.css", "https://example.com/news", "%%%"]
         let output = try await explain(["--json"] + urls).output
@@ -93,14 +93,14 @@ struct ExplainTests {
         #expect(objects.map { $0["url"] as? String } == urls)
     }
 
-    @Test("URLs are read from standard input, 20,000 of them in time")
+    @Test("20,000 URLs from standard input are answered quickly")
     func standardInput() async throws {
         let urls = (0..<20_000).map { "https://example.com/\($0 % 2 == 0 ? "site.css" : "Site.css")?\($0)\n" }
         let result = try await explain(["--json", "-"], input: urls.joined())
         #expect(result.output.split(separator: "\n").count == 20_000)
     }
 
-    @Test("No URL is passed over, and what an entry adds cannot steer a terminal")
+    @Test("An empty URL is answered, too, and an entry's header fields cannot control a terminal")
     func oddities() async throws {
         #expect(try await explain([""]).output == "\"\" is not a URL; an app gets nil from URL(string:).\n\n")
         #expect(try await explain(["--json", ""]).output.contains("\"substituted\":false"))
@@ -123,7 +123,7 @@ struct ExplainTests {
 
     // MARK: - Files
 
-    /// Runs `substitute explain` with whole paths in place of the names of files of the folder.
+    /// Runs `substitute explain`; a word that begins with "@" becomes the absolute path of a file in the folder.
     private func call(_ words: String..., input: String? = nil) async -> Program.Result {
         let words = words.map {
             $0.hasPrefix("@") ? folder.url.appendingPathComponent(String($0.dropFirst())).path : $0
@@ -140,7 +140,7 @@ struct ExplainTests {
     )
 
     @Test(
-        "A recording or a list of URLs is known by what is in it, whatever it is called",
+        "A recording or a list of URLs is recognised by its content, whatever its name",
         arguments: [
             ("page.har", recording, "1 of 3 URLs"), ("recording", recording, "1 of 3 URLs"),
             ("page.json", recording, "1 of 3 URLs"), ("page.txt", "onInputData(\(recording));", "1 of 3 URLs"),
@@ -159,7 +159,7 @@ struct ExplainTests {
         #expect(both.output.contains(" URLs would come from the bundle, ") && both.errors == "", "\(both)")
     }
 
-    @Test("Without a manifest before it, a file asks about the manifest that is here")
+    @Test("A file without a manifest before it is judged by the current folder's manifest")
     func fileAlone() async throws {
         try folder.write(Self.recording, to: "page.har")
         try folder.write("https://example.com/site.css\n", to: "urls.txt")
@@ -170,7 +170,7 @@ struct ExplainTests {
     }
 
     @Test(
-        "A file that asks nothing is told in a sentence",
+        "A file without URLs is reported in a sentence",
         arguments: [
             ("@pages.har", "\" does not exist; did you mean \""), ("@none.txt", "none.txt\" does not exist\n"),
             ("@Logo.png", "Logo.png\" is neither a recording (HAR) nor a list of URLs, one a line\n"),
@@ -192,7 +192,7 @@ struct ExplainTests {
         #expect(result.errors.hasPrefix("substitute explain: ") && result.errors.contains(told), "\(result.errors)")
     }
 
-    @Test("Words that are no files are URLs, also without a scheme")
+    @Test("Arguments that are not files are URLs, even without a scheme")
     func words() async throws {
         let words = ["example.com/data.json", "example.com", "localhost:3000/a", "/css/site.css", "https://h/urls.txt"]
         for word in words {
@@ -204,7 +204,7 @@ struct ExplainTests {
         #expect(await call("@missing.json", "https://example.com/").errors.contains("missing.json\" does not exist"))
     }
 
-    @Test("Standard input that there is not is told with what to name instead")
+    @Test("Closed standard input is reported with a remedy")
     func closedInput() async throws {
         let command = ["-c", "exec \"$0\" explain manifest.json - <&-", Tool.url.path]
         let result = try await Program.run("/bin/sh", command, in: folder.url)
@@ -214,16 +214,18 @@ struct ExplainTests {
         )
     }
 
-    // MARK: - What an app asks for
+    // MARK: - Requests of apps and browsers
 
-    /// Texts that `URL(string:)` and browsers read differently, and the URL that a browser asks for.
+    /// Texts that `URL(string:)` and browsers may read differently.
+    ///
+    /// `browser` is the URL that a browser requests; nil if it is not mentioned.
     private static let texts: [(text: String, browser: String?)] = [
         ("https://h/a", nil), ("https://H:443/%61", nil), ("https://h/b/../a", nil), ("https://h/a#part b", nil),
         ("https://h/a b", nil), ("https://h/a|b", nil), ("https://h/[x]", nil), ("https://h/%5Bx%5D", nil),
         ("https://h/caf\u{E9}", nil), ("https://h/a?q=\\x", nil), ("https://h/a?q=%", nil),
         ("http://\u{E9}.com/", nil), ("http://fa\u{DF}.de/", nil), ("http://xn--9ca.com/", nil),
         ("https://user:secret@h/a", nil), ("ftp://h/a", nil), ("example.com/a", nil), ("", nil),
-        // Where one character needs encoding, Foundation encodes each percent sign, too.
+        // If one character needs percent-encoding, Foundation also encodes each percent sign.
         ("https://h/a b%20c", "https://h/a%20b%20c"), ("https://h/[x]%20", "https://h/%5Bx%5D%20"),
         ("https://h/a|b%7C", "https://h/a%7Cb%7C"), ("https://h/caf\u{E9}/%20", "https://h/caf%C3%A9/%20"),
         ("https://h/a?x=%20|", "https://h/a?x=%20%7C"), ("https://h/a?x='", "https://h/a?x=%27"),
@@ -236,7 +238,7 @@ struct ExplainTests {
         ("http://./", nil),
     ]
 
-    @Test("The verdict is the one that URL(string:) and the cache give, and a browser's URL is told where it differs")
+    @Test("The verdict agrees with URL(string:) and the cache, and names the URL of a browser if it differs")
     func asTheAppAsks() async throws {
         var manifest: [String: String] = [:]
         for host in [
@@ -271,7 +273,7 @@ struct ExplainTests {
         }
     }
 
-    @Test("A list may have comments, and a pipe is no file: it may never end")
+    @Test("A list may have comments, and a named pipe is refused, because it may never end")
     func listsAndPipes() async throws {
         try folder.write("# what the page loads\n\nhttps://h/a.css\n", to: "list.txt")
         let list = await call("@manifest.json", "@list.txt")
@@ -286,7 +288,7 @@ struct ExplainTests {
         }
     }
 
-    @Test("A sentence tells what becomes of the URL that a browser asks for instead")
+    @Test("A sentence explains how the URL that a browser requests instead is answered")
     func browser() async throws {
         let manifest = """
             {

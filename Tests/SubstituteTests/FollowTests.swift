@@ -1,12 +1,12 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
 
-@Suite("Commands that follow what is saved, or ask servers", .serialized)
+@Suite("Commands that follow saves or query servers", .serialized)
 struct FollowTests {
-    @Test("check --watch checks again after each save, and says what is wrong while it is")
+    @Test("check --watch checks again after each save, and reports errors until they are fixed")
     func checkWatch() async throws {
         let folder = try TemporaryFolder()
         try folder.write("a", to: "a.txt")
@@ -26,7 +26,7 @@ struct FollowTests {
         #expect(!process.printed.contains("\u{1B}"), "no terminal, no control sequences")
     }
 
-    @Test("check --watch reads no standard input, and says when there is nothing to watch")
+    @Test("check --watch and preview --serve refuse what they cannot follow")
     func nothingToWatch() async throws {
         let folder = try TemporaryFolder()
         let stdin = await Tool.run(["check", "--watch", "-"], in: folder.url)
@@ -37,7 +37,7 @@ struct FollowTests {
         #expect(output.status == 2 && output.errors.contains("--serve writes no file"), "\(output)")
     }
 
-    @Test("The preview marks what differs from its server, when that is asked for")
+    @Test("The preview marks outdated files if --outdated is given")
     func marks() async throws {
         let site = try RemoteSite()
         site.set("/a.css", "a", type: "text/css")

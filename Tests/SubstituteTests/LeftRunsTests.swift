@@ -1,10 +1,10 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
 
-@Suite("Runs whose parent or input is gone", .serialized)
+@Suite("Runs whose parent process or standard input is gone", .serialized)
 struct LeftRunsTests {
     private let folder: TemporaryFolder
 
@@ -14,9 +14,11 @@ struct LeftRunsTests {
         try folder.write("a", to: "a.txt")
     }
 
-    /// A shell that runs a command line with the tool as `$0`, and a pipe that ends with the last process which has it.
+    /// Starts a shell that runs a command line with the tool as `$0`.
     ///
-    /// Nothing waits for the shell: on Linux, Foundation waits for all that a process started, too.
+    /// The returned handle reads the output. It reaches the end when the last process that has the pipe exits. The
+    /// shell itself is not waited for: on Linux, Foundation would also wait for every process that the shell has
+    /// started.
     private func shell(_ line: String) throws -> (shell: Process, output: FileHandle) {
         let (process, pipe) = (Process(), Pipe())
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -24,14 +26,14 @@ struct LeftRunsTests {
         process.currentDirectoryURL = folder.url
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
-        // A tool that runs in the background reads nothing, and a plugin's variables are of another test's business.
+        // A tool in the background must not read the tests' standard input. Other tests cover the plugin's variables.
         process.standardInput = FileHandle.nullDevice
         try process.runWithSignals()
         try pipe.fileHandleForWriting.close()
         return (process, pipe.fileHandleForReading)
     }
 
-    /// Reads until a text has come.
+    /// Reads until the output contains a text.
     private func read(_ handle: FileHandle, until text: String) throws -> String {
         var read = ""
         while !read.contains(text) {
@@ -43,7 +45,7 @@ struct LeftRunsTests {
     }
 
     @Test(
-        "A run ends when the process is gone that started it, however that ended",
+        "A run ends when the process that started it is gone, however that process ended",
         arguments: ["preview --serve", "check --watch"],
         [SIGKILL, SIGHUP]
     )
@@ -52,12 +54,12 @@ struct LeftRunsTests {
             let (shell, output) = try self.shell("\"$0\" \(command) & wait")
             _ = try self.read(output, until: "1 URL")
             kill(shell.processIdentifier, signal)
-            // The end of the pipe: nobody has it any more.
+            // The pipe reaches its end: no process has it any more.
             _ = try output.readToEnd()
         }
     }
 
-    @Test("Under nohup a run goes on without its parent")
+    @Test("Under nohup, a run continues without its parent")
     func nohup() async throws {
         try await onThread {
             let (shell, output) = try self.shell("nohup \"$0\" check --watch & echo \"$!.\"; wait")
@@ -65,27 +67,28 @@ struct LeftRunsTests {
             let tool = try #require(pid_t(number))
             defer { kill(tool, SIGKILL) }
             kill(shell.processIdentifier, SIGKILL)
-            // Longer than the tool takes to look; on a busy machine this proves less, and never fails.
+            // This is longer than the tool takes to check its parent. On a busy machine the test proves less, but never
+            // fails.
             usleep(1_000_000)
             try self.folder.write("{}", to: "manifest.json")
             #expect(try self.read(output, until: "\n\n").contains("0 URLs"))
         }
     }
 
-    @Test("--open waits for no browser, and tells it nothing of the package manager", .timeLimit(.minutes(10)))
+    @Test("--open does not wait for the browser or pass it the plugin's variables", .timeLimit(.minutes(10)))
     func browser() async throws {
-        // An opener that leaves a browser behind, which ends when the pipe does.
+        // An opener that leaves a browser running until the pipe ends.
         try folder.write("#!/bin/sh\nenv > env.txt\ncat pipe &\n", to: "bin/xdg-open")
         chmod(folder.url.appendingPathComponent("bin/xdg-open").path, 0o755)
         let pipe = folder.url.appendingPathComponent("pipe").path
         mkfifo(pipe, 0o600)
-        // Both ends, so that neither side waits for the other to open its own.
+        // Open both ends, so that neither side waits for the other to open its end.
         let descriptor = open(pipe, O_RDWR)
         defer { close(descriptor) }
         let path =
             folder.url.appendingPathComponent("bin").path + ":"
             + ProcessInfo.processInfo.environment["PATH", default: ""]
-        // The page that is opened stays.
+        // The opened page is not removed, so it goes to the test's own folder.
         let variables = "PATH='\(path)' TMPDIR='\(folder.url.path)' SUBSTITUTE_VERB=substitute-edit"
         let line = "\(variables) \"$0\" preview --open > out.txt; echo ended"
         try await onThread {
@@ -98,7 +101,7 @@ struct LeftRunsTests {
         #expect(told.contains("PATH=") && !told.contains("SUBSTITUTE_"))
     }
 
-    @Test("Where standard input is closed, that is said", arguments: ["check -", "explain -", "import -"])
+    @Test("Closed standard input is reported", arguments: ["check -", "explain -", "import -"])
     func closedInput(command: String) async throws {
         let result = try await Program.run("/bin/sh", ["-c", "\"$0\" \(command) <&-", Tool.url.path], in: folder.url)
         #expect(result.status == 1)
@@ -106,7 +109,7 @@ struct LeftRunsTests {
         #expect(result.errors == "substitute \(name): standard input is closed; name a file instead of \"-\"\n")
     }
 
-    @Test("Through the package manager there is no standard input, whatever the descriptor leads to")
+    @Test("Through the package manager, standard input is refused, even if it could be read")
     func plugin() async throws {
         let environment = ["SUBSTITUTE_VERB": "substitute"]
         let result = try await Tool.start(["check", "-"], input: Data("{}".utf8), environment: environment)

@@ -1,24 +1,24 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
 
-/// Runs each section of `Fixtures/Mistakes.md` and `Fixtures/FreshMistakes.md` and compares what the tool answers.
+/// Runs each section of `Fixtures/Mistakes.md` and `Fixtures/FreshMistakes.md`, and compares the tool's output.
 ///
-/// Run the tests with `UPDATE_GOLDEN_FILES=1` to write the answers anew, and read the difference before you keep it.
+/// Run the tests with `UPDATE_GOLDEN_FILES=1` to write the output anew, and review the difference before you keep it.
 @Suite("Designers' mistakes", .serialized)
 struct MistakeTests {
-    /// One section: a manifest with a mistake, and what the tool answers.
+    /// One section: a manifest with a mistake, and the tool's output.
     private struct Mistake {
         let title: String
         var files = "img/logo.png png, img/header.png png, icons/ferry.svg svg, css/site.css css, index.html html"
-        /// The texts of files that the section shows.
+        /// The texts of the files that the section shows, keyed by name.
         var texts: [String: String] = [:]
         var command = "check"
         let manifest: String
 
-        /// Reads a section, which begins behind its `###`.
+        /// Parses a section, which begins after its `###`.
         init(_ section: String) throws {
             title = section.prefix { $0 != "\n" }.trimmingCharacters(in: .whitespaces)
             for line in section.components(separatedBy: "\n").prefix(while: { !$0.hasPrefix("```") }) {
@@ -34,14 +34,14 @@ struct MistakeTests {
         }
     }
 
-    /// The text between a fence and its end.
+    /// Returns the content of the fenced code block with this language.
     private static func fence(_ language: String, of section: String) throws -> String {
         let start = try #require(section.range(of: "```\(language)\n"), "\(section)")
         let end = try #require(section.range(of: "```", range: start.upperBound..<section.endIndex), "\(section)")
         return String(section[start.upperBound..<end.lowerBound].dropLast())
     }
 
-    @Test("Each gets its answer", arguments: [("Mistakes.md", 150), ("FreshMistakes.md", 50)])
+    @Test("Each mistake gets the expected output", arguments: [("Mistakes.md", 150), ("FreshMistakes.md", 50)])
     func answers(in name: String, ofMoreThan count: Int) async throws {
         let document = Repository.folder.appendingPathComponent("Tests/SubstituteTests/Fixtures/\(name)")
         let text = try String(contentsOf: document, encoding: .utf8)
@@ -77,7 +77,7 @@ struct MistakeTests {
         let words = mistake.command.split(separator: " ").map { $0.filter { $0 != "'" } }
         let place = folder.url.appendingPathComponent("Substitutions")
         let manifest = place.appendingPathComponent("manifest.json").path
-        // A path that the section names itself is relative to the folder.
+        // A path that the section itself names is relative to the folder.
         let namesPath = words[0] == "check" && words.count == 2 && !words[1].hasPrefix("-")
         let result =
             await namesPath
@@ -89,7 +89,7 @@ struct MistakeTests {
         return String(output.reversed().drop(while: \.isNewline).reversed())
     }
 
-    /// A manifest as it lies on disk.
+    /// Returns the bytes of the manifest's file; a prefix such as `utf16:` selects an encoding or a wrapper.
     private static func bytes(of text: String) -> [UInt8] {
         guard let colon = text.firstIndex(of: ":") else { return Array(text.utf8) }
         let rest = text[text.index(after: colon)...]
@@ -105,7 +105,7 @@ struct MistakeTests {
         }
     }
 
-    /// The content of a file, by a word.
+    /// The contents of files, keyed by the word that a section uses for them.
     private static let contents: [String: [UInt8]] = [
         "png": [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D], "jpeg": [0xFF, 0xD8, 0xFF, 0xE0],
         "heic": [0, 0, 0, 0x18] + Array("ftypheic\0\0\0\0mif1heic".utf8), "psd": Array("8BPS\0\u{1}".utf8),
@@ -117,12 +117,12 @@ struct MistakeTests {
         "cutpng": [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Array("\0\0\u{8}\0IDAT".utf8) + [1, 2, 3],
         "cutjpeg": [0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 0xFF, 0xDA, 0, 8, 1, 2, 3],
         "cutwebp": Array("RIFF".utf8) + [0x24, 8, 0, 0] + Array("WEBPVP8 ".utf8),
-        // The length is 8 KB.
+        // The header gives a length of 8 KB.
         "cutwoff2": Array("wOF2".utf8) + [0, 1, 0, 0, 0, 0, 0x20, 0, 0, 10, 0, 0, 1, 2, 3],
         "zip": [0x50, 0x4B, 3, 4, 20, 0, 8, 0, 8, 0],
         "webarchive": Array("bplist00".utf8) + [0xD1, 1, 2, 0x5F, 0x10, 0x0F],
         "mp4": [0, 0, 0, 0x18] + Array("ftypisom\0\0\u{2}\0isommp42".utf8),
-        // Each CRLF became an LF.
+        // A PNG in which each CRLF has become an LF.
         "textpng": [0x89, 0x50, 0x4E, 0x47, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D] + Array("IHDR".utf8),
         "appledouble": [0, 5, 0x16, 7, 0, 2, 0, 0] + Array("Mac OS X        ".utf8) + [0, 2, 0, 0, 0, 9],
         "latinsvg": Array("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\">".utf8)

@@ -1,11 +1,11 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LoopbackServer
 import TestSupport
 import Testing
 
-@Suite("No command tells a password", .serialized)
+@Suite("No command prints a password", .serialized)
 struct PasswordTests {
     private let folder: TemporaryFolder
 
@@ -16,7 +16,7 @@ struct PasswordTests {
 
     private var manifest: String { folder.url.appendingPathComponent("manifest.json").path }
 
-    /// URLs with a password, as people write them.
+    /// URLs with a password, in the ways that users write them.
     static let urls = [
         "https://user:s3cr3t@h/a.css", "https://s3cr3t@h/a.css", "HTTPS://User:s3cr3t@H/a.css", "//user:s3cr3t@h/a.css",
         "user:s3cr3t@h/a.css", "https:/user:s3cr3t@h/a.css", "https:\\\\user:s3cr3t@h\\a.css",
@@ -29,7 +29,7 @@ struct PasswordTests {
         "https://h/a.css?a=user:s3cr3t@h&b= ", "https://h/web/https://user:s3cr3t@h/a.css", "file://user:s3cr3t@h/a",
     ]
 
-    /// Manifests with one of them in each place.
+    /// Returns manifests that have the URL in different positions.
     static func manifests(_ url: String) -> [String] {
         let text = String(url.inJSON.dropFirst().dropLast())
         return [
@@ -51,7 +51,7 @@ struct PasswordTests {
             "{ \"URL\": { \"https://h/a\": \"a.css\" } }", "{ \"URL\": \"missing.css\" }", "{ \"URL\": \"./\" }",
             "{ \"URL\": { \"file\": \"a.css\", \"ignoreQuery\": true } }", "{ \"https://h/a\": \"../../URL\" }",
             "{ \"https://h/a\": \"https://h/a\", \"$comment\": \"URL\", }", "{ \"https://h/a\": \"/URL\" }",
-            // What is no JSON.
+            // Invalid JSON.
             "{ URL: \"a.css\" }", "{ \"https://h/a\": URL }", "{ 'URL': 'a.css' }", "{ \"URL: \"a.css\" }",
             "{ \"URL\" \"a.css\" }", "{ \"URL\", \"https://h/a\": \"a.css\" }", "{ \"URL }", "{ URL\": \"a.css\" }",
             "{ \"https://h/a\": \"URL }", "{ \"https://h/a\": URL\" }", "{ \"\u{201C}URL\u{201D}\": \"a.css\" }",
@@ -60,7 +60,7 @@ struct PasswordTests {
         ].map { $0.replacingOccurrences(of: "URL", with: text) }
     }
 
-    /// Runs a command, and looks for the password in all that it says.
+    /// Runs a command, and checks that its output does not contain the password.
     private func expectNothing(
         _ arguments: [String],
         input: String? = nil,
@@ -86,7 +86,7 @@ struct PasswordTests {
         #expect(!(result.output + result.errors).contains("s3cr3t"))
     }
 
-    @Test("Of a manifest, whatever is wrong with it, in any format", arguments: Self.urls)
+    @Test("The password in a manifest is hidden in every format, whatever the error", arguments: Self.urls)
     func manifest(url: String) async throws {
         let formats = ["text", "json", "github", "sarif"]
         let commands =
@@ -96,7 +96,8 @@ struct PasswordTests {
             ]
         for (number, text) in Self.manifests(url).enumerated() {
             try folder.write(text, to: "manifest.json")
-            // Each with one of them, and with the next for the next URL.
+            // A short run uses two commands for each manifest. The second one differs between manifests and between
+            // URLs.
             let turn = number + (Self.urls.firstIndex(of: url) ?? 0)
             for command in Program.isLongRun ? commands : [commands[0], commands[turn % commands.count]] {
                 await expectNothing(command, text)
@@ -104,7 +105,7 @@ struct PasswordTests {
         }
     }
 
-    /// Command lines with a URL where one can stand.
+    /// Command lines with a URL in each position that can have one.
     private static let commands = [
         "explain|MANIFEST|URL", "explain|--json|MANIFEST|URL", "explain|-H|URL|MANIFEST|https://h/",
         "explain|-m|URL|MANIFEST|https://h/a.css", "explain|--require|MANIFEST|https://h/|URL",
@@ -118,7 +119,7 @@ struct PasswordTests {
         "help|URL", "explain|URL",
     ]
 
-    @Test("Of a URL on the command line, in a list and in a recording", arguments: Self.urls)
+    @Test("The password in an argument, a list or a recording is hidden", arguments: Self.urls)
     func operands(url: String) async throws {
         try folder.write("{ \"https://h/a.css\": \"a.css\", \"https://h/x/\": \"x/\" }", to: "manifest.json")
         try folder.write("x", to: "x/x.css")
@@ -146,7 +147,7 @@ struct PasswordTests {
         await expectNothing(["import", "-n", manifest, "-"], input: recording)
     }
 
-    @Test("Of what is shown in a browser")
+    @Test("The password in a manifest is hidden on all pages")
     func pages() async throws {
         let text = """
             {
@@ -166,7 +167,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("Of what servers are asked for")
+    @Test("The password in a requested URL is hidden")
     func servers() async throws {
         let server = try LoopbackServer { _ in .text("no", status: 404) }
         defer { server.stop() }
@@ -180,7 +181,7 @@ struct PasswordTests {
         await expectNothing(["add", manifest, "\(url)x", url])
     }
 
-    @Test("The place of an error is shown where it is, in the line without the password")
+    @Test("The caret marks the error in the line without the password")
     func caret() async throws {
         let url = "https://user:s3cr3t@h/a.css"
         for (text, line, mark) in [

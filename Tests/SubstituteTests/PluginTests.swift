@@ -1,12 +1,12 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
 
-/// An app of its own that depends on this package by path and ships a manifest.
+/// Tests of the plugins with a separate app, which depends on this package by path and ships a manifest.
 ///
-/// One folder is built again and again, in one layout after another: a new one would build the library anew.
+/// All layouts are built in one folder, one after the other, because each new folder would build the library anew.
 @Suite("The plugins", .serialized, .startsPackageManager)
 struct PluginTests {
     private let app: TemporaryFolder
@@ -23,7 +23,7 @@ struct PluginTests {
 
     init() throws {
         app = try TemporaryFolder()
-        // A checkout may have any name; the one that the app gives it counts.
+        // The checkout's folder may have any name, because the app gives the package its own.
         try FileManager.default.createSymbolicLink(
             atPath: app.url.appendingPathComponent("Fork").path,
             withDestinationPath: Repository.folder.path
@@ -73,13 +73,13 @@ struct PluginTests {
         try FileManager.default.moveItem(at: source, to: target)
     }
 
-    /// Builds until the package manager has linked its tools for good.
+    /// Builds until the package manager has linked its tools for the last time.
     private func settle() async throws {
         _ = try await swift(["build"])
         _ = try await swift(["build"])
     }
 
-    @Test("A build checks what the target ships, in every layout, and says so where it cannot")
+    @Test("A build checks the manifest in every layout, and reports a layout that it cannot check")
     func layouts() async throws {
         try await checkedOnce()
         try await toldAgain()
@@ -99,7 +99,7 @@ struct PluginTests {
         #expect(second.status == 0)
         #expect(!second.output.contains("Checking manifest.json"), "nothing has changed")
 
-        // Wrong by its case, which is mended in the folder and not in the manifest.
+        // The case of the name is wrong. The folder is corrected, not the manifest.
         try move("\(Self.folder)/img/a.png", to: "\(Self.folder)/img/A.png")
         let third = try await swift(["build"])
         #expect(third.status != 0)
@@ -111,7 +111,7 @@ struct PluginTests {
         #expect(fourth.output.contains("Checking manifest.json"))
     }
 
-    /// A warning is told by each build until it is mended, and a day to come is waited for.
+    /// Checks that each build repeats a warning until it is fixed, and rechecks a manifest with a future last day.
     private func toldAgain() async throws {
         try app.write("no picture", to: "\(Self.folder)/img/a.png")
         for _ in 0..<3 {
@@ -132,7 +132,7 @@ struct PluginTests {
         try app.write(Self.manifest, to: "\(Self.folder)/manifest.json")
     }
 
-    /// The README's first command, before there is anything to check.
+    /// Runs the README's first command, before there is a manifest.
     private func begun() async throws {
         try move(Self.folder, to: "Aside")
         let permissions = ["--allow-writing-to-package-directory", "--allow-network-connections", "all"]
@@ -189,7 +189,7 @@ struct PluginTests {
             #expect(check.output.contains("1 URL, 1 file, 8 bytes: 1 image"), "\(check.output)")
             try move(place, to: Self.folder)
         }
-        // Nearly the name that an app looks for.
+        // This is almost the folder name that an app looks for.
         try move(Self.folder, to: "Sources/App/Substitution")
         try declare(".copy(\"Substitution\")")
         #expect(try await swift(["build"]).output.contains("warning: the folder is called \"Substitution\""))
@@ -197,7 +197,7 @@ struct PluginTests {
         try declare(".copy(\"Substitutions\")")
     }
 
-    /// The README's commands, wherever somebody stands.
+    /// Runs the README's commands in several current folders.
     private func commands() async throws {
         for folder in [".", "Sources/App", Self.folder, "\(Self.folder)/img"] {
             let check = try await swift(["package", "substitute", "check"], in: folder)
@@ -210,7 +210,7 @@ struct PluginTests {
         #expect(wrong.output.contains("none.json:1:1: error: \"none.json\" does not exist"))
         #expect(wrong.status != 0)
 
-        // A second folder, of which neither is meant.
+        // With a second manifest, neither is the default.
         try app.write("{}", to: "Substitutions/manifest.json")
         let several = try await swift(["package", "substitute", "list"])
         #expect(several.status != 0)

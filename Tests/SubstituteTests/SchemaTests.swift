@@ -1,10 +1,10 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
 
-/// `Resources/manifest.schema.json`, judged by a validator that is not ours.
+/// Tests of `Resources/manifest.schema.json` with an independent validator.
 @Suite("The JSON schema", .serialized)
 struct SchemaTests {
     private static let schema = Repository.folder.appendingPathComponent("Resources/manifest.schema.json")
@@ -16,7 +16,7 @@ struct SchemaTests {
         return (try? await Program.run(python, ["-c", "import jsonschema"]).status) == 0
     }
 
-    /// Names of the files that the validator refuses.
+    /// Returns the names of the files that the validator refuses.
     private func refused(_ files: [URL]) async throws -> [String] {
         let script = """
             import json, sys, jsonschema
@@ -49,7 +49,7 @@ struct SchemaTests {
 
     @Test("Every structurally invalid manifest fails", needsValidator)
     func invalid() async throws {
-        // A schema cannot look at files, compare keys, or see what is not JSON.
+        // A schema cannot look at files, compare keys, or detect invalid JSON.
         let structural = ["wrong-kind-", "unknown-", "missing-field", "bad-", "reserved-header"]
         let files = try fixtures("Invalid").filter { file in
             structural.contains { file.lastPathComponent.hasPrefix($0) }
@@ -73,19 +73,19 @@ struct SchemaTests {
         }
     }
 
-    @Test("The file in the repository is what the tool writes")
+    @Test("The schema in the repository is the one that the tool prints")
     func written() async throws {
         #expect(try await Tool.run(["schema"]).output == String(contentsOf: Self.schema, encoding: .utf8))
     }
 
-    @Test("Nobody is shown a regular expression: each pattern has a sentence")
+    @Test("Each pattern has an error message, so that editors never show a regular expression")
     func sentences() throws {
         func patternsWithoutSentence(_ value: Any, _ path: String) -> [String] {
             if let list = value as? [Any] { return list.flatMap { patternsWithoutSentence($0, path) } }
             guard let schema = value as? [String: Any] else { return [] }
             let isMute =
                 schema["pattern"] is String && schema["errorMessage"] == nil && schema["patternErrorMessage"] == nil
-            // What only decides between others is never shown.
+            // A pattern inside `if` only selects another schema, and is never shown.
             return (isMute && !path.contains("/if/") ? [path] : [])
                 + schema.flatMap { patternsWithoutSentence($0.value, "\(path)/\($0.key)") }
         }

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
@@ -12,16 +12,18 @@ struct Tool {
     /// The manifests of the library's tests.
     static let fixtures = Repository.folder.appendingPathComponent("Tests/SubstitutionCheckingTests/Fixtures")
 
-    /// Built products lie beside the tests: in a bundle on Apple's systems, in a plain folder elsewhere.
+    /// The built tool, which lies beside the tests.
+    ///
+    /// On Apple platforms the tests are in a bundle, elsewhere in a plain folder.
     static let url: URL = {
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
         let tests = bundle ?? URL(fileURLWithPath: CommandLine.arguments[0])
         return tests.deletingLastPathComponent().appendingPathComponent("substitute")
     }()
 
-    /// Runs a command in the process of the tests.
+    /// Runs a command in the tests' own process.
     ///
-    /// Signals, pipes, terminals and exit codes of the system need the program: ``start(_:input:in:environment:)``.
+    /// Tests of signals, pipes, terminals and exit codes need the program: ``start(_:input:in:environment:)``.
     static func run(
         _ arguments: [String],
         input: Data? = Data(),
@@ -39,13 +41,13 @@ struct Tool {
         return Program.Result(status: status, output: written.text(of: .output), errors: written.text(of: .errors))
     }
 
-    /// The manifest at a path.
+    /// Returns the manifest at a path.
     static func manifest(_ path: String) throws -> ManifestFile {
         let console = Console(folder: "/", sink: { _, _ in }, source: { .success(Data()) })
         return try ManifestLocation(console).find(path)
     }
 
-    /// Runs the program as a person would.
+    /// Runs the program as a user does.
     static func start(
         _ arguments: [String],
         input: Data = Data(),
@@ -56,7 +58,7 @@ struct Tool {
     }
 
     /// The text that a command wrote to its streams.
-    // Only accessed inside the lock.
+    // Mutable state is only accessed inside the lock.
     private final class Written: @unchecked Sendable {
         private let lock = NSLock()
         private var bytes: [Console.Stream: [UInt8]] = [:]

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
@@ -24,7 +24,7 @@ struct ToolTests {
     // MARK: - Finding the manifest
 
     @Test(
-        "Every command finds the only manifest, wherever it lies and wherever somebody stands",
+        "Every command finds the only manifest, from any folder of the package",
         arguments: [
             ("", "."), ("Substitutions/", "."), ("Substitutions/", "Substitutions"), ("Resources/Substitutions/", "."),
             ("Sources/App/Substitutions/", "."), ("Sources/App/Substitutions/", "Sources/App/Views"),
@@ -42,7 +42,7 @@ struct ToolTests {
         }
     }
 
-    @Test("Nothing above the package is looked at, and nothing above a folder that belongs to none")
+    @Test("The search for a manifest does not leave the package, or the current folder outside a package")
     func bounds() async throws {
         try writeSite(to: "Substitutions/")
         try folder.write("", to: "package/Package.swift")
@@ -55,7 +55,7 @@ struct ToolTests {
         }
     }
 
-    @Test("Several manifests are listed, and a folder stands for the one in it")
+    @Test("Several manifests are listed, and a folder can be named instead of its manifest")
     func several() async throws {
         try writeSite(to: "Substitutions/")
         try writeSite(to: "Sources/App/Substitutions/")
@@ -72,9 +72,9 @@ struct ToolTests {
         }
     }
 
-    // MARK: - What check prints
+    // MARK: - The output of check
 
-    @Test("A manifest and its files for each way of printing")
+    @Test("Each format names the manifest and the position of each issue")
     func formats() async throws {
         try folder.write(
             "{ \"https://h/é\": \"b.css\",\n  \"https://h/a\": { \"file\": \"c.css\", \"when\": 401 } }",
@@ -100,11 +100,11 @@ struct ToolTests {
         #expect(results.map { $0["level"] as? String } == ["error", "error", "warning"])
         let location = (results[0]["locations"] as? [[String: Any]])?.first?["physicalLocation"] as? [String: Any]
         #expect((location?["artifactLocation"] as? [String: Any])?["uri"] as? String == "Substitutions/manifest.json")
-        // "é" has two bytes and is one character.
+        // "é" has two bytes, but is one character.
         #expect(location?["region"] as? [String: Int] == ["startLine": 1, "startColumn": 18])
     }
 
-    @Test("What ships is told by kind, and a budget is kept")
+    @Test("The files that ship are counted by kind, and a budget is enforced")
     func budget() async throws {
         try folder.write("{ \"https://h/\": \"./\" }", to: "manifest.json")
         try folder.write(
@@ -130,7 +130,7 @@ struct ToolTests {
         #expect(try await run(["preview"]).output.contains(summary))
     }
 
-    @Test("Files of entries that have ended count for nothing, and the names of folders steer no terminal")
+    @Test("Files of expired entries do not count, and folder names cannot control a terminal")
     func budgetWithoutExpired() async throws {
         let manifest =
             "{ \"https://h/n\": \"new.txt\", \"https://h/o\": { \"file\": \"old.txt\", \"until\": \"2001-01-01\" } }"
@@ -143,7 +143,7 @@ struct ToolTests {
         #expect(try await !run(["check"]).errors.contains("\u{1B}"))
     }
 
-    @Test("Unused files are told by folder, and one by one with --all")
+    @Test("Unused files are reported by folder, and one by one with --all")
     func unused() async throws {
         try writeSite(to: "")
         for number in 0..<20 { try folder.write("x", to: "old/\(number % 4)/\(number).txt") }
@@ -157,7 +157,7 @@ struct ToolTests {
 
     // MARK: - Other commands
 
-    @Test("A list has a row for each URL, and JSON for programs")
+    @Test("A list has a row for each URL, as text or as JSON")
     func list() async throws {
         let entries = """
             { "https://h/a": { "file": "a.css", "when": ["offline", 404], "until": "2999-01-01" },
@@ -184,7 +184,7 @@ struct ToolTests {
         #expect(broken.status == 1 && broken.output == "" && broken.errors.hasPrefix("manifest.json:1:1: error: "))
     }
 
-    @Test("A folder to make may begin with a tilde, since a shell has replaced all others")
+    @Test("The name of a new folder may begin with a tilde")
     func tilde() async throws {
         let made = try await run(["init", "~"])
         #expect(made.status == 0, "\(made.errors)")
@@ -194,7 +194,7 @@ struct ToolTests {
         #expect(FileManager.default.fileExists(atPath: folder.url.path + "/~x/manifest.json"))
     }
 
-    @Test("init makes what check finds nothing wrong with, and writes over nothing")
+    @Test("init creates a manifest without issues, and overwrites no file")
     func initialise() async throws {
         try folder.write("", to: "Package.swift")
         try folder.write("", to: "Sources/App/App.swift")
@@ -205,7 +205,7 @@ struct ToolTests {
             try await run(["check", "--strict"]).output == "1 URL, 1 file, 53 bytes: 1 text\nno errors, no warnings\n"
         )
         #expect(try await run(["explain", "-r", "https://example.com/hello.txt"]).status == 0)
-        // The schema lies where the manifest says, and outside the target.
+        // The schema lies where the manifest refers to it, outside the target.
         let place = folder.url.appendingPathComponent("Sources/App/Substitutions")
         let manifest = try String(contentsOf: place.appendingPathComponent("manifest.json"), encoding: .utf8)
         #expect(manifest.contains("\"$schema\": \"../../../manifest.schema.json\""))
@@ -229,12 +229,12 @@ struct ToolTests {
         #expect(FileManager.default.fileExists(atPath: folder.url.appendingPathComponent(reference).path))
     }
 
-    @Test("init names the schema from wherever it stands, and writes through no link")
+    @Test("init refers to the schema from any folder, and does not write through a symbolic link")
     func initialiseElsewhere() async throws {
         try folder.write("", to: "project/Substitutions/x")
         #expect(try await run(["init", "."], in: "project/Substitutions").status == 0)
         let files = FileManager.default
-        // Nothing is written outside the folder in which somebody stands.
+        // Nothing is written outside the current folder.
         let project = folder.url.appendingPathComponent("project")
         #expect(try files.contentsOfDirectory(atPath: project.path) == ["Substitutions"])
         func manifest(_ folder: URL) throws -> String {
@@ -280,7 +280,7 @@ struct ToolTests {
         #expect(!files.fileExists(atPath: folder.url.appendingPathComponent("outside.txt").path))
     }
 
-    @Test("Outside a package init makes the folder here, with the schema beside it")
+    @Test("Outside a package, init creates the folder here, with the schema beside it")
     func initialiseOutside() async throws {
         try folder.write("", to: "project/x")
         let made = try await run(["init"], in: "project")
@@ -296,7 +296,7 @@ struct ToolTests {
         #expect(manifest.contains("\"$schema\": \"../manifest.schema.json\""))
     }
 
-    @Test("The completion scripts name every command and option, and their shells can read them")
+    @Test("The completion scripts name every command and option, and their shells can parse them")
     func completions() async throws {
         let help = try await run(["--help"]).output
         let commands = ["init", "check", "list", "explain", "preview", "schema", "completions"]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SubstitutionChecking
 
-/// What the README and the guide show is what works.
+/// Tests that the examples in the README and in the guides work.
 @Suite("Documentation")
 struct DocumentationTests {
     static let root = Repository.folder
@@ -19,7 +19,7 @@ struct DocumentationTests {
         "\(catalog)/RecordingAnApp.md",
     ]
 
-    /// The blocks of code of one language.
+    /// Returns the code blocks of one language.
     private func blocks(of language: String, in page: String) throws -> [String] {
         let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
         return text.components(separatedBy: "\n```\(language)\n").dropFirst().compactMap { rest in
@@ -37,7 +37,7 @@ struct DocumentationTests {
         let snippets = try FileManager.default.contentsOfDirectory(atPath: folder.path).map { name in
             trimmed(try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8))
         }
-        // A snippet has no Package.swift, and no resources.
+        // A snippet cannot have a Package.swift or resources.
         let code = try blocks(of: "swift", in: page).filter {
             !$0.contains("// Package.swift") && !$0.contains(".module")
         }
@@ -47,7 +47,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("All manifests shown are right but for the files, which are not there", arguments: pages)
+    @Test("All manifests in the documentation are valid, except that their files do not exist", arguments: pages)
     func manifests(page: String) throws {
         let folder = try TemporaryFolder()
         let manifests = try blocks(of: "json", in: page)
@@ -79,7 +79,7 @@ struct DocumentationTests {
         }
     }
 
-    /// The Markdown files that git would show.
+    /// The Markdown files of the repository, without those in hidden folders except `.github`.
     private static var documents: [String] {
         let found = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
         return found.filter { path in
@@ -88,10 +88,10 @@ struct DocumentationTests {
         .sorted()
     }
 
-    @Test("Each reference link of a document is defined in it, once and on a line of its own", arguments: documents)
+    @Test("Each reference link is defined in its document, once and on a separate line", arguments: documents)
     func references(document: String) throws {
         let text = try String(contentsOf: Self.root.appendingPathComponent(document), encoding: .utf8)
-        // What stands in code is no link.
+        // Code contains no links.
         let prose = text.replacing(/(?ms)^```.*?^```$/, with: "").replacing(/`[^`\n]*`/, with: "")
         let defined = prose.matches(of: /(?m)^\[([^\]\n]+)\]: +\S+$/).map { $0.output.1.lowercased() }
         #expect(Set(defined).count == defined.count, "defined twice: \(defined)")

@@ -3,14 +3,14 @@ import LocalSubstitutionCache
 import SubstitutionChecking
 import TestSupport
 
-/// The manifests that tests read, and the files that they name.
+/// The manifests that tests read, and the files for them.
 enum Fixtures {
     static let folder = Repository.folder.appendingPathComponent("Tests/SubstitutionCheckingTests/Fixtures")
 
-    /// A few well-formed files that manifests of tests may name.
+    /// A few well-formed files that the manifests of tests may name.
     static let files = folder.appendingPathComponent("Files")
 
-    /// The names, without extension, of the `.json` files in a folder of fixtures.
+    /// Returns the names, without extension, of the `.json` files in a folder of fixtures.
     static func names(in subfolder: String) -> [String] {
         let files =
             (try? FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(subfolder).path))
@@ -18,7 +18,7 @@ enum Fixtures {
     }
 }
 
-/// Everything that is wrong with a manifest, also when it is not JSON.
+/// Returns all issues of a manifest, even if it is not JSON.
 func issuesOf(_ data: Data, named name: String, in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
     SubstitutionManifest(data, name: name, url: nil, advice: Advice()).check(in: folder, on: date).issues
 }

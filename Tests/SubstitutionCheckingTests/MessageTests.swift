@@ -4,13 +4,13 @@ import Testing
 
 @testable import LocalSubstitutionCache
 
-/// Each `Fixtures/Invalid/name.json` is checked and compared with `name.txt`.
+/// Compares the messages for each `Fixtures/Invalid/name.json` with `name.txt`.
 ///
-/// A folder `name` beside it holds the files; without one they are those of `Fixtures/Files`. Run the tests with
-/// `UPDATE_GOLDEN_FILES=1` to write the `.txt` files anew, and read the difference before you keep it.
+/// The manifest's files are in the folder `name` beside it, or in `Fixtures/Files` if there is no such folder. Run the
+/// tests with `UPDATE_GOLDEN_FILES=1` to write the `.txt` files anew, and review the difference before you keep it.
 @Suite("Messages about manifests")
 struct MessageTests {
-    @Test("Every invalid manifest gets its messages", arguments: Fixtures.names(in: "Invalid"))
+    @Test("Every invalid manifest gets the expected messages", arguments: Fixtures.names(in: "Invalid"))
     func messages(name: String) throws {
         let (data, folder) = try Self.invalid(name)
         let text = issuesOf(data, named: "\(name).json", in: folder).map { "\($0)\n" }.joined()
@@ -18,7 +18,7 @@ struct MessageTests {
         #expect(!text.isEmpty)
     }
 
-    /// An invalid manifest, and the folder of its files.
+    /// Returns an invalid manifest, and the folder of its files.
     private static func invalid(_ name: String) throws -> (Data, folder: URL) {
         let invalid = Fixtures.folder.appendingPathComponent("Invalid")
         let own = invalid.appendingPathComponent(name)
@@ -26,8 +26,8 @@ struct MessageTests {
         return (try Data(contentsOf: invalid.appendingPathComponent("\(name).json")), folder)
     }
 
-    /// Without advice: the first mistake in the JSON, no warnings, and no guesses.
-    @Test("An app refuses each manifest that has errors, with places and causes")
+    /// Without advice, an app reports only the first mistake in the JSON, no warnings, and no guesses.
+    @Test("An app refuses each manifest that has errors, and reports their positions and causes")
     func app() throws {
         var text = ""
         for name in Fixtures.names(in: "Invalid") {
@@ -59,8 +59,8 @@ struct MessageTests {
             return Set(issuesOf(data, named: name, in: folder).map(\.code))
         }
         let seen = texts.reduce(into: Set()) { $0.formUnion($1) }
-        // These need files that a repository cannot hold; HostileFolderTests and RowLimitTests make them. The last is
-        // of watching.
+        // These need files that a repository cannot hold; HostileFolderTests and RowLimitTests create them. The last
+        // code is reported only while a folder is watched.
         let elsewhere: Set<ManifestIssue.Code> = [
             .unreadableManifest, .unreadableFile, .outsideFolder, .endlessFolder, .tooManyURLs, .notWatched,
         ]

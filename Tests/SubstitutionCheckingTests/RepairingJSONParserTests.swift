@@ -5,7 +5,7 @@ import Testing
 @testable import LocalSubstitutionCache
 @testable import SubstitutionChecking
 
-@Suite("The JSON parser that goes on after a mistake")
+@Suite("The JSON parser that continues after a mistake")
 struct RepairingJSONParserTests {
     /// Texts with and without mistakes.
     private static var texts: [Data] {
@@ -18,11 +18,11 @@ struct RepairingJSONParserTests {
         }
     }
 
-    @Test("It refuses what the strict parser refuses, and reads the same of what that allows")
+    @Test("It refuses the same texts as the strict parser, and reads the others in the same way")
     func sameLanguage() throws {
         var valid = 0
         for text in try Self.texts {
-            // Each beginning, too, of texts that are short enough.
+            // For short texts, test each prefix, too.
             for count in text.count > 2000 ? [text.count] : Array(0...text.count) {
                 let (strict, own) = (
                     JSONParser.parse(text.prefix(count)), RepairingJSONParser.parse(text.prefix(count))
@@ -40,11 +40,11 @@ struct RepairingJSONParserTests {
 
     // MARK: - After a mistake
 
-    /// What is read of a text with mistakes, and how many errors it has.
+    /// Compares the value and the number of errors for a text with mistakes.
     ///
-    /// Every repair is a guess; these are the ones that a manifest's messages rely on.
+    /// Every repair is a guess; these are the guesses that the messages about manifests rely on.
     @Test(
-        "After a mistake the text is taken for what was probably meant",
+        "After a mistake, the parser reads what was probably meant",
         arguments: [
             (#"{"a": "b",}"#, #"{"a":"b"}"#, 1), (#"{"a": "b" "c": 1}"#, #"{"a":"b","c":1}"#, 1),
             (#"{"a": 1,, "b": 2}"#, #"{"a":1,"b":2}"#, 1), (#"{, "a": 1}"#, #"{"a":1}"#, 1),
@@ -73,7 +73,7 @@ struct RepairingJSONParserTests {
     }
 
     @Test(
-        "What cannot be guessed is marked, and tells one error",
+        "A value that cannot be guessed is marked as unreadable and causes one error",
         arguments: [
             #"{"a": <x>, "b": 1}"#, #"{"a": "\x", "b": 1}"#, #"{"a": 0404, "b": 1}"#, #"{"a": "\ud800", "b": 1}"#,
             "{\"a\": \"x\ty\", \"b\": 1}", #"{"a":, "b": 1}"#, #"{"a", "b": 1}"#, "{\"a\":\n \"b\": 1}",
@@ -92,7 +92,7 @@ struct RepairingJSONParserTests {
         #expect(members.dropLast().allSatisfy { if case .unreadable = $0.value.kind { true } else { false } })
     }
 
-    @Test("A hundred mistakes are enough, and the encoding is told once")
+    @Test("The parser stops after a hundred mistakes, and reports a wrong encoding once")
     func bounded() {
         let errors = RepairingJSONParser.parse(Array(("{" + String(repeating: "'a': 'b',", count: 200) + "}").utf8))
             .errors
@@ -112,13 +112,13 @@ struct RepairingJSONParserTests {
     )
     func crashes(text: String) {
         let bytes = Array(text.utf8)
-        // Each beginning, and each end.
+        // Test each prefix and each suffix.
         for count in 0...bytes.count {
             for part in [bytes.prefix(count), bytes.suffix(count)] {
                 #expect(RepairingJSONParser.parse(part).isValid == JSONParser.parse(part).isValid)
             }
         }
-        // As the fuzzer found it: what is no UTF-8 in the middle.
+        // A case that the fuzzer found: invalid UTF-8 in the middle of the text.
         for offset in bytes.indices {
             var broken = bytes
             broken[offset] = 0xAF

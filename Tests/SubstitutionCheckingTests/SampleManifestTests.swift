@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The sample manifest")
 struct SampleManifestTests {
-    @Test("It has no error and no warning")
+    @Test("The sample manifest has no errors and no warnings")
     func clean() throws {
         let folder = Repository.folder.appendingPathComponent("Resources/Substitutions")
         let text = try Data(contentsOf: folder.appendingPathComponent("manifest.json"))

@@ -2,9 +2,9 @@ import LocalSubstitutionCache
 import SubstitutionChecking
 import Testing
 
-@Suite("Parts of a text with passwords")
+@Suite("Excerpts of a text with passwords")
 struct SecretsTests {
-    @Test("Any part of a text is shown without its secrets, also when it begins or ends in one")
+    @Test("Any excerpt hides the secrets, even if it begins or ends inside one")
     func parts() {
         let text = Array("a https://user:s3cr3t@h/ //u@h b".utf8)
         let secrets = UserInformation.Secrets(in: text)

@@ -5,9 +5,9 @@ import Testing
 @testable import LocalSubstitutionCache
 @testable import SubstitutionChecking
 
-@Suite("Warnings beyond the limit of URLs")
+@Suite("Warnings beyond the limit on URLs")
 struct WarningLimitTests {
-    @Test("Folders that were not expanded, because of the limit, are neither empty nor unused")
+    @Test("Folders that were not expanded because of the limit are reported neither as empty nor as unused")
     func beyondTheLimit() throws {
         let folder = try TemporaryFolder()
         try folder.write("a", to: "a.txt")

@@ -9,20 +9,20 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// A folder with one style sheet, and caches of manifests that name it.
+/// A suite with a folder that contains one stylesheet, and with caches whose manifests map it.
 open class CacheSuite {
-    /// Removed with the suite's instance.
+    /// The suite's folder; removed with the suite's instance.
     public let folder: TemporaryFolder
     /// The text of `site.css`.
     public let body = "body { margin: 0 } /* long enough to be more than a few words, which Data keeps in itself */\n"
 
-    /// Writes the style sheet.
+    /// Creates the folder and writes the stylesheet.
     public init() throws {
         folder = try TemporaryFolder()
         try folder.write(body, to: "site.css")
     }
 
-    /// A cache of a manifest; without one it maps the style sheet.
+    /// Returns a cache for a manifest; by default, for one that maps the stylesheet.
     public func cache(_ manifest: String = #"{ "https://example.com/site.css": "site.css" }"#) throws
         -> LocalSubstitutionCache
     {
@@ -41,14 +41,14 @@ open class CacheSuite {
         return request
     }
 
-    /// The head of a response that is there.
+    /// Returns the response head; fails if there is no HTTP response.
     public func head(_ response: CachedURLResponse?) throws -> HTTPURLResponse {
         try #require(response?.response as? HTTPURLResponse)
     }
 }
 
 extension TemporaryFolder {
-    /// A cache of the manifest in `text`, which is not written to disk.
+    /// Returns a cache for the manifest in `text`, which is not written to disk.
     package func cache(
         _ text: String,
         reading: ReadingMode = .mapped

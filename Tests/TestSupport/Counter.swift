@@ -1,6 +1,6 @@
 import Foundation
 
-// What is counted is only touched inside the lock.
+// Mutable state is only accessed inside the lock.
 package final class Counter: @unchecked Sendable {
     private let lock = NSLock()
     private var count = 0
@@ -18,7 +18,7 @@ package final class Counter: @unchecked Sendable {
     package var value: Int { lock.withLock { count } }
 }
 
-/// Something that happens once.
+/// A flag that any thread can set, and that stays set.
 package final class Flag: Sendable {
     private let counter = Counter()
 

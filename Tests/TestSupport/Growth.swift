@@ -1,25 +1,26 @@
 import Foundation
 
-/// How the cost of something grows with its size, on a machine that does other things, too.
+/// Measures how the cost of an operation grows with its size, on a machine that also does other work.
 package enum Growth {
-    /// The factor that tells a linear cost, which is about 8, from the square, which is 64.
+    /// The limit for the factor: a linear cost gives about 8, a quadratic one 64.
     package static let limit = 32.0
 
-    /// How many times as much processor time of this thread something takes when its size is eight times as large:
-    /// about 8 when the cost is linear, and 64 when it is the square.
+    /// Returns the factor by which this thread's processor time grows when the size is eight times as large.
+    ///
+    /// It is about 8 if the cost is linear, and 64 if it is quadratic.
     ///
     /// - Parameters:
-    ///   - size: The smaller size; large enough that it takes milliseconds.
-    ///   - work: Does it.
-    /// - Returns: The factor; one of the limit or above only after it was measured again and again, and the least
-    ///   counted.
+    ///   - size: The smaller size; large enough that the work takes milliseconds.
+    ///   - work: The work for a given size.
+    /// - Returns: The factor. Before one at or above the limit is returned, the times are measured five more times, and
+    ///   the shortest times count.
     package static func whenEightfold(_ size: Int, _ work: (Int) throws -> Void) rethrows -> Double {
         func cost(_ size: Int) throws -> Double {
             let begin = processorTime()
             try work(size)
             return max(processorTime() - begin, 1e-6)
         }
-        // What is made once is made here.
+        // The first run pays for one-time initialisation and does not count.
         _ = try cost(size)
         var (small, large) = try (cost(size), cost(size * 8))
         for _ in 0..<5 where large / small >= limit {
@@ -28,7 +29,7 @@ package enum Growth {
         return large / small
     }
 
-    /// Seconds (POSIX, `CLOCK_THREAD_CPUTIME_ID`).
+    /// Returns this thread's processor time in seconds (POSIX, `CLOCK_THREAD_CPUTIME_ID`).
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -2,7 +2,7 @@ package import Foundation
 package import LocalSubstitutionCache
 
 extension JSONValue {
-    /// The value in a form that can be compared with what Foundation reads.
+    /// The value as Foundation objects, for comparison with what Foundation parses.
     package var plain: NSObject {
         switch kind {
         case .null: NSNull()

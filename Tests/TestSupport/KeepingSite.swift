@@ -1,16 +1,17 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LoopbackServer
 
-/// A site whose service worker keeps all that its page loads, the page included, and asks the network for the rest.
+/// A site whose service worker caches everything that its page loads, and fetches the rest from the network.
 ///
-/// Written after MDN's "simple service worker" (https://github.com/mdn/dom-examples/tree/main/service-worker), in other
-/// words. Whatever is loaded says who answered: "network" or "bundle".
+/// The worker also caches the page itself. It is modelled on MDN's "simple service worker"
+/// (https://github.com/mdn/dom-examples/tree/main/service-worker), but written anew. Each resource contains the name of
+/// its source: "network" or "bundle".
 package struct KeepingSite {
     private let server: LoopbackServer
 
-    /// Starts the server, and writes a manifest that has all files of the site but its service worker.
+    /// Starts the server, and writes a manifest that maps every file of the site except its service worker.
     package init(in folder: TemporaryFolder) throws {
         let files = Self.files(who: "network")
         server = try LoopbackServer { request in
@@ -30,7 +31,9 @@ package struct KeepingSite {
 
     package var address: String { "\(server.url.absoluteString)/" }
 
-    /// The body of a function that says who answered for the page's parts; "" until all of them are loaded, and kept.
+    /// The body of a JavaScript function that returns the sources of the page's parts.
+    ///
+    /// The result is "" until all parts are loaded and the service worker is ready.
     package static let state = """
         const pictures = [...document.images];
         if (!window.isKept || document.readyState !== "complete" || pictures.some(picture => !picture.complete)) return "";
@@ -40,7 +43,7 @@ package struct KeepingSite {
         return `page ${document.title}, style ${style}, pictures ${who}, script ${window.who || "lost"}, ${worker}`;
         """
 
-    /// The body of a function that says who answers for a file that the page does not load.
+    /// The body of a JavaScript function that returns the source of a file that the page does not load.
     package static let probe =
         "return await fetch('/probe.json').then(answer => answer.json()).then(json => json.who, () => '')"
 

@@ -1,31 +1,32 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 package import Foundation
 import LoopbackServer
 import Testing
 
-/// A site whose page loads one of each kind, on http and https, and the folder of a manifest that has all of it.
+/// A site whose page loads every kind of resource over http and https, and a folder of files for all of them.
 ///
-/// Whatever is loaded says who answered: "network" or "bundle".
+/// The folder contains a manifest that maps the files. Each resource contains the name of its source: "network" or
+/// "bundle".
 // Mutable state is only accessed inside the lock.
 package final class KindsSite: @unchecked Sendable {
-    /// What the page found out, in the order of the pages.
+    /// The results that one page reported.
     package struct Report {
         let page: String
-        /// Kind → who answered.
+        /// The source of each kind of resource.
         let answers: [String: String]
-        /// What reached the server for it.
+        /// The requests for this page that reached the server.
         let requests: [String]
     }
 
-    /// The page's variants, and what the first line of a table says of them.
+    /// The variants of the page, which are also the column headings of the table.
     package static let pages = ["http", "https", "policy", "isolated"]
 
     package static let host = "site.test"
     package static let otherHost = "other.test"
 
     private let domain: String
-    /// What stands before the URL of each page.
+    /// The prefix of every page's URL.
     private let prefix: String
     private let folder: TemporaryFolder
     private var server: LoopbackServer?
@@ -38,14 +39,14 @@ package final class KindsSite: @unchecked Sendable {
     /// Starts the servers.
     ///
     /// - Parameters:
-    ///   - folder: Receives `manifest.json` and its files.
-    ///   - domain: Of both hosts; the browser must know where it is.
-    ///   - prefix: Of the scheme of pages, for mirrors.
-    /// - Throws: What keeps them from being started, or the files from being written.
+    ///   - folder: The folder that receives `manifest.json` and its files.
+    ///   - domain: The domain of both hosts, which the browser must be able to resolve.
+    ///   - prefix: The prefix of the scheme in page URLs, for mirrors.
+    /// - Throws: An error if a server cannot be started or a file cannot be written.
     package init(in folder: TemporaryFolder, domain: String = "test", prefix: String = "") async throws {
         (self.folder, self.domain, self.prefix) = (folder, domain, prefix)
         files = try await Self.files(who: "network")
-        // On the page's own host only.
+        // These files are only on the server, not in the manifest's folder.
         files["/img/unmapped.svg"] = Self.svg("network")
         files["/img/\(Self.longName).svg"] = Self.svg("network")
         files["/remote-worker.js"] = Data(
@@ -90,7 +91,7 @@ package final class KindsSite: @unchecked Sendable {
         secure?.stop()
     }
 
-    /// The hosts, with their ports: http and https of the page's own, then of the other.
+    /// The schemes, hosts and ports: http and https for the page's own host, then for the other host.
     package var bases: [String] {
         let (plain, secure) = (server?.url.port ?? 0, secure?.url.port ?? 0)
         return ["site", "other"].map { "\($0).\(domain)" }.flatMap {
@@ -98,7 +99,7 @@ package final class KindsSite: @unchecked Sendable {
         }
     }
 
-    /// Where a browser starts: it goes on to the first page when the extension is there, or at once.
+    /// Returns the URL to open first; it continues to the first page at once, or as soon as the extension is active.
     package func start(withExtension: Bool) -> URL {
         URL(string: "\(prefix)\(bases[0])/start?\(withExtension ? "wait" : "go")") ?? folder.url
     }
@@ -132,7 +133,7 @@ package final class KindsSite: @unchecked Sendable {
         return "{\n  \(entries.joined(separator: ",\n  "))\n}\n"
     }
 
-    /// Who answered what, a kind on each line and a page in each column.
+    /// Returns a table of the sources, with a line for each kind and a column for each page.
     package static func table(without: [Report], with: [Report]) -> String {
         let kinds = Set(with.flatMap(\.answers.keys)).sorted()
         let width = (kinds.map(\.count).max() ?? 0) + 2
@@ -141,7 +142,7 @@ package final class KindsSite: @unchecked Sendable {
         for kind in kinds {
             let cells = zip(without, with).map { before, after in
                 guard let answer = after.answers[kind] else { return "" }
-                // What the browser does not load without the extension either.
+                // The browser does not load this without the extension either.
                 return answer == "broken" && before.answers[kind] == "broken" ? "never" : answer
             }
             lines.append(padded(kind, width) + cells.map { padded($0, 10) }.joined())
@@ -151,7 +152,7 @@ package final class KindsSite: @unchecked Sendable {
         return lines.map { String($0.reversed().drop { $0 == " " }.reversed()) }.joined(separator: "\n") + "\n"
     }
 
-    // MARK: - Answers
+    // MARK: - Responses
 
     private func answer(_ request: LoopbackServer.Request, _ html: String) -> LoopbackServer.Response {
         let headers = [
@@ -217,13 +218,13 @@ package final class KindsSite: @unchecked Sendable {
     private func address(ofPage index: Int) -> String {
         guard index < Self.pages.count else { return "" }
         let name = Self.pages[index]
-        // URL loading on Linux trusts no certificate of a test, and mirrors have no service workers.
+        // URL loading on Linux does not trust a test's certificate, and mirrors have no service workers.
         let isSecure = name != "http" && prefix.isEmpty
         let worker = name == "https" && isSecure ? "&worker" : ""
         return "\(prefix)\(bases[isSecure ? 1 : 0])/page?page=\(name)&http=\(server?.url.port ?? 0)\(worker)"
     }
 
-    /// Keeps a report, and tells the next page.
+    /// Stores a report, and returns the address of the next page.
     private func report(_ request: LoopbackServer.Request) -> String {
         let answers = (try? JSONSerialization.jsonObject(with: request.body)) as? [String: String] ?? [:]
         let page = Self.page(of: request)
@@ -238,7 +239,7 @@ package final class KindsSite: @unchecked Sendable {
         }
     }
 
-    /// The part that a player asks for; `LoopbackServer` sends wholes.
+    /// Returns the byte range that a media player requests; `LoopbackServer` itself sends only whole bodies.
     private static func part(of data: Data, for request: LoopbackServer.Request) -> LoopbackServer.Response {
         guard let header = request.headers["range"]?.dropFirst("bytes=".count) else {
             return .init(headers: ["Accept-Ranges": "bytes"], body: data)
@@ -265,7 +266,7 @@ package final class KindsSite: @unchecked Sendable {
         "object", "embed",
         "controlled",
     ]
-    /// Longer than disks take.
+    /// A name that is longer than file systems allow.
     private static let longName = String(repeating: "n", count: 300)
     private static let sheets = ["late", "preloaded", "cross", "integrity", "integrity-cors", "imported", "root"]
     private static let scripts = [
@@ -352,7 +353,7 @@ package final class KindsSite: @unchecked Sendable {
         return types[URL(fileURLWithPath: path).pathExtension] ?? "application/octet-stream"
     }
 
-    /// What a page writes to be sure of a file (Subresource Integrity §3.5).
+    /// Returns the `integrity` attribute that a page uses to verify a file (Subresource Integrity §3.5).
     private static func integrity(of data: Data) async throws -> String {
         let folder = try TemporaryFolder()
         try folder.write(data, to: "file")

@@ -1,9 +1,9 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 package import Foundation
 
-/// A real server of the field, on 127.0.0.1.
-// The process is only touched by the one test that has it.
+/// An nginx server on 127.0.0.1, so that tests also use a real web server.
+// The process is only accessed by the one test that uses it.
 package final class Nginx: @unchecked Sendable {
     package static let program = Program.find("nginx")
 
@@ -11,19 +11,19 @@ package final class Nginx: @unchecked Sendable {
     private let process = Process()
     private let folder: TemporaryFolder
 
-    /// Starts it with some locations.
+    /// Starts the server.
     ///
     /// - Parameters:
-    ///   - locations: What stands in the `server` block; `PORT` is replaced.
-    ///   - files: What it serves below `/`.
-    ///   - host: For https, with a certificate that nobody vouches for; nil for http.
-    /// - Throws: What keeps it from being started.
+    ///   - locations: The content of the `server` block; `PORT` is replaced by the port.
+    ///   - files: The files to serve, keyed by their paths below `/`.
+    ///   - host: The host for https, with a self-signed certificate; nil for http.
+    /// - Throws: An error if the server cannot be started.
     package init(_ locations: String, files: [String: Data], securing host: String? = nil) async throws {
         folder = try TemporaryFolder()
         if let host { try await Self.makeCertificate(for: host, in: folder.url) }
         let tls = host == nil ? "" : "ssl_certificate certificate.pem; ssl_certificate_key key.pem;"
         for (name, data) in files { try folder.write(data, to: "html/\(name)") }
-        // It cannot choose a port itself.
+        // nginx cannot choose a free port itself.
         let port = try Self.freePort()
         let user = getuid() == 0 ? "user root;" : ""
         let configuration = """
@@ -43,7 +43,7 @@ package final class Nginx: @unchecked Sendable {
         for _ in 0..<500 where !Self.isListening(port) { try await Task.sleep(nanoseconds: 10_000_000) }
     }
 
-    /// Serves another file, or another version of one.
+    /// Adds a file, or replaces it with another version.
     package func write(_ data: Data, to name: String) throws { try folder.write(data, to: "html/\(name)") }
 
     package func stop() {
@@ -98,7 +98,7 @@ package final class Nginx: @unchecked Sendable {
     }
 
     private static var streamType: Int32 {
-        // Glibc alone makes an enumeration of the kinds of sockets.
+        // Only Glibc imports the socket types as an enumeration.
         #if canImport(Glibc)
         Int32(SOCK_STREAM.rawValue)
         #else

@@ -1,15 +1,15 @@
 package import Foundation
 package import LoopbackServer
 
-/// A page that loads nine kinds of resources, on a server that counts, and the files of an app that has them.
+/// A page with nine kinds of resources, a server that records requests, and an app's files for these resources.
 ///
-/// The page says in its title who answered each. Where there is WebKit, `.ci/apple` shows it.
+/// The page's title names the source of each resource. On systems with WebKit, `.ci/apple` shows the page.
 package final class NineKinds: Sendable {
     package let server: LoopbackServer
-    /// Holds `manifest.json` and its files.
+    /// The folder that contains `manifest.json` and its files.
     package let folder: TemporaryFolder
 
-    /// Paths of what reached the server, each once, but for the page.
+    /// The paths of the requests that reached the server, each once, without those of the pages and the icon.
     package var requests: [String] {
         Set(server.requests.map(\.path)).filter { !["/page", "/schemes", "/favicon.ico"].contains($0) }.sorted()
     }
@@ -17,13 +17,13 @@ package final class NineKinds: Sendable {
     /// The page's address.
     package var page: URL { server.url.appendingPathComponent("page") }
 
-    /// The address of a page that names a picture of the other scheme, for mirrors.
+    /// The address of a page that references a picture with the other scheme, for mirrors.
     package var schemes: URL { server.url.appendingPathComponent("schemes") }
 
     /// Starts the server.
     ///
     /// - Parameter fixtures: The folder with the page and its fonts.
-    /// - Throws: What keeps it from being started.
+    /// - Throws: An error if the server cannot be started.
     package init(fixtures: URL) throws {
         let pages = [
             "/page": try Data(contentsOf: fixtures.appendingPathComponent("nine.html")),
@@ -59,7 +59,7 @@ package final class NineKinds: Sendable {
         ]
     }
 
-    /// 8 bits, 8 kHz.
+    /// Returns a WAV file of silence, with 8 bits per sample at 8 kHz.
     package static func silence(seconds: Int) -> Data {
         let count = UInt32(8000 * seconds)
         var data = Data("RIFF".utf8)

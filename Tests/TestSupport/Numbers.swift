@@ -1,4 +1,4 @@
-/// Numbers that are the same in every run (Steele, Lea and Flood's SplitMix64).
+/// A generator of random numbers that are the same in every run (Steele, Lea and Flood's SplitMix64).
 package struct Numbers: RandomNumberGenerator {
     private var state: UInt64
 

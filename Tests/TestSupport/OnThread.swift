@@ -1,14 +1,14 @@
 import Foundation
 
-/// Runs something that waits, such as for a process, on a thread of its own.
+/// Runs a blocking function, such as one that waits for a process, on its own thread.
 ///
-/// Tests share a few threads, and one that blocks such a thread holds up all others.
+/// Tests share a few threads. A test that blocks one of them delays all others.
 ///
 /// - Parameters:
-///   - stackSize: In bytes; nil for the system's.
-///   - body: What waits.
-/// - Returns: What `body` returned.
-/// - Throws: What `body` threw.
+///   - stackSize: The thread's stack size in bytes; nil for the system's default.
+///   - body: The function that blocks.
+/// - Returns: The value that `body` returns.
+/// - Throws: The error that `body` throws.
 package func onThread<Result: Sendable>(
     stackSize: Int? = nil,
     _ body: @escaping @Sendable () throws -> Result
@@ -21,8 +21,8 @@ package func onThread<Result: Sendable>(
     }
 }
 
-/// A closure that is let go, with all that it holds, before its result is told: the test may end with that.
-// Only accessed by the one thread.
+/// A closure that is released, with all that it captures, before its result is delivered: the test may then end.
+// Mutable state is only accessed on the thread that runs the closure.
 private final class Work<Result>: @unchecked Sendable {
     private var body: @Sendable () throws -> Result
 

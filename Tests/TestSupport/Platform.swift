@@ -1,9 +1,9 @@
 package import Testing
 
-/// Where a test holds.
+/// The platform that the tests run on.
 package enum Platform {
     package static var isLinux: Bool {
-        // The question itself.
+        // The property exists to report the platform.
         #if os(Linux)
         true
         #else
@@ -11,9 +11,9 @@ package enum Platform {
         #endif
     }
 
-    /// As it stands in the names of files.
+    /// The platform's name, as used in file names.
     package static var name: String {
-        // The question itself.
+        // The property exists to report the platform.
         #if os(Linux)
         "Linux"
         #elseif os(macOS)
@@ -25,6 +25,8 @@ package enum Platform {
         #endif
     }
 
-    /// For what was measured of URL loading on Linux, and is documented to differ elsewhere.
+    /// Enables a test only on Linux, where its expectations of URL loading were measured.
+    ///
+    /// URL loading is documented to differ elsewhere.
     package static let measuredOnLinux = ConditionTrait.enabled(if: isLinux, "URL loading differs elsewhere")
 }

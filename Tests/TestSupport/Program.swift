@@ -1,10 +1,10 @@
 package import Foundation
 
-/// Programs that some tests need, and a machine may not have.
+/// Programs that some tests need and that a machine may lack.
 package enum Program {
-    /// The path of the first of these that the machine has.
+    /// Returns the path of the first of these programs that the machine has; nil if it has none.
     package static func find(_ names: String...) -> String? {
-        // Where servers lie is not in everybody's PATH.
+        // Some servers are installed in /usr/sbin, which not every user has in PATH.
         let path = (ProcessInfo.processInfo.environment["PATH"] ?? "") + ":/usr/sbin"
         let folders: [Substring] = path.split(separator: ":")
         for name in names {
@@ -15,17 +15,17 @@ package enum Program {
         return nil
     }
 
-    /// Whether tests take their time: with sizes that nobody waits for at a desk.
+    /// True if tests use large sizes, which take too long for everyday runs.
     package static let isLongRun = ProcessInfo.processInfo.environment["LONG_TESTS"] != nil
 
-    /// Whether tests must run that need more than Swift: where the machine is known to have it all.
+    /// True if tests that need more than Swift must run, because the machine is known to have everything.
     package static let isEverythingRequired = ProcessInfo.processInfo.environment["REQUIRE_ALL_TESTS"] != nil
 }
 
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 extension Program {
-    /// What a program printed, and how it ended.
+    /// The output and the exit status of a program.
     package struct Result: Sendable {
         package let status: Int32
         package let output: String
@@ -36,13 +36,15 @@ extension Program {
         }
     }
 
-    /// Hundreds of tests run it at once; so many processes would hold up all other tests, and with so many open files
-    /// Foundation on Linux cannot start one more.
+    /// Limits the number of programs that run at once.
+    ///
+    /// Hundreds of tests run programs at the same time. That many processes would delay all other tests, and with that
+    /// many open files, Foundation on Linux cannot start another process.
     private static let turns = Turns(6)
 
-    /// Runs any program.
+    /// Runs a program.
     ///
-    /// What it prints goes through files, which never fill up.
+    /// Its input and output go through files, because they never fill up as pipes do.
     package static func run(
         _ program: String,
         _ arguments: [String],
@@ -85,7 +87,7 @@ extension Program {
     }
 }
 
-/// Lets a few in at a time, in the order in which they came.
+/// A semaphore that lets a few callers in at a time, in the order of their calls.
 private actor Turns {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -106,7 +108,7 @@ private actor Turns {
 }
 
 extension Result where Failure == any Error {
-    /// What an asynchronous closure returns or throws.
+    /// Creates a result from the value or the error of an asynchronous closure.
     fileprivate init(_ body: () async throws -> Success) async {
         do {
             self = .success(try await body())
@@ -117,12 +119,12 @@ extension Result where Failure == any Error {
 }
 
 extension Process {
-    /// Starts it with no signal blocked.
+    /// Starts the process with no signals blocked.
     ///
-    /// A process inherits what the thread that starts it blocks, which on Linux is nearly everything on the threads
-    /// that tests run on; Firefox then waits for ever.
+    /// A process inherits the blocked signals of the thread that starts it. On Linux, the threads that run tests block
+    /// nearly all signals, and Firefox then waits for ever.
     ///
-    /// - Throws: What keeps it from being started.
+    /// - Throws: An error if the process cannot be started.
     package func runWithSignals() throws {
         var none = sigset_t()
         var blocked = sigset_t()
@@ -132,18 +134,19 @@ extension Process {
         try run()
     }
 
-    /// Ends it at once, with the processes that it started, which may outlive it and write once more into its folders.
+    /// Kills the process together with the processes that it started.
     ///
-    /// Foundation makes it the leader of a process group, and waits for all that have its descriptors.
+    /// Those could outlive it and still write into its folders. Foundation makes the process the leader of a process
+    /// group, and waits for all processes that have its file descriptors.
     package func stopGroup() {
         kill(-processIdentifier, SIGKILL)
         waitUntilExit()
     }
 
-    /// Starts it, and waits for its end without holding up a thread that tests share.
+    /// Starts the process and waits for its end, without blocking a thread that tests share.
     ///
-    /// - Returns: Its exit status.
-    /// - Throws: What keeps it from being started.
+    /// - Returns: The exit status.
+    /// - Throws: An error if the process cannot be started.
     package func runToEnd() async throws -> Int32 {
         try await onThread { [self] in
             try run()

@@ -1,16 +1,17 @@
 package import Foundation
 package import Testing
 
-/// The files that the tests belong to.
+/// The repository that contains the tests.
 package enum Repository {
-    /// The folder of the package, also where a link leads here.
+    /// The package's folder, even if a symbolic link leads to it.
     package static let folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Compares `text` with a checked-in file below `Tests`, or writes it anew when `UPDATE_GOLDEN_FILES` is set in the
-    /// environment.
+    /// Compares `text` with a checked-in file below `Tests`.
     ///
-    /// - Throws: What keeps the file from being written.
+    /// If the environment variable `UPDATE_GOLDEN_FILES` is set, the file is overwritten first.
+    ///
+    /// - Throws: An error if the file cannot be written.
     package static func compare(
         _ text: String,
         withFixture path: String,

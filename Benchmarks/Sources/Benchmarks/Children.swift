@@ -6,24 +6,24 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-/// What is measured in a process of its own: memory, and the start of an app.
+/// The measurements that need a separate process: memory, and the start of an app.
 enum Child: String {
-    /// Prints how many bytes became resident while a manifest was loaded, and how many when the background was done.
+    /// Prints the bytes that became resident while a manifest was loaded, and until the background work was done.
     case memory
-    /// Prints how many milliseconds the initialiser took, and how many of processor time the background took after it.
+    /// Prints the milliseconds of the initialiser, and the processor milliseconds of the background work after it.
     case launch
-    /// Prints how many milliseconds of the start were spent on loading, on installing, and on the first answer.
+    /// Prints the milliseconds of the start that were spent on loading, on installing, and on the first answer.
     case start
-    /// Prints how many bytes became resident while Foundation's objects alone were made for as many files.
+    /// Prints the bytes that became resident while only Foundation's objects were created for as many files.
     case leastMemory
-    /// Prints how many milliseconds that took.
+    /// Prints the milliseconds that creating these objects took.
     case leastStart
-    /// Starts and ends.
+    /// Starts and exits.
     case nothing
 
     private static let argument = "--child"
 
-    /// Runs as a child if the arguments say so.
+    /// Runs as a child if the arguments say so; returns false if they do not.
     static func runIfAsked(_ arguments: [String]) throws -> Bool {
         guard arguments.count == 3, arguments[0] == argument, let child = Child(rawValue: arguments[1]) else {
             return false
@@ -79,7 +79,7 @@ enum Child: String {
         return true
     }
 
-    /// Runs this program as a child; the time it took in milliseconds, and the numbers that it printed.
+    /// Runs this program as a child; returns the time in milliseconds, and the numbers that the child printed.
     func run(_ manifest: URL) throws -> (milliseconds: Double, numbers: [Double]) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -88,14 +88,14 @@ enum Child: String {
         process.standardOutput = output
         let start = DispatchTime.now().uptimeNanoseconds
         try process.run()
-        // The output ends with the process; `waitUntilExit()` looks for that every 50 ms only.
+        // The output ends with the process. `waitUntilExit()` only checks for that every 50 ms.
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         let time = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e6
         process.waitUntilExit()
         return (time, text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) })
     }
 
-    /// Returns when no thread of this process has used a processor for a while.
+    /// Waits until the threads of this process have used almost no processor time for a while.
     private static func awaitBackground() {
         var (time, quiet) = (processorTime(), 0)
         while quiet < 5 {
@@ -113,7 +113,7 @@ enum Child: String {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// What of this process is in memory, in bytes; private pages only, since those of mapped files can be dropped.
+    /// The resident memory of this process, in bytes.
     private static func residentBytes() -> Int {
         let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
         let fields = text.split(separator: " ").compactMap { Int($0) }
@@ -155,7 +155,7 @@ enum Child: String {
         return rows
     }
 
-    /// Loading on the caller's thread, and building responses in the background.
+    /// Measures loading on the caller's thread, and building responses in the background.
     static func launchRows(isQuick: Bool) throws -> [Row] {
         let counts = isQuick ? [10, 100, 1000] : [10, 100, 1000, 10_000, 100_000]
         let entries = try counts.flatMap { count in

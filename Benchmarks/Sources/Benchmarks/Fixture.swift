@@ -6,20 +6,20 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-/// A manifest and its files, in a folder of their own.
+/// A manifest and its files, in a temporary folder.
 final class Fixture {
     let folder: URL
     let manifest: URL
     let urls: [URL]
 
-    /// Writes `count` entries.
+    /// Writes a manifest with `count` entries, and its files.
     ///
     /// - Parameters:
     ///   - count: The number of entries.
     ///   - size: The length of each file, in bytes.
-    ///   - sharesFile: Whether all entries name one file.
-    ///   - base: What all URLs begin with.
-    /// - Throws: What keeps a file from being written.
+    ///   - sharesFile: True if all entries name one file.
+    ///   - base: The beginning of all URLs.
+    /// - Throws: An error if a file cannot be written.
     init(count: Int, size: Int, sharesFile: Bool = false, base: String = "https://example.com/assets") throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("Benchmarks-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -45,7 +45,7 @@ final class Fixture {
     func cache() throws -> LocalSubstitutionCache { try LocalSubstitutionCache(manifest: manifest) }
 }
 
-/// The least that an answer can cost: the spelling of the URL, and a dictionary.
+/// The lowest possible cost of an answer: getting the URL's string, and a lookup in a dictionary.
 final class Floor {
     private let responses: [String: CachedURLResponse]
 
@@ -62,8 +62,9 @@ final class Floor {
     }
 }
 
-/// The technique as it was published in 2010: a dictionary of paths, the file read on first use, and a second
-/// dictionary of responses.
+/// The technique as it was published in 2010.
+///
+/// It has a dictionary of paths, reads a file on first use, and keeps a second dictionary of responses.
 final class DirectPort: URLCache, @unchecked Sendable {
     private let paths: [String: String]
     private var responses: [String: CachedURLResponse] = [:]

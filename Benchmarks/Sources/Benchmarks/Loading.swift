@@ -6,7 +6,7 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-/// What a launch costs.
+/// Measurements of what a launch costs.
 struct Loading {
     let stopwatch: Stopwatch
 
@@ -35,7 +35,9 @@ struct Loading {
         )
     }
 
-    /// The least that a ready answer can take: the file in memory, and Foundation's objects with the promised head.
+    /// Builds a response at the lowest possible cost.
+    ///
+    /// It needs the file in memory, and Foundation's objects with the header fields that the library promises.
     static func leastResponse(to url: URL, path: String) -> CachedURLResponse? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }
@@ -68,7 +70,7 @@ struct Loading {
     func parser(_ count: Int) throws -> [Row] {
         let fixture = try Fixture(count: count, size: 1, sharesFile: true)
         let data = try Data(contentsOf: fixture.manifest)
-        // The parser is no part of the library's interface; links bring its files here.
+        // The parser is not part of the library's interface, so symbolic links add its files to this target.
         let ours = Contender("JSONParser", count: count) { use(JSONParser.parse(data)) }
         let manifest = fixture.manifest
         let whole = Contender("SubstitutionManifest", count: count) {

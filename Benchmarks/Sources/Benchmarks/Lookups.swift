@@ -6,7 +6,7 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-/// What one look-up costs.
+/// Measurements of a single lookup.
 struct Lookups {
     let stopwatch: Stopwatch
     let batch: Int
@@ -93,8 +93,8 @@ struct Lookups {
         let floor = Floor(cache, fixture.urls)
         let elsewhere = (0..<10).map { request("https://other.example.org/images/picture\($0).png") }
         let here = (0..<10).map { request("https://example.com/assets/images/missing\($0).png") }
-        // What the library adds to the system's own look-up is seen through explain's table alone: the protocol's
-        // question.
+        // The cache also does the system's own lookup. The protocol only consults the library's table, so it shows what
+        // the library adds.
         let own = { (request: URLRequest) -> CachedURLResponse? in
             use(SubstitutionProtocol.canInit(with: request))
             return nil

@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Measures the library against what people would use instead.
+/// Measures the library against what developers would use instead.
 @main
 struct Main {
     static let help = """

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Something that is timed: so many operations at once.
+/// A piece of code that is timed, with several operations in one call.
 struct Contender {
     let name: String
-    /// Operations that one call of `run` does.
+    /// The number of operations in one call of `run`.
     let count: Int
     let run: () -> Void
 
@@ -14,22 +14,22 @@ struct Contender {
     }
 }
 
-/// A number of the table, and what it is compared with.
+/// A row of the table: a measured value, and its ratio to a baseline.
 struct Row: Encodable {
     let name: String
     let value: Double
     let unit: String
     let baseline: String
-    /// The median of the ratios of the rounds, which noise that lasts longer than a round leaves alone.
+    /// The median of the rounds' ratios, which is not affected by noise that lasts longer than a round.
     let ratio: Double
     let target: Target?
 
-    /// What the ratio is meant to be.
+    /// The intended limit of a ratio.
     enum Target: Encodable {
         case atMost(Double)
         case atLeast(Double)
 
-        /// Whether the ratio is as meant, or misses it by no more than a factor.
+        /// True if the ratio meets the target, or misses it by no more than `factor`.
         func isMet(by ratio: Double, within factor: Double = 1) -> Bool {
             switch self {
             case .atMost(let limit): ratio <= limit * factor
@@ -55,11 +55,11 @@ struct Row: Encodable {
     }
 }
 
-/// Times contenders in turn, so that what the machine does meanwhile meets all of them.
+/// Times contenders in turn, so that other work of the machine affects all of them.
 struct Stopwatch {
     let rounds: Int
 
-    /// Nanoseconds for each operation, by round and contender.
+    /// Returns the nanoseconds for each operation, by round and contender.
     func times(of contenders: [Contender]) -> [[Double]] {
         for contender in contenders { contender.run() }
         return (0..<rounds).map { _ in
@@ -71,13 +71,13 @@ struct Stopwatch {
         }
     }
 
-    /// A row for the first contender against each of the others.
+    /// Returns a row for a contender against each of its baselines.
     ///
     /// - Parameters:
-    ///   - name: What is measured.
-    ///   - contender: What is timed.
-    ///   - baselines: What it is compared with, each with its target; one of `atLeast` is for how many times slower the
-    ///     baseline is.
+    ///   - name: The name of the measurement.
+    ///   - contender: The code that is timed.
+    ///   - baselines: The code that it is compared with, each with its target; with `atLeast`, the ratio is how many
+    ///     times slower the baseline is.
     /// - Returns: A row for each baseline.
     func rows(_ name: String, _ contender: Contender, against baselines: [(Contender, Row.Target?)]) -> [Row] {
         let times = times(of: [contender] + baselines.map(\.0))
@@ -103,6 +103,6 @@ func median(_ numbers: [Double]) -> Double {
     return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
 }
 
-/// Keeps the optimiser from leaving out what nobody looks at.
+/// Keeps the optimiser from removing a computation whose result is not used.
 @inline(never)
 func use<Value>(_ value: Value) {}

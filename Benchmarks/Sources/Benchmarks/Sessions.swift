@@ -8,7 +8,7 @@ import BenchmarkServer
 import FoundationNetworking
 #endif
 
-/// What a whole data task costs.
+/// Measurements of a whole data task.
 struct Sessions {
     let stopwatch: Stopwatch
     let batch: Int
@@ -91,7 +91,7 @@ struct Sessions {
     }
 }
 
-/// The server that most of the web is behind, when the machine has it.
+/// The server behind most of the web, if it is installed on this machine.
 private final class Nginx {
     let url: URL
     private let process = Process()
@@ -125,7 +125,7 @@ private final class Nginx {
         } catch {
             return nil
         }
-        // It takes a moment to listen.
+        // The server needs a moment before it listens.
         for _ in 0..<200 {
             if (try? Data(contentsOf: url.appendingPathComponent("file0.png")))?.count == 20_000 { return }
             usleep(10_000)

@@ -7,7 +7,7 @@ import BenchmarkServer
 import FoundationNetworking
 #endif
 
-/// Uses the library as a long-lived app would, a million times, and looks whether anything is wrong or grows.
+/// Uses the library a million times, as a long-lived app would, and checks that nothing is wrong or grows.
 @main
 struct Soak {
     static let help = """
@@ -41,7 +41,7 @@ struct Soak {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("Soak-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         manifest = folder.appendingPathComponent("manifest.json")
-        // Some are read, and some mapped.
+        // The smaller files are read, and the larger ones are mapped.
         bodies = (0..<Self.entries).map { number in
             Data((0..<(number * 400 + 1)).map { UInt8(truncatingIfNeeded: $0 ^ number) })
         }
@@ -88,7 +88,7 @@ struct Soak {
                 )
             }
         }
-        // The first fifth fills pools and caches of the system; sockets come and go.
+        // The first fifth fills the system's pools and caches. Sockets are opened and closed, so compare the maxima.
         let settled = marks.dropFirst(marks.count / 5)
         let (early, late) = (settled.prefix(settled.count / 2), settled.suffix((settled.count + 1) / 2))
         let memory = (late.map(\.memory).max() ?? 0) - (early.map(\.memory).max() ?? 0)
@@ -106,7 +106,7 @@ struct Soak {
         }
     }
 
-    /// One round: a few sessions, all that an app may do to them, and the loads.
+    /// Runs one round: a few sessions, everything that an app may do to them, and the loads.
     private func round(_ count: Int, _ round: Int, _ counts: Counts) throws {
         let throughCache = URLSessionConfiguration.ephemeral
         throughCache.urlCache = cache
@@ -117,7 +117,7 @@ struct Soak {
         let free = DispatchSemaphore(value: 16)
         for index in 0..<count {
             let number = (index &* 7 &+ round) % Self.entries
-            // One in fifty goes to the network, and one in a hundred fails there.
+            // One load in fifty goes to the network. One in a hundred fails there, and a file answers.
             let (path, expected) =
                 switch index % 100 {
                 case 0, 50: ("/other/\(number)", Data("network /other/\(number)".utf8))
@@ -134,7 +134,7 @@ struct Soak {
                 done.leave()
             }
             task.resume()
-            // Foundation on Linux ends the process when a task that a cache answers is cancelled at that moment.
+            // Foundation on Linux crashes if a task is cancelled at the moment when a cache answers it.
             if index % 40 == 1, session === sessions[1] { task.cancel() }
         }
         done.wait()
@@ -151,7 +151,7 @@ struct Soak {
     }
 
     private func autoreleasing(_ body: () throws -> Void) rethrows {
-        // Objects of Objective-C are released with their pool.
+        // Objective-C objects are released with their autorelease pool.
         #if canImport(ObjectiveC)
         try autoreleasepool(invoking: body)
         #else
@@ -159,7 +159,7 @@ struct Soak {
         #endif
     }
 
-    /// What of the process is in memory.
+    /// The resident memory of the process, in megabytes.
     private static var megabytes: Double {
         let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
         let pages = text.split(separator: " ").compactMap { Double($0) }
@@ -171,7 +171,7 @@ struct Soak {
     }
 }
 
-/// What came of the loads.
+/// The results of the loads.
 // Mutable state is only accessed inside the lock.
 private final class Counts: @unchecked Sendable {
     private let lock = NSLock()

@@ -1,21 +1,21 @@
 import Foundation
 import PackagePlugin
 
-/// One run of the tool for somebody in a terminal or in Xcode.
+/// One run of the tool, from a terminal or from Xcode.
 struct ToolRun {
     /// The tool as it was built for the plugin.
     let tool: URL
-    /// The command plugin's verb, as a person writes it after `swift package`.
+    /// The command plugin's verb, as the user writes it after `swift package`.
     let verb: String
     /// The resources that the targets ship: files, and folders that are copied whole.
     let resources: [URL]
     /// The folder in which the tool looks for a manifest.
     let folder: URL
 
-    /// Runs the tool to its end, and ends with its status when that is not 0.
+    /// Runs the tool until it ends, and exits with its status if that is not 0.
     ///
-    /// - Parameter arguments: The words that the person wrote.
-    /// - Throws: An error when the tool cannot be started.
+    /// - Parameter arguments: The words that the user wrote.
+    /// - Throws: An error if the tool cannot be started.
     func callAsFunction(_ arguments: [String]) throws {
         let process = Process()
         process.executableURL = tool
@@ -29,15 +29,15 @@ struct ToolRun {
         ) { $1 }
         let manager = getppid()
         try process.run()
-        // Control-C ends a plugin with its package manager; a closed terminal ends only the package manager.
+        // Control-C ends both the plugin and its package manager; a closed terminal ends only the package manager.
         while process.isRunning, getppid() == manager { usleep(50_000) }
         if process.isRunning { process.terminate() }
         process.waitUntilExit()
-        // The tool has said what is wrong.
+        // The tool has already reported what is wrong.
         if process.terminationStatus != 0 { exit(process.terminationStatus) }
     }
 
-    /// The manifests in the folders that the targets ship, seen from the current folder.
+    /// The manifests in the folders that the targets ship, as paths from the current folder.
     private var manifests: [String] {
         let here = folder.path + "/"
         return resources.map { $0.appendingPathComponent("manifest.json").path }
@@ -47,7 +47,7 @@ struct ToolRun {
 }
 
 extension ToolRun {
-    /// A run for `swift package`, in the folder in which the person stands.
+    /// Prepares a run for `swift package`, in the user's current folder.
     init(_ context: PluginContext, verb: String) throws {
         let modules = context.package.targets.compactMap { $0.sourceModule }.filter { $0.kind != .test }
         self.init(
@@ -64,7 +64,7 @@ extension ToolRun {
 import XcodeProjectPlugin
 
 extension ToolRun {
-    /// A run for Xcode's menu, in the folder of the project.
+    /// Prepares a run for Xcode's menu, in the folder of the project.
     init(_ context: XcodePluginContext, verb: String) throws {
         self.init(
             tool: try context.tool(named: "substitute").url,
@@ -74,12 +74,12 @@ extension ToolRun {
         )
     }
 
-    /// Runs the tool with what a person wrote into Xcode's sheet.
+    /// Runs the tool with the words that the user wrote into Xcode's sheet.
     ///
     /// - Parameters:
-    ///   - arguments: These words, among `--target NAME` for each target that is ticked in the sheet.
-    ///   - usual: The words that stand in when there are no others.
-    /// - Throws: An error when the tool cannot be started.
+    ///   - arguments: These words, and `--target NAME` for each target that is ticked in the sheet.
+    ///   - usual: The words to use if the user wrote none.
+    /// - Throws: An error if the tool cannot be started.
     func callAsFunction(inXcode arguments: [String], usual: [String]) throws {
         var extractor = ArgumentExtractor(arguments)
         _ = extractor.extractOption(named: "target")

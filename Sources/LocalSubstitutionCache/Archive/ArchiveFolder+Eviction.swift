@@ -1,7 +1,7 @@
 import Foundation
 
 extension ArchiveFolder {
-    /// Makes room, beginning with the least recently used copies, and returns how many bytes the rest takes.
+    /// Deletes the least recently used copies until the rest fits, and returns how many bytes the rest takes.
     func trim() -> Int {
         let files = files()
         var total = files.reduce(unfinishedSize()) { $0 + $1.size }
@@ -12,13 +12,13 @@ extension ArchiveFolder {
         return total
     }
 
-    /// What is being written just now, in bytes; removes what a process left that ended meanwhile.
+    /// Returns the size of the files that are being written, in bytes, and deletes those of terminated processes.
     private func unfinishedSize() -> Int {
         files(Self.unfinishedSuffix).reduce(0) { total, file in
             let descriptor = open(file.url.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
             guard descriptor >= 0 else { return total }
             defer { close(descriptor) }
-            // The lock of a process ends with it.
+            // The system releases a process's lock when the process ends, so a file that can be locked has no writer.
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return total + file.size }
             unlink(file.url.path)
             return total

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The files of an ``OfflineArchive``.
+/// The folder that holds the files of an ``OfflineArchive``.
 ///
 /// Other files in the folder are left alone.
 struct ArchiveFolder {
     let url: URL
-    /// How many bytes the copies may take together.
+    /// The maximum size of all copies together, in bytes.
     let capacity: Int
 
-    /// Makes the folder, if it is missing.
+    /// Creates the folder if it is missing.
     func make() throws {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         // Other systems have no backups from which a folder could be excluded.
@@ -24,9 +24,10 @@ struct ArchiveFolder {
     /// The suffix of files that are being written; a process that ends while it writes leaves one behind.
     static let unfinishedSuffix = ".offlinepart"
 
-    /// Where the copy of a URL lies.
+    /// Returns the file for the copy of a URL.
     ///
-    /// Two URLs may have one file, but not one copy: the URL in the file decides.
+    /// The name is a hash, so two URLs may share a file, but only one of them has its copy there: the URL in the file
+    /// decides.
     func file(for identity: URLIdentity) -> URL {
         var name = FNV1a()
         name.combine(Data(identity.description.utf8))
@@ -44,7 +45,7 @@ struct ArchiveFolder {
         } catch {
             switch error {
             case .isLink, .notRegular: break
-            // It cannot be read just now, or it is a folder with the name of a copy.
+            // The file cannot be read at the moment, or it is a folder with the name of a copy.
             default: return nil
             }
         }
@@ -52,15 +53,15 @@ struct ArchiveFolder {
         return nil
     }
 
-    /// Writes a file aside, and puts it in its place at once; on a full disk nothing changes.
+    /// Writes a temporary file and renames it, so that the change is atomic; on a full disk nothing changes.
     ///
-    /// No other user can read the file, from its first byte on. The file is locked as long as it is written, so
-    /// that others can tell it from a file that an ended process left behind.
+    /// From its first byte on, no other user can read the file. It is locked while it is written, so that other
+    /// processes can tell it from a file that a terminated process left behind.
     func write(_ data: Data, to file: URL) {
         let unfinished = url.appendingPathComponent(UUID().uuidString + Self.unfinishedSuffix)
         var descriptor = Self.create(unfinished)
         if descriptor < 0, errno == ENOENT {
-            // The system may clear its folder for caches at any time.
+            // The system may delete the contents of the caches folder at any time.
             try? make()
             descriptor = Self.create(unfinished)
         }
@@ -79,7 +80,7 @@ struct ArchiveFolder {
         open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     }
 
-    /// The files of copies.
+    /// Returns the files of the copies.
     func files() -> [(url: URL, size: Int, used: Date)] { files(Self.suffix) }
 
     func files(_ suffix: String) -> [(url: URL, size: Int, used: Date)] {
@@ -94,9 +95,9 @@ struct ArchiveFolder {
         }
     }
 
-    /// Removes every copy, and everything that is being written, by whichever process.
+    /// Removes every copy, and every file that any process is writing.
     func removeAll() {
-        // One that is put in its place meanwhile is found there.
+        // Unfinished files come first: one that is renamed meanwhile is found among the copies.
         for file in files(Self.unfinishedSuffix) { unlink(file.url.path) }
         for file in files() { unlink(file.url.path) }
     }

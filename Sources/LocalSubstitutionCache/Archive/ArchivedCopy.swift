@@ -5,17 +5,17 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One copy of an ``OfflineArchive``, as it stands in its file.
+/// One copy of an ``OfflineArchive``, in the format of its file.
 ///
-/// A line of ASCII with the lengths and the checksum of what follows, then what is known of the response as JSON, then
-/// the body as it was received.
+/// The file begins with a line of ASCII that has the lengths and the checksum of the rest. Then follow the response's
+/// URL, header fields and date as JSON, and the body as it was received.
 struct ArchivedCopy {
     struct Head: Codable {
-        /// Normalised, as ``URLIdentity`` does it.
+        /// The requested URL, normalised by ``URLIdentity``.
         let url: String
-        /// Where redirects led.
+        /// The URL of the response, after redirects.
         let responseURL: String
-        /// Without `Set-Cookie`.
+        /// The header fields of the response, without `Set-Cookie`.
         let fields: [String: String]
         let date: Date
     }
@@ -30,7 +30,7 @@ struct ArchivedCopy {
 
     private static let format = "LocalSubstitutionCache copy 1"
 
-    /// The file's content.
+    /// Returns the content of the file.
     func encoded() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -42,7 +42,7 @@ struct ArchivedCopy {
         return data
     }
 
-    /// Reads a file's content; nil when it is not exactly what ``encoded()`` makes.
+    /// Reads the content of a file; nil if it is not exactly what ``encoded()`` writes.
     init?(decoding data: Data) {
         let bytes = [UInt8](data.prefix(128))
         guard let lineEnd = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
@@ -51,9 +51,9 @@ struct ArchivedCopy {
         guard words.count == 6, let headLength = Int(words[3]), (0...rest.count).contains(headLength) else {
             return nil
         }
-        // Indices of their own, which begin at 0.
+        // Unlike slices, these values have indices that begin at 0.
         let (head, body) = (Data(rest.prefix(headLength)), Data(rest.dropFirst(headLength)))
-        // Any other damage would give a different first line.
+        // Damage anywhere makes this first line differ from the one in the file.
         guard Self.firstLine(head, body) == data.prefix(lineEnd + 1),
             let decoded = try? JSONDecoder().decode(Head.self, from: head)
         else { return nil }
@@ -67,12 +67,12 @@ struct ArchivedCopy {
         return Data("\(format) \(head.count) \(body.count) \(checksum.description)\n".utf8)
     }
 
-    /// The response that is replayed.
+    /// The response to replay.
     var response: CachedURLResponse? {
         var fields = head.fields
         let detail = "copy of \(head.date.formatted(.iso8601))"
         let own = CacheStatus.forwarded(status: nil, detail: detail)
-        // RFC 9211 §2: each cache on the way adds its own at the end.
+        // RFC 9211 §2: each cache on the way appends its own member.
         let name = fields.keys.first { $0.lowercased() == "cache-status" } ?? "Cache-Status"
         fields[name] = fields[name].map { "\($0), \(own)" } ?? own
         guard let url = URL(string: head.responseURL),

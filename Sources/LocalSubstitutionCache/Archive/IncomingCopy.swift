@@ -5,9 +5,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// An answer on its way into an ``OfflineArchive``; what is held of its body counts against the archive's budget for
-/// as long as this exists.
-// Its load calls one method at a time, and then the archive's queue has it alone.
+/// A response on its way into an ``OfflineArchive``.
+///
+/// The part of its body that is held counts against the archive's memory budget until this object is deallocated.
+// The load calls one method at a time; after that, only the archive's queue uses this object.
 final class IncomingCopy: @unchecked Sendable {
     let response: HTTPURLResponse
     let request: URLRequest
@@ -24,7 +25,7 @@ final class IncomingCopy: @unchecked Sendable {
 
     deinit { archive.memory.release(held) }
 
-    /// Makes room for another part of the body; false when the body will not be kept, and need not be held.
+    /// Reserves memory for another part of the body; false if the body will not be kept and need not be held.
     func hasRoom(for count: Int) -> Bool {
         guard refusal == nil else { return false }
         let length = response.expectedContentLength
@@ -37,20 +38,20 @@ final class IncomingCopy: @unchecked Sendable {
         return true
     }
 
-    /// Gives the body up; the first reason counts.
+    /// Gives up the body and releases its memory; only the first reason counts.
     func refuse(_ reason: OfflineArchive.Refusal) {
         archive.memory.release(held)
         (held, refusal) = (0, refusal ?? reason)
     }
 
-    /// Hands the whole answer to the archive, or counts why it is not kept.
+    /// Passes the whole response to the archive, or counts the reason why it is not kept.
     ///
     /// - Parameters:
-    ///   - body: The whole body; nil when it is not there.
-    ///   - last: The request at the end of all redirects, which may have cookies that the first had not.
+    ///   - body: The whole body; nil if it is not available.
+    ///   - last: The request after all redirects, which may have cookies that the first request did not have.
     func end(_ body: Data?, after last: URLRequest) {
         guard archive.accepts(last) else { return archive.countRefusal(of: last) }
-        // A body that was decoded has another length.
+        // URL loading has decoded a body with `Content-Encoding`, so its length differs from `Content-Length`.
         let isEncoded = response.value(forHTTPHeaderField: "Content-Encoding") != nil
         let expected = response.value(forHTTPHeaderField: "Content-Length").flatMap { Int($0) }
         if let body, refusal == nil, isEncoded || expected ?? body.count == body.count {

@@ -1,22 +1,22 @@
 import Foundation
 
-/// The memory that the loads of an archive may hold together, in bytes.
+/// The memory that all loads of an archive may hold together, in bytes.
 // Mutable state is only accessed inside the lock.
 final class MemoryBudget: @unchecked Sendable {
     private let shared: Int
-    /// The most that one load may hold.
+    /// The maximum number of bytes that one load may hold.
     let single: Int
     private let lock = NSLock()
     private var held = 0
 
     init(shared: Int, single: Int) { (self.shared, self.single) = (shared, single) }
 
-    /// The bytes that are held now.
+    /// The number of bytes that are held now.
     var count: Int { lock.withLock { held } }
 
-    /// Reserves memory for a load that holds `own` bytes; false when there is none left.
+    /// Reserves memory for a load that already holds `own` bytes; false if not enough is left.
     ///
-    /// A body that is longer than the budget gets it where its length is announced and nothing else is held.
+    /// A body longer than the shared budget gets its memory if its length is announced and no other load holds any.
     func reserve(_ count: Int, beside own: Int, isAnnounced: Bool) -> Bool {
         lock.withLock {
             guard count > 0 else { return true }

@@ -6,12 +6,12 @@ public import FoundationNetworking
 #endif
 
 // `pending` and `counts` are only accessed inside the lock, `total` and `writes` only on the queue, which also writes
-// all files. Any thread may read a file: it is renamed into place whole.
+// all files. Any thread may read a file, because only complete files are renamed into place.
 
-/// Keeps the last good copy of what the network answered, and replays it when there is no connection.
+/// An archive that keeps the last good copy of each response, and replays it when there is no connection.
 ///
-/// Online, caches work as always; offline, the last version of the page is shown. It is switched on when the cache is
-/// installed:
+/// Online, caches work as usual. Offline, the app shows the last version of the page. To use an archive, install the
+/// cache with it:
 ///
 /// ```swift
 /// let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
@@ -23,68 +23,73 @@ public import FoundationNetworking
 /// cache.install(archive: archive)
 /// ```
 ///
-/// Every GET of a session that uses substitutions is kept when it ends with a 200, and replayed, whatever its age,
-/// after an error that means no connection (the same as for `"offline"` in a manifest). An archive is no HTTP cache but
-/// a history (RFC 9111 §6): while there is a connection nothing comes from it.
+/// The response to every GET of a session that uses substitutions is kept if its status is 200. It is replayed,
+/// whatever its age, after an error that means no connection (the same errors as for `"offline"` in a manifest). An
+/// archive is not an HTTP cache but a history (RFC 9111 §6): while there is a connection, it answers nothing.
 ///
-/// Never kept are:
-/// - URLs that the manifest names;
-/// - answers with `Cache-Control: no-store`, or to requests with it, also where the field is malformed, and with a
-///   `Vary` other than `Accept-Encoding`;
-/// - answers to requests with `Authorization`, `Proxy-Authorization` or cookies, those of `HTTPCookieStorage.shared`
-///   included, unless the host is one of `hostsWithCredentials`. A token in any other field, such as `X-API-Key`, is
-///   not recognised; fields that a session adds by `httpAdditionalHeaders`, and on Apple's platforms cookies of another
-///   storage, cannot be seen. Leave out hosts for which those identify a person, or look at the request in `including`;
+/// The archive never keeps:
+/// - responses for URLs that the manifest names;
+/// - responses with `Cache-Control: no-store`, responses to requests with it, and either if the field is malformed;
+/// - responses with a `Vary` other than `Accept-Encoding`;
+/// - responses to requests with `Authorization`, `Proxy-Authorization` or cookies, including those of
+///   `HTTPCookieStorage.shared`, unless the host is one of `hostsWithCredentials`. A token in any other field, such as
+///   `X-API-Key`, is not recognised. Fields that a session adds by `httpAdditionalHeaders` cannot be seen, and neither
+///   can cookies of another storage on Apple platforms. If any of these identify a user of a host, leave out that host,
+///   or check the request in `including`;
 /// - `Set-Cookie` fields;
-/// - bodies that go to a delegate of a session that is not registered with `registerForSubstitutions()`, or
-///   of the task's own, and downloads (on Linux).
+/// - bodies that are delivered to the delegate of a session that is not registered with `registerForSubstitutions()`,
+///   or to a task's own delegate, and downloads (on Linux).
 ///
-/// ``refusals`` says how many answers were not kept, and why.
+/// ``refusals`` counts the responses that were not kept, by reason.
 ///
-/// A copy stays until another 200 replaces it. A page that is gone leaves its copy; a redirect to a login page that
-/// answers with 200 replaces it.
+/// A copy stays until another 200 replaces it. So a page that no longer exists leaves its copy, and a redirect to a
+/// login page that answers with 200 replaces the copy.
 ///
-/// On Apple's platforms (where it has not been run) only `URLSession.shared` and registered sessions are asked for it.
-/// On watchOS, which asks no protocol of an app, it keeps and answers nothing.
+/// On Apple platforms (where it has not been run) only `URLSession.shared` and registered sessions use the archive. On
+/// watchOS, where URL loading consults no `URLProtocol` of an app, it keeps and answers nothing.
 ///
-/// - Important: Call ``removeAll()`` when a person signs out. Copies are not encrypted, and one that was kept with
-///   credentials is replayed to every request with the same URL.
+/// - Important: Call ``removeAll()`` when a user signs out. Copies are not encrypted, and a copy that was kept with
+///   credentials is replayed for every request with the same URL.
 ///
-/// Bodies on their way and bodies that wait for the disk take 32 MB of memory at most, or one body with a
-/// `Content-Length` if that is longer; an answer whose head says that it will not be kept takes none.
+/// Bodies that are being received, and bodies that wait to be written, take at most 32 MB of memory together, or as
+/// much as one longer body with a `Content-Length`. A response whose head says that it will not be kept takes none.
 ///
-/// A copy is a file that holds the whole URL, which must be equal when it is replayed, and a checksum; what is damaged
-/// is removed and never replayed. Files are written aside and renamed, by a queue of the archive's own, so that several
-/// processes can use one directory; nobody but the app's user can read them at any moment. Where a copy cannot be
-/// written, such as on a full disk, only that copy is lost.
+/// Each copy is a file. It holds a checksum and the whole URL, which must be equal when the copy is replayed. A damaged
+/// file is removed and never replayed. The archive's own queue writes each file under a temporary name and renames it,
+/// so that several processes can use one directory. Only the app's user can ever read the files. If a copy cannot be
+/// written, for example on a full disk, only that copy is lost.
 ///
-/// All methods may be called from any thread.
+/// All methods may be called on any thread.
 public final class OfflineArchive: @unchecked Sendable {
     /// One copy in the archive.
     public struct Copy: Hashable, Sendable {
-        /// The URL that was asked for, normalised as RFC 3986 §6.2 says.
+        /// The requested URL, normalised according to RFC 3986 §6.2.
         public let url: URL
-        /// When it was received.
+        /// The time at which the response was received.
         public let date: Date
-        /// What its file takes, in bytes.
+        /// The size of its file, in bytes.
         public let byteCount: Int
     }
 
-    /// Why an answer was not kept.
+    /// The reason why a response was not kept.
     public enum Refusal: String, CaseIterable, Hashable, Sendable {
         /// The request had credentials or cookies, and its host is not one of `hostsWithCredentials`.
         case credentials
-        /// The request or the answer said `Cache-Control: no-store`, or something that is no list of directives.
+        /// The request or the response has `Cache-Control: no-store`, or a malformed `Cache-Control` field.
         case noStore
-        /// The answer varies with more than `Accept-Encoding`.
+        /// The response has a `Vary` other than `Accept-Encoding`.
         case vary
-        /// The answer was not a 200.
+        /// The status of the response is not 200.
         case status
-        /// The body is not as long as announced, is longer than the archive, came while other bodies filled the memory
-        /// that the archive may hold, or may lack a part because its task was suspended.
+        /// The body may be incomplete, or is too long.
+        ///
+        /// Its length differs from the announced length, it is longer than the archive's capacity, other bodies filled
+        /// the memory that the archive may hold, or the body may lack a part because its task was suspended.
         case length
-        /// The body went to a delegate, past this library: call `registerForSubstitutions()` of the session. Or it went
-        /// to a file, as a download.
+        /// The body did not pass through this library.
+        ///
+        /// It was delivered to a delegate: register the session with `registerForSubstitutions()`. Or it was written to
+        /// a file, as a download.
         case unseen
     }
 
@@ -92,31 +97,33 @@ public final class OfflineArchive: @unchecked Sendable {
     private let hosts: Set<String>?
     private let hostsWithCredentials: Set<String>
     private let isIncluded: @Sendable (URLRequest) -> Bool
-    /// Shared by bodies on their way and bodies that wait for the disk.
+    /// The memory for bodies that are being received and bodies that wait to be written.
     let memory: MemoryBudget
     private let removals = RemovalLog.shared
-    /// The directory's name in the log: the same for every path that leads to it.
+    /// The directory's name in the removal log: the same for every path that leads to it.
     private let name: String
     private let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive", qos: .utility)
     private let lock = NSLock()
-    /// Copies that are to be written, by file; replayed meanwhile.
+    /// The copies that wait to be written, keyed by file; they can be replayed already.
     private var pending: [URL: (incoming: IncomingCopy, copy: ArchivedCopy)] = [:]
     private var counts: [Refusal: Int] = [:]
-    /// What the copies take together, as far as this process knows; nil to have them counted.
+    /// The size of all copies in bytes, as known to this process; nil if they must be counted.
     private var total: Int?
     private var writes = 0
 
-    /// Opens an archive, or makes one.
+    /// Opens an archive, or creates it.
     ///
     /// - Parameters:
-    ///   - directory: Where the copies lie, a file URL; made when it is missing, and excluded from backups. Other files
-    ///     in it are left alone.
-    ///   - capacity: How many bytes the copies may take together; those that were used least recently make room.
-    ///   - hosts: The hosts whose answers are kept, in any case and without ports; nil for all.
-    ///   - hostsWithCredentials: The hosts for which answers to requests with `Authorization`, `Proxy-Authorization` or
-    ///     cookies are kept, too.
-    ///   - isIncluded: Decides about each request that the rest allows; called on any thread, and should be quick.
-    /// - Throws: What Foundation throws when the directory cannot be made.
+    ///   - directory: The folder for the copies, a file URL. It is created if it is missing, and excluded from backups.
+    ///     Other files in it are left alone.
+    ///   - capacity: The maximum size of all copies together, in bytes. Beyond it, the least recently used copies are
+    ///     removed.
+    ///   - hosts: The hosts whose responses are kept, in upper or lower case and without ports; nil for all.
+    ///   - hostsWithCredentials: The hosts whose responses are kept even if the request has `Authorization`,
+    ///     `Proxy-Authorization` or cookies.
+    ///   - isIncluded: Returns true if the response to a request may be kept. It is called for each request that the
+    ///     other rules allow, on any thread, and should be quick.
+    /// - Throws: The error of Foundation if the directory cannot be created.
     public init(
         directory: URL,
         capacity: Int,
@@ -135,7 +142,7 @@ public final class OfflineArchive: @unchecked Sendable {
 
     // MARK: - For the app
 
-    /// What is in the archive, in no particular order; waits for copies that are being written.
+    /// The copies in the archive, in no particular order; waits for copies that are being written.
     ///
     /// Cost: reads every file.
     public var copies: [Copy] {
@@ -147,15 +154,17 @@ public final class OfflineArchive: @unchecked Sendable {
         }
     }
 
-    /// How many answers were not kept since this object was made, by reason.
+    /// The number of responses that were not kept since this object was created, by reason.
     ///
-    /// Only of requests that the archive is for: GET, of its hosts, and no URL that the manifest names. What
-    /// `including` refuses does not count, and neither does a load that fails, unless its request was enough.
+    /// Only requests that the archive is meant for count: GET requests to its hosts for URLs that the manifest does not
+    /// name. Requests that `including` refuses do not count. A load that fails counts only if its request alone was
+    /// reason enough.
     public var refusals: [Refusal: Int] { lock.withLock { counts } }
 
-    /// Removes the copy of one URL, if there is one, and keeps no answer of this process whose load has begun.
+    /// Removes the copy of one URL, if there is one.
     ///
-    /// What waits for the disk is written first, so no other copy is lost.
+    /// The archive keeps no response to a load of any URL that has already begun in this process. Copies that wait to
+    /// be written are written first, so no other copy is lost.
     ///
     /// - Parameter url: Any spelling of the URL.
     public func remove(_ url: URL) {
@@ -168,12 +177,13 @@ public final class OfflineArchive: @unchecked Sendable {
         }
     }
 
-    /// Removes every copy, also what other processes are just writing, and keeps no answer of this process whose load
-    /// has begun.
+    /// Removes every copy, including those that other processes are writing.
     ///
-    /// To be called when a person signs out. A load has begun when its task was resumed; on Apple's platforms it is not
-    /// known how soon after that, so cancel the tasks of that person first. Other processes still keep what they are
-    /// loading.
+    /// The archive keeps no response to a load that has already begun in this process.
+    ///
+    /// Call this method when a user signs out. A load begins when its task is resumed. On Apple platforms it is not
+    /// known how soon after that it begins, so cancel the tasks of that user first. Other processes still keep what
+    /// they are loading.
     public func removeAll() {
         removals.remove(from: name)
         lock.withLock { pending = [:] }
@@ -185,20 +195,20 @@ public final class OfflineArchive: @unchecked Sendable {
 
     // MARK: - For loads
 
-    /// Whether the answer to `request` may be kept and replayed.
+    /// Returns whether the response to `request` may be kept and replayed.
     func accepts(_ request: URLRequest) -> Bool {
         guard let host = host(of: request), refusal(of: request, host) == nil else { return false }
         return isIncluded(request)
     }
 
-    /// Counts a request that was not accepted, if the archive is for it.
+    /// Counts a request that was not accepted, if the archive is meant for it.
     func countRefusal(of request: URLRequest) {
         if let refusal = host(of: request).flatMap({ refusal(of: request, $0) }) { count(refusal) }
     }
 
     func count(_ refusal: Refusal) { lock.withLock { counts[refusal, default: 0] += 1 } }
 
-    /// What was kept for `request`; nil when there is nothing.
+    /// Returns the copy for `request`; nil if there is none.
     ///
     /// Cost: reads a file.
     func answer(to request: URLRequest) -> CachedURLResponse? {
@@ -210,7 +220,7 @@ public final class OfflineArchive: @unchecked Sendable {
         return copy.response
     }
 
-    /// Keeps an answer; returns at once.
+    /// Keeps a response; returns before it is written.
     func keep(_ incoming: IncomingCopy, _ body: Data) {
         guard let identity = incoming.request.identity else { return }
         let response = incoming.response
@@ -227,11 +237,11 @@ public final class OfflineArchive: @unchecked Sendable {
         }
     }
 
-    /// Returns when everything that was to be kept before has been written.
+    /// Waits until all responses that were to be kept so far are written.
     func waitUntilWritten() { queue.sync {} }
 
     private func write(_ copy: ArchivedCopy, of incoming: IncomingCopy, to file: URL) {
-        // It may have been removed, or a newer one have taken its place.
+        // The copy may have been removed, or replaced by a newer one.
         func isPending() -> Bool { pending[file]?.incoming === incoming }
         defer { lock.withLock { if isPending() { pending[file] = nil } } }
         guard lock.withLock(isPending), removals.allows(name, since: incoming.moment), let data = try? copy.encoded(),
@@ -243,13 +253,13 @@ public final class OfflineArchive: @unchecked Sendable {
         if !removals.allows(name, since: incoming.moment) { unlink(file.path) }
         total = total.map { $0 + data.count - previous }
         writes += 1
-        // Other processes write here, too.
+        // Other processes write to this folder, too, so the size is counted again from time to time.
         if writes % 64 == 1 || total.map({ $0 > folder.capacity }) ?? true { total = folder.trim() }
     }
 
     // MARK: - Rules
 
-    /// The host of a request that the archive is for; nil for others.
+    /// Returns the host of a request that the archive is meant for; nil for other requests.
     private func host(of request: URLRequest) -> String? {
         guard request.fileMethod == .get, let host = request.url?.host?.lowercased(), hosts?.contains(host) ?? true,
             request.identity != nil
@@ -265,7 +275,7 @@ public final class OfflineArchive: @unchecked Sendable {
         return request.isPersonal || sendsCookies ? .credentials : nil
     }
 
-    /// Why an answer is not kept, as far as its head says.
+    /// Returns the reason why a response is not kept, judged by its head; nil if its head allows it.
     static func refusal(of response: HTTPURLResponse) -> Refusal? {
         if response.statusCode != 200 { return .status }
         if forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
@@ -274,7 +284,7 @@ public final class OfflineArchive: @unchecked Sendable {
         return names.allSatisfy { $0 == "accept-encoding" } ? nil : .vary
     }
 
-    /// An archive errs on the safe side: what cannot be read may forbid storing.
+    /// Returns whether a `Cache-Control` field forbids storing; to be safe, a malformed field does.
     private static func forbidsStoring(_ cacheControl: String?) -> Bool {
         guard let cacheControl else { return false }
         return CacheControl.directives(cacheControl)?.contains("no-store") ?? true

@@ -5,32 +5,34 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// When copies were removed in this process, so that no load brings back what was removed after it had begun.
+/// A log of removals in this process, so that no load brings back a copy that was removed after the load began.
 ///
-/// Moments are counted, not timed. A load takes the moment when it begins, and its answer is kept only while nothing
-/// was removed from the archive's directory since: a removal costs whatever is on its way there.
+/// A moment is a count of removals, not a time. A load records the moment at which it begins. Its response is kept only
+/// if nothing has been removed from the archive's directory since. So a removal discards every response on its way
+/// there.
 ///
-/// For the app a load begins when it resumes the task. On Linux `canInit(with:)` runs inside `resume()`, and the load
-/// begins later, perhaps in another order; nothing tells which load is which task's. So every load of a URL counts
-/// from the first `resume()` whose load has not begun.
+/// For the app, a load begins when the app resumes the task. On Linux `canInit(with:)` runs inside `resume()`. The load
+/// begins later, perhaps in another order, and nothing shows which task a load belongs to. So every load of a URL
+/// counts from the first `resume()` whose load has not begun.
 // Mutable state is only accessed inside the lock.
 final class RemovalLog: @unchecked Sendable {
     static let shared = RemovalLog()
 
     private let lock = NSLock()
     private var now = 0
-    /// The last removal from each directory.
+    /// The moment of the last removal from each directory.
     private var removals: [String: Int] = [:]
-    /// Loads that were resumed and have not begun, by URL.
+    /// The loads that were resumed and have not begun, keyed by URL.
     private var resumed: [String: (loads: Int, since: Int)] = [:]
 
-    /// Loads that were resumed while ``resumed`` was full: so many that find no entry there count as begun before
-    /// every removal.
+    /// The number of loads that were resumed while ``resumed`` was full.
+    ///
+    /// That many loads without an entry there count as begun before every removal.
     private var unrecorded = 0
 
     private static let maximumCount = 10_000
 
-    /// Records that a copy was removed from a directory, or all of them.
+    /// Records that one copy, or all of them, were removed from a directory.
     func remove(from directory: String) {
         lock.withLock {
             now += 1
@@ -38,19 +40,19 @@ final class RemovalLog: @unchecked Sendable {
         }
     }
 
-    /// Tells whether nothing was removed from a directory since a load began.
+    /// Returns whether nothing has been removed from a directory since a load began.
     func allows(_ directory: String, since moment: Int) -> Bool {
         lock.withLock { removals[directory, default: 0] <= moment }
     }
 
-    /// Records that a task was resumed, whose load will begin or be withdrawn.
+    /// Records that a task was resumed; its load will begin or be withdrawn.
     func resume(_ request: URLRequest) {
         lock.withLock {
             let url = request.url?.absoluteString ?? ""
             if resumed[url] == nil, resumed.count == Self.maximumCount {
                 unrecorded += 1
             } else {
-                // The entry may be taken by a load that has none.
+                // An unrecorded load may take this entry, so the entry counts as begun before every removal.
                 resumed[url, default: (0, unrecorded > 0 ? -1 : now)].loads += 1
             }
         }

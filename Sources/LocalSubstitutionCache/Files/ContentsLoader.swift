@@ -1,6 +1,8 @@
-/// Reads each file once, however many URLs name it.
+/// A loader that reads each file once, however many URLs name it.
 struct ContentsLoader {
-    /// A process may hold 65,530 mappings on Linux, and a second table is loaded while the first is in use.
+    /// The maximum number of files to map; the rest are read.
+    ///
+    /// A process can hold 65,530 mappings on Linux, and a second table is loaded while the first is in use.
     static let maximumMappings = 16_384
 
     private let folder: OpenedFolder

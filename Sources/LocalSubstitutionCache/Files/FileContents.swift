@@ -2,23 +2,23 @@ import Foundation
 
 /// The bytes of one file, read or mapped once.
 struct FileContents: Sendable {
-    /// Files of this size and above are mapped, in bytes.
+    /// The size in bytes from which files are mapped.
     static let mappingThreshold = 4 * 1024
 
     let data: Data
-    /// A strong validator (RFC 9110 §8.8.3) of size and modification time, for `If-Range`.
+    /// A strong validator (RFC 9110 §8.8.3) made of size and modification time, for `If-Range`.
     let entityTag: String
-    /// Nil when the file was read.
+    /// The mapped file; nil if the file was read.
     private let mapped: MappedFile?
 
     /// Reads or maps an open file.
     ///
-    /// Falls back to reading when the system has no mapping left.
+    /// If the system has no mapping left, the file is read.
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - reading: How it is brought into memory.
-    ///   - path: Where it lies, absolute and without symbolic links; nil where nobody will ask for parts of it.
+    ///   - reading: The way to bring it into memory.
+    ///   - path: The file's absolute path without symbolic links; nil if no parts of the file will be requested.
     /// - Throws: ``FileProblem`` when it cannot be read.
     init(of file: borrowing OpenedFile, reading: ReadingMode, path: FilePath? = nil) throws(FileProblem) {
         if reading == .mapped, file.size >= Self.mappingThreshold, let path,
@@ -35,10 +35,10 @@ struct FileContents: Sendable {
 
     var isMapped: Bool { mapped != nil }
 
-    /// A part of the bytes, with indices from 0: `data[range]` alone would keep those of the whole, and `[0]` would
-    /// trap.
+    /// Returns a part of the bytes, with indices from 0.
     ///
-    /// Not a copy when the part is large and the file is mapped.
+    /// A slice, `data[range]`, would keep the indices of the whole, and `[0]` would trap. A large part of a mapped file
+    /// is mapped, not copied.
     func data(in range: Range<Int>) -> Data {
         mapped?.part(range) ?? Data(data[range])
     }

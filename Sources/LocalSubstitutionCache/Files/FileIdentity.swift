@@ -1,17 +1,18 @@
 package import Foundation
 
-/// What tells one file, and one version of it, from all others.
+/// The device, inode, size and modification time, which distinguish one version of a file from all others.
 package struct FileIdentity: Equatable, Sendable {
     let device: Int
     let number: Int
-    /// In bytes.
+    /// The size in bytes.
     let size: Int
-    /// Nanoseconds since 1970; overflows after 2262, which does not matter to what only tells one version from
-    /// another.
+    /// The modification time in nanoseconds since 1970.
+    ///
+    /// It overflows after 2262. That does not matter, because it only distinguishes one version from another.
     let modified: Int
 
     package init(_ status: stat) {
-        // The two systems name the field differently.
+        // Apple platforms and Linux name the field differently.
         #if canImport(Darwin)
         let time = status.st_mtimespec
         #else

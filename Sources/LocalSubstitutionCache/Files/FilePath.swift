@@ -1,8 +1,8 @@
 import Foundation
 
-/// A path or name as a file system tells them apart: byte for byte.
+/// A path or name that is compared byte for byte, as a file system does.
 ///
-/// Swift's strings are equal when they are canonically equivalent, so "é" as one scalar and as two would be one key.
+/// Swift's strings are equal if they are canonically equivalent, so "é" as one scalar and as two would be the same key.
 package struct FilePath: Hashable, Sendable {
     package let text: String
 
@@ -10,9 +10,9 @@ package struct FilePath: Hashable, Sendable {
         self.text = text
     }
 
-    /// The absolute path of what lies at `path`, without symbolic links.
+    /// Resolves `path` to an absolute path without symbolic links.
     ///
-    /// - Throws: ``FileProblem`` when nothing does.
+    /// - Throws: ``FileProblem`` if the path leads to nothing, or symbolic links in it form a loop.
     package init(resolving path: String) throws(FileProblem) {
         guard let resolved = realpath(path, nil) else {
             let link = path.split(separator: "/").last.map(String.init) ?? path
@@ -31,9 +31,9 @@ package struct FilePath: Hashable, Sendable {
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether this is `folder` or lies below it.
+    /// Returns whether this path is `folder` or lies below it.
     ///
-    /// Both are absolute, without symbolic links.
+    /// Both paths must be absolute, without symbolic links.
     package func isInside(_ folder: FilePath) -> Bool {
         guard text.utf8.starts(with: folder.text.utf8) else { return false }
         let rest = text.utf8.dropFirst(folder.text.utf8.count)

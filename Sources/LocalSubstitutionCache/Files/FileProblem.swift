@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a path of the manifest cannot be used.
+/// The reason why a path in the manifest cannot be used.
 package enum FileProblem: Error, Equatable {
     case missing(suggestion: String?)
     /// The name on disk differs in case; the value is the path as it is on disk.
@@ -14,18 +14,18 @@ package enum FileProblem: Error, Equatable {
     case notRegular
     case unreadable(String)
     case outside
-    /// Symbolic links lead back, or fan out; the value is the path of one.
+    /// Symbolic links form a loop, or multiply the paths below a folder; the value is the path of one link.
     case endless(link: String)
     case tooDeep
     case tooManyFiles
 
-    /// What the system says of a file that cannot be opened or read.
+    /// Creates the problem for an `errno` from opening or reading a file.
     init(errno code: Int32) {
         self =
             code == ENOENT || code == ENOTDIR ? .missing(suggestion: nil) : .unreadable(String(cString: strerror(code)))
     }
 
-    /// What is wrong with `path`, as a sentence for the person who wrote it.
+    /// Returns a sentence that explains the problem with `path` to the designer who wrote it.
     func reason(for path: String) -> String {
         let subject = quoted(path)
         return switch self {

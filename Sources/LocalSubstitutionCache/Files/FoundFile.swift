@@ -1,19 +1,21 @@
-/// One file of the folder.
+/// A file in the manifest's folder.
 package struct FoundFile: Sendable {
     enum Location {
-        /// By its own name in a folder, whose path many files share.
+        /// The file is in this folder, under its own name; many files share the folder's path.
         case inFolder(FilePath)
-        /// Where a link leads.
+        /// The file is at this path, to which a symbolic link leads.
         case elsewhere(FilePath)
     }
 
-    /// As it is on disk, relative to the manifest's folder.
+    /// The path as it is on disk, relative to the manifest's folder.
     package let path: String
     private let location: Location
-    /// In bytes, when it was looked at.
+    /// The size in bytes when the file was found.
     let size: Int
 
-    /// Checks that a readable regular file, not a link, lies there; opening it checks this again.
+    /// Checks that there is a readable regular file, not a link, at a location.
+    ///
+    /// Opening the file checks this again.
     init(_ path: String, _ location: Location, in folder: OpenedFolder) throws(FileProblem) {
         self.path = path
         self.location = location
@@ -21,13 +23,13 @@ package struct FoundFile: Sendable {
         size = try OpenedFile.size(ofReadable: name, in: folder.descriptor(of: directory))
     }
 
-    /// Absolute, without symbolic links.
+    /// The absolute path, without symbolic links.
     package var realPath: FilePath {
         let (directory, name) = place
         return FilePath((directory.text == "/" ? "" : directory.text) + "/" + name)
     }
 
-    /// The directory that it lies in, absolute and without symbolic links, and its name there.
+    /// The file's directory, as an absolute path without symbolic links, and its name in that directory.
     var place: (directory: FilePath, name: String) { Self.place(path, location) }
 
     private static func place(_ path: String, _ location: Location) -> (directory: FilePath, name: String) {

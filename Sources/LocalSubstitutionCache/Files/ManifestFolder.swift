@@ -1,46 +1,48 @@
 import Foundation
 
-/// The folder that a manifest's files lie in, as it is on disk.
+/// The folder of a manifest's files, as it is on disk.
 ///
-/// Names are compared with directory listings, byte for byte, so that a manifest that works on a file system that
-/// ignores case works on one that does not. Each directory is listed once, whatever paths lead to it, and each folder
+/// Names are compared with directory listings, byte for byte. So a manifest that works on a case-insensitive file
+/// system also works on a case-sensitive one. Each directory is listed once, whatever paths lead to it, and each folder
 /// is walked once. Nothing outside the folder is opened.
 package final class ManifestFolder {
-    /// The number of names that all walks together may look at; more are taken for a mistake.
+    /// The maximum number of names that all walks together may visit; more are treated as a mistake.
     static let maximumNames = 1_000_000
-    /// How many folders may lie inside each other.
+    /// The maximum nesting of folders.
     static let maximumDepth = 100
-    /// How often symbolic links may lead to directories that were reached before.
+    /// The maximum number of times that symbolic links in a walk may lead to directories that were already visited.
     ///
-    /// A link to a folder that it lies in does so for ever, and others can make 2ⁿ paths of n folders.
+    /// A link to a folder that contains the link repeats without end, and other links can turn n folders into 2ⁿ paths.
     static let maximumRepeats = 100
 
     /// The open folder, through which the files in it are opened.
     package let opened: OpenedFolder
     private let root: Directory
-    /// A file that no walk finds: the manifest itself.
+    /// The file that walks leave out: the manifest itself.
     private let excluded: FilePath?
-    /// By the real path: links may give one directory many paths.
+    /// The listings by real path: links may give one directory several paths.
     private var listings: [FilePath: DirectoryListing] = [:]
-    /// By the path on disk: many entries may name one folder.
+    /// The results of walks by the path on disk: several entries may name one folder.
     private var walks: [FilePath: Result<FolderContents, FileProblem>] = [:]
     private var namesLeft: Int
-    /// By the path as it was asked for, empty or with "/" at its end.
+    /// The directories by the requested path, which is empty or ends in "/".
     private var known: [FilePath: Directory] = [:]
-    /// By the path as it was asked for: many URLs may name one file.
+    /// The files by the requested path: many URLs may name one file.
     private var knownFiles: [FilePath: FoundFile] = [:]
-    /// Each suggestion compares a name with many others, which a person needs only a few times.
+    /// The number of suggestions that may still be made.
+    ///
+    /// Each compares a name with many others, and a designer needs only a few.
     private var suggestionsLeft = 20
-    /// Nil in an app, which suggests nothing.
+    /// The source of suggestions; nil in an app, which makes none.
     private let advice: (any FileNameAdvice)?
 
     /// Opens a folder.
     ///
     /// - Parameters:
     ///   - folder: A file URL.
-    ///   - excluded: A file that is no part of any folder in it.
-    ///   - maximumNames: The number of names that all walks together may look at.
-    ///   - advice: Finds the name that was meant by a missing one. Without it none is suggested.
+    ///   - excluded: A file that walks leave out.
+    ///   - maximumNames: The maximum number of names that all walks together may visit.
+    ///   - advice: The source of suggestions for missing names; nil to make none.
     /// - Throws: ``FileProblem`` when the folder cannot be opened or listed.
     init(
         _ folder: URL,
@@ -59,7 +61,7 @@ package final class ManifestFolder {
 
     // MARK: - One file
 
-    /// The regular file at `path`, `/`-separated and below the folder.
+    /// Returns the regular file at `path`, which is `/`-separated and relative to the folder.
     package func file(_ path: String) throws(FileProblem) -> FoundFile {
         do {
             return try fileThere(path)
@@ -84,7 +86,9 @@ package final class ManifestFolder {
         return file
     }
 
-    /// The directory at `path`, which is empty or ends in "/", and in which `rest` will be looked for.
+    /// Returns the directory at `path`, which is empty or ends in "/".
+    ///
+    /// The caller will look for `rest` in this directory, so problems are reported for the whole path.
     private func directory(_ path: String, followedBy rest: String = "") throws(FileProblem) -> Directory {
         if let known = known[FilePath(path)] { return known }
         var directory = root
@@ -102,7 +106,7 @@ package final class ManifestFolder {
         return directory
     }
 
-    /// Turns a problem with the beginning of a path into one with the whole path.
+    /// Converts a problem with the beginning of a path into a problem with the whole path.
     private func completed(_ problem: FileProblem, with rest: String) -> FileProblem {
         switch problem {
         case .missing(let start?):
@@ -116,7 +120,7 @@ package final class ManifestFolder {
         }
     }
 
-    /// `path` as it is on disk, if it exists there in any letter case.
+    /// Returns `path` as it is on disk, in any letter case; nil if it does not exist.
     private func existing(_ path: String) -> String? {
         do {
             if path.hasSuffix("/") { _ = try directory(path) } else { _ = try fileThere(path) }
@@ -128,7 +132,7 @@ package final class ManifestFolder {
         }
     }
 
-    /// The name on disk that `written` names: the same bytes, or else the same text in another Unicode form.
+    /// Returns the name on disk with the bytes of `written`, or else with its text in another Unicode form.
     private func name(_ written: String, in directory: Directory) throws(FileProblem) -> String {
         if let name = directory.name(written) { return name }
         if let name = directory.nameIgnoringCase(written) { throw .wrongCase(directory.path + name) }
@@ -138,7 +142,7 @@ package final class ManifestFolder {
 
     // MARK: - Suggestions
 
-    /// The file or folder that was meant by a path at which there is none.
+    /// Returns the file or folder that was probably meant by a path at which there is none.
     private func elsewhere(_ path: String) -> String? {
         suggestion { $0.path(meantBy: path, amongFiles: ((try? files(below: "./"))?.files ?? []).map(\.name)) }
     }
@@ -180,17 +184,17 @@ package final class ManifestFolder {
             throw error == .missing(suggestion: nil) ? .dangling : error
         }
         guard realPath.isInside(root.realPath) else { throw .outside }
-        // What lies in no directory of the folder.
+        // The link leads to the root folder, whose own parent directory is outside it.
         guard realPath != root.realPath else { throw .isFolder }
         return try FoundFile(directory.path + name, .elsewhere(realPath), in: opened)
     }
 
     // MARK: - A whole folder
 
-    /// The contents of the folder at `path`, which ends in "/".
+    /// Returns the contents of the folder at `path`, which ends in "/".
     ///
     /// Names that start with "." and the excluded file are left out. Cost: the first call for a folder walks through
-    /// it, and others get what that call got.
+    /// it, and later calls return the same result.
     package func files(below path: String) throws(FileProblem) -> FolderContents {
         let directory: Directory
         do {
@@ -217,10 +221,12 @@ package final class ManifestFolder {
         var contents = FolderContents()
         var seen: Set<FilePath> = []
         var repeats = 0
-        /// The first path that led to a directory again.
+        /// The first path that led to a directory that was already visited.
         var link: String?
 
-        /// Going on would find the same again and again.
+        /// The problem to throw when a limit is reached; nil if no directory was visited twice.
+        ///
+        /// Continuing would find the same again and again.
         var endless: FileProblem? { link.map { .endless(link: $0) } }
     }
 
@@ -247,10 +253,10 @@ package final class ManifestFolder {
                 }
                 if excluded == nil || file.realPath != excluded { walk.contents.files.append((prefix + name, file)) }
             } catch {
-                // Foundation writes U+FFFD for bytes that are not UTF-8, so nothing has the name that it tells.
+                // Bytes that are not UTF-8 are read as U+FFFD, so no file on disk has this name.
                 let isMangled = error == .missing(suggestion: nil) && name.unicodeScalars.contains("\u{FFFD}")
                 let error = isMangled ? FileProblem.unreadable("its name is not UTF-8") : error
-                // The limits were reached: going on would find the same again and again.
+                // A limit was reached, so stop here: the walk would find the same again and again.
                 if error == walk.endless || error == .tooManyFiles { throw error }
                 walk.contents.problems.append((directory.path + name, error))
             }
@@ -270,20 +276,20 @@ package final class ManifestFolder {
     }
 }
 
-/// Everything below a folder that is not left out.
+/// The files below a folder, without those that are left out, and the problems with them.
 package struct FolderContents {
-    /// By their path relative to the folder, in order.
+    /// The files, each with its path relative to the folder, in order.
     package var files: [(name: String, file: FoundFile)] = []
-    /// By their path relative to the manifest's folder.
+    /// The problems, each with its path relative to the manifest's folder.
     package var problems: [(path: String, problem: FileProblem)] = []
 }
 
-/// One directory, by one of the paths that lead to it.
+/// A directory, as reached by one of the paths that lead to it.
 private final class Directory {
-    /// As it is on disk, relative to the manifest's folder; empty or ends in "/".
+    /// The path as it is on disk, relative to the manifest's folder; empty or ends in "/".
     let path: String
     private let listing: DirectoryListing
-    /// The folders in it that were looked at, by name.
+    /// The folders in this directory that were already looked up, by name.
     var folders: [FilePath: Directory] = [:]
 
     init(path: String, listing: DirectoryListing) {
@@ -295,7 +301,7 @@ private final class Directory {
     /// The names that do not start with ".", in order.
     var visibleNames: [String] { listing.visibleNames }
 
-    /// The name with the same bytes, or else the same text in another Unicode form.
+    /// Returns the name with the same bytes, or else the same text in another Unicode form.
     func name(_ written: String) -> String? { listing.name(written) }
 
     func nameIgnoringCase(_ written: String) -> String? { listing.nameIgnoringCase(written) }
@@ -307,7 +313,7 @@ private final class DirectoryListing {
     private let names: [String]
     private let exact: Set<FilePath>
     private(set) lazy var visibleNames = names.filter { $0.utf8.first != UInt8(ascii: ".") }.sorted()
-    /// Swift compares strings by canonical equivalence, so a name is found in either Unicode form.
+    /// Swift compares strings by canonical equivalence, so this finds a name in either Unicode form.
     private lazy var equivalent = Dictionary(names.map { ($0, $0) }, uniquingKeysWith: min)
     private lazy var lowercased = Dictionary(names.map { ($0.lowercased(), $0) }, uniquingKeysWith: min)
 

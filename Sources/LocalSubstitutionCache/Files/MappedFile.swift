@@ -1,12 +1,12 @@
 import Foundation
 
-/// A file that is mapped, and what proves that its path still leads to it.
+/// A mapped file: its path, and the identity that proves that the path still leads to it.
 ///
-/// Foundation lets the sole owner of a `Data` write into its bytes, also when it did not allocate them. So two answers
-/// never share memory unless they share a `Data`: a large part of a file gets a mapping of its own, and a small one is
-/// a copy.
+/// Foundation lets the sole owner of a `Data` write into its bytes, even if Foundation did not allocate them. So two
+/// responses never share memory unless they share a `Data`: a large part of a file gets a separate mapping, and a small
+/// part is copied.
 final class MappedFile: Sendable {
-    /// Parts of this size and above are mapped, in bytes: from there on a mapping costs less than a copy.
+    /// The size in bytes from which a part is mapped: from there on, a mapping costs less than a copy.
     static let partThreshold = 256 * 1024
 
     private let path: FilePath
@@ -17,7 +17,7 @@ final class MappedFile: Sendable {
         self.identity = identity
     }
 
-    /// The bytes in `range`, mapped; nil when that does not pay, or the path leads to something else by now.
+    /// Returns the bytes in `range`, mapped; nil if that does not pay, or if the path now leads to another file.
     func part(_ range: Range<Int>) -> Data? {
         guard range.count >= Self.partThreshold, let file = try? OpenedFile(path.text), file.identity == identity else {
             return nil
@@ -25,9 +25,11 @@ final class MappedFile: Sendable {
         return Self.map(range, of: file)
     }
 
-    /// A private mapping, writable so that the sole owner of a `Data` may change its own copy of a page.
+    /// Maps a range of a file privately, and writable.
+    ///
+    /// If the sole owner of the `Data` writes into it, the system copies the page, and the file stays unchanged.
     static func map(_ range: Range<Int>, of file: borrowing OpenedFile) -> Data? {
-        // A mapping begins at the beginning of a page.
+        // A mapping must begin at a page boundary.
         let skipped = range.lowerBound % Int(getpagesize())
         let length = skipped + range.count
         let offset = off_t(range.lowerBound - skipped)

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A regular file, open for reading, with what is known of it.
+/// A regular file that is open for reading, and its identity.
 ///
-/// Opened so that nothing else can hold the caller up (`O_NONBLOCK`: a FIFO without a writer), leak (`O_CLOEXEC`) or be
-/// confused with it: kind, size and date are read from the open descriptor, not from the name.
+/// Opening it can neither block (`O_NONBLOCK`: a FIFO may have no writer) nor leak the descriptor (`O_CLOEXEC`). The
+/// file cannot be confused with another: kind, size and date are read from the open descriptor, not by name.
 package struct OpenedFile: ~Copyable {
     let descriptor: Int32
     let identity: FileIdentity
@@ -11,10 +11,10 @@ package struct OpenedFile: ~Copyable {
     /// Opens the file at `path`.
     ///
     /// - Parameters:
-    ///   - path: As the system takes it.
+    ///   - path: The path, as `openat` takes it.
     ///   - directory: A descriptor of the directory that a relative path starts from.
-    ///   - followsLink: Whether a symbolic link as the last part of the path is followed.
-    /// - Throws: ``FileProblem`` when there is none, or something else.
+    ///   - followsLink: True to follow a symbolic link as the last part of the path.
+    /// - Throws: ``FileProblem`` if there is no file at the path, or something that is not a regular file.
     init(_ path: String, in directory: Int32 = AT_FDCWD, followsLink: Bool = false) throws(FileProblem) {
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
         let descriptor = openat(directory, path, flags)
@@ -39,18 +39,18 @@ package struct OpenedFile: ~Copyable {
         close(descriptor)
     }
 
-    /// In bytes.
+    /// The size in bytes.
     var size: Int { identity.size }
 
-    /// The size of a file that seems to be one that can be opened without following a link, in bytes.
+    /// Returns the size of a file that can probably be opened without following a link.
     ///
-    /// Cheaper than opening the file, which is the only sure test.
+    /// This is cheaper than opening the file, but only opening it is a sure test.
     ///
     /// - Parameters:
     ///   - name: The file's name.
-    ///   - directory: A descriptor of the directory that it lies in.
-    /// - Returns: The size.
-    /// - Throws: ``FileProblem``, as opening it would.
+    ///   - directory: A descriptor of the file's directory.
+    /// - Returns: The size in bytes.
+    /// - Throws: ``FileProblem``, as opening the file would.
     static func size(ofReadable name: String, in directory: Int32) throws(FileProblem) -> Int {
         var status = stat()
         guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw FileProblem(errno: errno) }
@@ -64,10 +64,10 @@ package struct OpenedFile: ~Copyable {
         return Int(status.st_size)
     }
 
-    /// The first bytes; fewer when the file has fewer.
+    /// Returns the first bytes; fewer if the file has fewer.
     func head(_ count: Int) throws(FileProblem) -> Data { try part(0..<count) }
 
-    /// Some bytes; fewer when the file ends before.
+    /// Returns the bytes in a range; fewer if the file ends inside it.
     func part(_ range: Range<Int>) throws(FileProblem) -> Data {
         let range = range.clamped(to: 0..<size)
         var data = Data(count: range.count)
@@ -85,22 +85,22 @@ package struct OpenedFile: ~Copyable {
         return data.prefix(filled)
     }
 
-    /// How a text is encoded.
+    /// The encoding of a text.
     package enum Encoding {
         case ascii
         /// UTF-8 with characters beyond ASCII.
         case utf8
-        /// By its byte-order mark.
+        /// UTF-16, recognised by its byte-order mark.
         case utf16
         case unknown
     }
 
-    /// How the content is encoded, read piece by piece.
+    /// Reads the content in pieces, and returns its encoding.
     package func encoding() throws(FileProblem) -> Encoding {
         var isASCII = true
         var isFirst = true
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-        // The beginning of a character that the end of a piece cut.
+        // The number of bytes carried over from the last piece, whose end cut a character in two.
         var carried = 0
         while true {
             let count = buffer.withUnsafeMutableBytes { bytes in
@@ -113,7 +113,7 @@ package struct OpenedFile: ~Copyable {
             isFirst = false
             if isASCII { isASCII = piece.allSatisfy { $0 < 0x80 } }
             if count == 0 { return piece.firstInvalidUTF8() != nil ? .unknown : isASCII ? .ascii : .utf8 }
-            // No more than three bytes can be the beginning of a character.
+            // The beginning of an incomplete character has at most three bytes.
             let cut = piece.indices.suffix(3).last { piece[$0] >= 0xC0 } ?? piece.endIndex
             guard piece[..<cut].firstInvalidUTF8() == nil else { return .unknown }
             carried = piece.endIndex - cut

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A folder that is open, below which everything is opened part by part: each directory relative to the descriptor of
-/// the one it lies in, and no link followed.
+/// An open folder, which opens everything below it directory by directory.
 ///
-/// A path alone proves nothing: between two looks at it, somebody may exchange one of its directories for a link. What
-/// is opened here lies below the folder, whatever is exchanged meanwhile.
-// Not Sendable: each load of a manifest opens its own.
+/// Each directory is opened relative to the descriptor of its parent directory, and no link is followed. A path alone
+/// proves nothing: between two uses of it, another process may replace one of its directories with a link. A file
+/// opened here lies below the folder, whatever is replaced meanwhile.
+// Not Sendable: each load of a manifest opens its own folder.
 package final class OpenedFolder {
-    /// Absolute, without symbolic links.
+    /// The absolute path, without symbolic links.
     let realPath: FilePath
     private let root: Int32
-    /// The directory that was used last, and the way to it from the root: the next file mostly lies beside it.
+    /// The directory that `way` leads to, and that was used last: the next file is usually in it, too.
     private var current: FilePath?
     private var way: [(name: String, descriptor: Int32)] = []
 
@@ -27,18 +27,18 @@ package final class OpenedFolder {
         close(root)
     }
 
-    /// A descriptor of `directory`, valid until the next one is asked for.
+    /// Returns a descriptor of `directory`, which is valid until the next call.
     ///
-    /// - Parameter directory: Absolute, without symbolic links, and the folder itself or below it.
+    /// - Parameter directory: An absolute path without symbolic links: the folder itself, or a directory below it.
     /// - Returns: The descriptor; the caller does not close it.
-    /// - Throws: ``FileProblem`` when a part of the way is missing, or is no directory.
+    /// - Throws: ``FileProblem`` if a part of the path is missing, or is not a directory.
     func descriptor(of directory: FilePath) throws(FileProblem) -> Int32 {
         if directory == current { return way.last?.descriptor ?? root }
         guard directory.isInside(realPath) else { throw .outside }
         let names = directory.text.utf8.dropFirst(realPath.text.utf8.count)
             .split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         leave(keeping: zip(way, names).prefix { $0.name.utf8.elementsEqual($1.utf8) }.count)
-        // No directory is current until the loop below has reached the one asked for.
+        // No directory is current until the loop below has reached the requested one.
         current = nil
         for name in names[way.count...] {
             let descriptor = openat(
@@ -53,9 +53,9 @@ package final class OpenedFolder {
         return way.last?.descriptor ?? root
     }
 
-    /// Why `name` could not be opened as a directory, without following a link.
+    /// Returns the reason why `name` could not be opened as a directory without following a link.
     private func problem(_ code: Int32, with name: String) -> FileProblem {
-        // Systems differ in what they say of a link.
+        // Systems report different errors for a link.
         guard code == ELOOP || code == ENOTDIR else { return FileProblem(errno: code) }
         var status = stat()
         let isKnown = fstatat(way.last?.descriptor ?? root, name, &status, AT_SYMLINK_NOFOLLOW) == 0
@@ -77,7 +77,7 @@ package final class OpenedFolder {
         }
     }
 
-    /// The names in `directory`, without `.` and `..`, in no particular order.
+    /// Returns the names in `directory`, without `.` and `..`, in no particular order.
     ///
     /// Bytes that are not UTF-8 become U+FFFD.
     func names(in directory: FilePath) throws(FileProblem) -> [String] {

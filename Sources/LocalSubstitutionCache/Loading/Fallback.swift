@@ -5,15 +5,17 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The file or archived copy that may answer one load instead of the network, which is asked first.
+/// The file or archived copy that may replace the network's response to one load.
+///
+/// The request is always sent to the network first.
 struct Fallback {
     enum Source {
         /// The file of an entry with conditions.
         case file(SubstitutionTable.Match)
-        /// The last good copy.
+        /// The last good copy in an archive.
         case copy(OfflineArchive)
 
-        /// Whether the network's answer matters, and not only the lack of one.
+        /// True if the network's response matters to this source, and not only the lack of a response.
         var judgesAnswers: Bool {
             switch self {
             case .file(let match): match.row.conditions.contains { $0 != .offline }
@@ -34,13 +36,13 @@ struct Fallback {
         (self.source, self.request, self.moment, self.installation) = (source, request, moment, installation)
     }
 
-    /// What answers after `outcome`; nil when the network's answer stands.
+    /// Returns the response that replaces the network's after `outcome`; nil if the network's stands.
     func answer(after outcome: Outcome) -> CachedURLResponse? {
         switch source {
         case .file(let match): return match.response(to: request, after: outcome)
         case .copy(let archive):
             guard outcome == .offline, let copy = archive.answer(to: request) else { return nil }
-            // A manifest that names the URL where the copy came from has the last word on it.
+            // If the manifest names the URL from which the copy was loaded, the manifest wins over the archive.
             if let url = copy.response.url, case .unnamed = installation.cache.verdict(on: URLRequest(url: url)) {
                 return copy
             }
@@ -48,26 +50,26 @@ struct Fallback {
         }
     }
 
-    /// What answers the URL that a redirect leads to; nil when the network is to be asked there too.
+    /// Returns the file that answers the target of a redirect; nil if the network loads the target too.
     ///
-    /// Where an entry with conditions names that URL, it decides from then on.
+    /// If an entry with conditions names the target, that entry is the fallback from then on.
     mutating func answer(redirectedTo next: URLRequest) -> CachedURLResponse? {
         switch installation.service(for: next) {
         case .file(let match): return match.response(to: next)
         case .networkFirst(.file(let match)): (source, request) = (.file(match), next)
-        // An archived copy stands for the whole chain of redirects, not for one step of it.
+        // An archived copy replaces the whole chain of redirects, not a single step.
         case .networkFirst(.copy), nil: break
         }
         return nil
     }
 
-    /// The network's answer on its way into the archive; nil when there is none.
+    /// Returns a copy of the network's response for the archive; nil if there is no archive or no HTTP response.
     func incoming(_ response: URLResponse?) -> IncomingCopy? {
         guard case .copy(let archive) = source, let response = response as? HTTPURLResponse else { return nil }
         return IncomingCopy(response, to: request, since: moment, for: archive)
     }
 
-    /// Counts an answer that nobody of this library will see.
+    /// Counts a response that this library will not see.
     func countUnseen() {
         if case .copy(let archive) = source { archive.count(.unseen) }
     }

@@ -1,22 +1,22 @@
-// Only Foundation on Linux asks a session's cache for what a protocol loads, and makes the configuration of
-// `URLSession.shared` once.
+// Only Foundation on Linux consults a session's cache for a request that a protocol loads, and only there is the
+// configuration of `URLSession.shared` created once.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 
-/// The cache of a session that asks ``SubstitutionProtocol``, in front of the session's own.
+/// A cache in front of a session's own, for a session that lists ``SubstitutionProtocol``.
 ///
-/// Foundation asks it after the protocol has taken the request. The file's answer goes to the protocol with the one
-/// look-up that finds it, and the session's own cache, which lists a folder for each miss, is not asked in vain.
-/// Everything else is passed on.
+/// Foundation consults it after the protocol has taken a request. If a file answers, this cache hands the response to
+/// the protocol, which then needs no further lookup. The session's own cache, which lists a folder for each miss, is
+/// not consulted in vain. Everything else is forwarded to that cache.
 ///
-/// That of `URLSession.shared` stands before whatever is installed: that session reads its configuration without a lock
-/// whenever a load begins, so the configuration is written once.
-// Foundation's URLCache is safe to share, and this subclass only adds constants.
+/// The instance in `URLSession.shared` forwards to whichever cache is installed. That session reads its configuration
+/// without a lock whenever a load begins, so the configuration is only written once.
+// Foundation's URLCache is thread-safe, and this subclass only adds constants.
 final class FrontCache: URLCache, @unchecked Sendable {
-    /// A file's answer, on its way to the protocol that loads one task.
+    /// A file's response, handed to the protocol that loads one task.
     ///
-    /// For everything else it is a response without HTTP, which the system's class refuses.
+    /// To any other protocol this looks like a plain `URLResponse`, not an HTTP one, which the system's class refuses.
     final class Answer: CachedURLResponse, @unchecked Sendable {
         let answer: CachedURLResponse
         private(set) weak var task: URLSessionTask?
@@ -31,7 +31,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
         required init?(coder: NSCoder) { nil }
     }
 
-    /// What the session had before; nil for none.
+    /// The cache that the session had before; nil for none.
     private let own: URLCache?
     private let isShared: Bool
 
@@ -40,9 +40,9 @@ final class FrontCache: URLCache, @unchecked Sendable {
         super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
     }
 
-    /// Makes `URLSession.shared` ask what is installed; writes nothing that is there already.
+    /// Makes `URLSession.shared` consult the installed cache and the protocol; does nothing if it does so already.
     ///
-    /// The caller sees to it that this runs once at a time.
+    /// The caller must ensure that two calls never overlap.
     static func installShared() {
         let configuration = URLSession.shared.configuration
         if (configuration.urlCache as? FrontCache)?.isShared != true {
@@ -53,8 +53,9 @@ final class FrontCache: URLCache, @unchecked Sendable {
         URLSession.shared.registerForSubstitutions()
     }
 
-    /// Puts one before the cache of a configuration, if that is Foundation's own and not the shared one: nobody casts
-    /// that, or looks for it there.
+    /// Puts a front cache before a configuration's cache, if that is a plain `URLCache` and not the shared one.
+    ///
+    /// No code of the app casts such a cache to a subclass, or looks for it in the configuration.
     static func install(in configuration: URLSessionConfiguration) {
         guard let own = configuration.urlCache, type(of: own) == URLCache.self, own !== URLCache.shared else { return }
         configuration.urlCache = FrontCache(own, isShared: false)

@@ -1,24 +1,27 @@
-// Foundation on Linux lets us instantiate the protocol class that comes next; Apple's does not.
+// Foundation on Linux lets this library create an instance of the next protocol class; Apple's does not.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 
-/// One load by another class in the same task, whose client is told nothing once the load is over.
+/// A load by another protocol class in the same task, guarded against events after its end.
 ///
-/// Foundation on Linux ends the process when a task is cancelled while it ends: it tells the client that the load
-/// failed, and finds the task gone. So this stands between each load of this library and the class that loads.
-// Mutable state is only accessed inside the lock. A class of the app's own may call it on any thread.
+/// Foundation on Linux crashes if a task is cancelled while it ends: it reports the failure to its own client, which no
+/// longer finds the task. So this object sits between Foundation's client and the class that loads. It passes on what
+/// that class reports, up to the end of the load.
+// Mutable state is only accessed inside the lock. A protocol class of the app may call this object on any thread.
 class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable {
     private enum Stage {
         case open
-        /// Foundation makes a challenge of this end: it asks for a password, and the task goes on or is cancelled.
+        /// The load ended with a 401 that Foundation turns into a challenge.
+        ///
+        /// Foundation asks for a password. Then the task continues or is cancelled.
         case challenged
         case over
     }
 
     let task: URLSessionTask
     let client: (any URLProtocolClient)?
-    /// Nil when nobody takes note.
+    /// Records the steps of this load; nil without an observer.
     let observed: ObservedLoad?
     private let lock = NSLock()
     private var stage = Stage.open
@@ -27,8 +30,8 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
     /// - Parameters:
     ///   - owner: The protocol whose task is loaded.
     ///   - protocolClass: The class that loads.
-    ///   - cachedResponse: What the app's cache has for the request.
-    ///   - observed: Notes the steps.
+    ///   - cachedResponse: The response that the app's cache has for the request.
+    ///   - observed: Records the steps of the load.
     init?(
         for owner: URLProtocol,
         with protocolClass: URLProtocol.Type?,
@@ -41,26 +44,29 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
         loader = protocolClass.init(task: task, cachedResponse: cachedResponse, client: self)
     }
 
-    /// Whether the end was told, or the load was stopped.
+    /// True once the end of the load was delivered, or the load was stopped.
     var hasFinished: Bool { lock.withLock { stage == .over } }
 
     func start() { lock.withLock { loader }?.startLoading() }
 
     func stop() {
         switch task.state {
-        // The task was suspended, and resumed before this call: the system's class would take it for cancelled.
+        // The task was suspended, then resumed before this call. The system's class would treat it as cancelled.
         case .running: break
         case .suspended: lock.withLock { loader }?.stopLoading()
-        // The task was suspended, and cancelled before this call: the system's class needs the error, which comes next.
+        // The task was suspended, then cancelled before this call. The system's class needs the task's error, which
+        // Foundation sets next.
         case .canceling where task.error == nil: break
         default: end()?.stopLoading()
         }
     }
 
-    /// Ends the load, whatever the class still reports; returns the class's object, once.
+    /// Ends the load, and returns the instance that loads; nil if the load has already ended.
+    ///
+    /// No head, body or end that the instance reports later is passed on.
     func end(isChallenge: Bool = false) -> URLProtocol? {
         lock.withLock {
-            // It refers to this object.
+            // This breaks a reference cycle: the instance retains this object as its client.
             defer { loader = nil }
             if loader != nil { stage = isChallenge ? .challenged : .over }
             return loader
@@ -69,7 +75,7 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
 
     private var isOpen: Bool { lock.withLock { stage == .open } }
 
-    // MARK: - Told by the class that loads
+    // MARK: - Called by the class that loads
 
     func urlProtocol(
         _ loader: URLProtocol,
@@ -111,7 +117,9 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
     }
 }
 
-/// Loads the tasks of a session of the library's own by the system's class, as if it were that class.
+/// A protocol that passes each load of the library's own sessions to the system's class.
+///
+/// A ``GuardedLoad`` sits between the two.
 class GuardedProtocol: URLProtocol {
     private lazy var load: GuardedLoad? = {
         let inner = task.flatMap(InnerLoad.of)

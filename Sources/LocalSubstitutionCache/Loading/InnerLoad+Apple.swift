@@ -1,5 +1,5 @@
-// How Apple's systems load, written from their documentation, and run in Tests/FakeURLLoading alone, which sets
-// APPLE_LOADING. InnerLoad+Linux.swift is for Linux.
+// Loading on Apple's systems, written from Apple's documentation. Only Tests/FakeURLLoading, which sets APPLE_LOADING,
+// has run this code. InnerLoad+Linux.swift is for Linux.
 #if !canImport(FoundationNetworking) || APPLE_LOADING
 import Foundation
 
@@ -8,14 +8,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Where URL loading calls protocols: on the thread that started them, which has a run loop.
+/// The thread on which URL loading calls a protocol: the one that started it, which has a run loop.
 struct CallingThread {
     private let runLoop = RunLoop.current
     private let mode = RunLoop.current.currentMode ?? .default
 
-    /// Runs `body` there, later; called anywhere.
+    /// Runs `body` later on that thread; may be called on any thread.
     func perform(_ body: @escaping () -> Void) {
-        // Only run there.
+        // `body` only runs on that thread.
         nonisolated(unsafe) let body = body
         runLoop.perform(inModes: [.common, mode], block: { body() })
         CFRunLoopWakeUp(runLoop.getCFRunLoop())
@@ -25,10 +25,13 @@ struct CallingThread {
     func enter(_ body: @escaping @Sendable () -> Void) { perform(body) }
 }
 
-/// The client is told each part as it arrives, but no redirect: URL loading would ask the app, and is reported to say
-/// nothing when the app refuses it, so that the app would wait for its time-out.
+/// Delivery on Apple's systems.
+///
+/// The client receives each part of a body at once, but is never notified of a redirect. If it were, URL loading would
+/// ask the app's delegate about the redirect. If the delegate then refuses, URL loading is reported to deliver nothing
+/// more, so the app would wait for its timeout.
 extension InnerLoad {
-    /// The client passes each part on to whoever gets the body.
+    /// Tracks nothing here: the client passes each part on to the delegate or completion handler.
     struct Receiver {
         let needsWhole = false
     }
@@ -56,7 +59,7 @@ extension InnerLoad {
     }
 }
 
-/// Hands the app's answer to a challenge to the inner session.
+/// Passes the app's answer to a challenge on to the backing session.
 private final class ChallengeSender: NSObject, URLAuthenticationChallengeSender, Sendable {
     private let answer: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 

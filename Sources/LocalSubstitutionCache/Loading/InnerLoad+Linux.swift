@@ -1,42 +1,50 @@
-// How Foundation on Linux loads. InnerLoad+Apple.swift is for Apple's systems.
+// Loading on Linux. InnerLoad+Apple.swift is for Apple's systems.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 
-/// The inner session calls its delegate where URL loading calls protocols: on the one queue of all sessions.
+/// The serial queue on which URL loading calls the protocols of all sessions.
+///
+/// A backing session calls its delegate on this queue too.
 struct CallingThread {
-    /// Runs `body`; called for the inner session.
+    /// Runs `body` at once; only called on the queue, by the delegate of a backing session.
     func perform(_ body: () -> Void) { body() }
 
-    /// Runs `body` there, later; called anywhere.
+    /// Runs `body` later on the queue; may be called on any thread.
     func enter(_ body: @escaping @Sendable () -> Void) { LoadingQueue.shared.async(body) }
 }
 
-/// The client passes each part of a body on to the session's delegate. But a task with a completion handler gets the
-/// last part only, and no public API tells the two kinds of tasks apart. So the whole is collected as well, and told
-/// again at the end: to the client alone, while the protocol seems to belong to another task.
+/// Delivery on Linux, where a completion handler receives only the last part that the client was given.
 ///
-/// Most bodies need not be collected for long. A part that is still in use after the client has been given something
-/// else waits for a delegate, so that the task has no completion handler.
+/// The client passes each part of a body on to the session's delegate. A task with a completion handler keeps only the
+/// last part, and no public API distinguishes the two kinds of tasks. So the parts are also collected, and at the end
+/// the client receives the whole body once more. During that call the protocol's task is replaced with one that has no
+/// delegate, so no delegate receives the body twice.
 ///
-/// An answer to a challenge starts the task anew, in a protocol object of the system's. A client that is told of a
-/// redirect ends the process.
+/// Most bodies need not be collected for long. Each part is delivered in a buffer whose deallocation can be observed.
+/// Then the client, but no delegate, receives an empty part, which replaces the last one. If the buffer still exists
+/// after that, a pending delegate call holds it. So the task has a delegate, and no completion handler.
+///
+/// If the app answers a challenge, Foundation restarts the task with a new instance of the system's class. A client
+/// that is notified of a redirect crashes the process.
 extension InnerLoad {
-    /// Who gets the body, as far as that is known.
+    /// The recipient of the body, if known: a delegate or a completion handler.
     struct Receiver {
-        /// Whether a part was told.
+        /// True once a part other than the last was delivered.
         var hasParts = false
-        /// Whether it is certain that a delegate gets the parts.
+        /// True once it is certain that a delegate receives the parts.
         var isDelegate = false
 
-        /// Whether somebody may need the body in one piece.
+        /// True while a completion handler may need the body in one piece.
         var needsWhole: Bool { !isDelegate }
     }
 
-    /// Whether the load is stopped because the app suspended its task, which it may have resumed meanwhile.
+    /// True if URL loading stops the load because the app suspended the task, even if the app has resumed it since.
     var isOnlyPaused: Bool { owner?.task?.state == .suspended || canTell }
 
-    /// A suspended task gets its answer when it is resumed, and a cancelled task gets none.
+    /// True while the app's task is running.
+    ///
+    /// A suspended task receives its response when it is resumed; a cancelled task receives none.
     var canTell: Bool { owner?.task?.state == .running }
 
     func tellBody(_ part: Data, isLast: Bool, as owner: URLProtocol) {
@@ -49,7 +57,7 @@ extension InnerLoad {
         if !isLast { receiver.hasParts = true }
     }
 
-    /// Tells `body`; returns whether somebody keeps it although the client has got something else meanwhile.
+    /// Delivers `body`, then an empty part, and returns true if a pending delegate call still holds `body`.
     private func isKept(_ body: Data, as owner: URLProtocol) -> Bool {
         final class Witness: Sendable {}
         weak var witness: Witness?
@@ -59,7 +67,7 @@ extension InnerLoad {
         do {
             let holder = Witness()
             witness = holder
-            // Fewer than 15 bytes Foundation puts into the value, and lets go of these.
+            // `Data` stores up to 14 bytes inline and frees this buffer at once; such a part looks unused.
             let told = Data(
                 bytesNoCopy: start,
                 count: body.count,
@@ -73,7 +81,9 @@ extension InnerLoad {
         return witness != nil
     }
 
-    /// Gives the client a body that it passes on to nobody: the task that it seems to be for has no delegate.
+    /// Delivers `body` to the client, but to no delegate.
+    ///
+    /// During the call the protocol's task is one that has no delegate.
     private func tellClientAlone(_ body: Data, as owner: URLProtocol) {
         let task = owner.task
         owner.task = LoadingQueue.idleTask
@@ -91,11 +101,13 @@ extension InnerLoad {
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         add { $0.last = .challenge(challenge) }
-        // Not here, where Foundation waits for the very queue that it cancels on.
+        // Calling the handler here would deadlock: cancelling waits for the queue that this method runs on.
         session.command { completionHandler(.cancelAuthenticationChallenge, nil) }
     }
 
-    /// Foundation makes a challenge of its own out of a 401, with what the task knows of earlier ones.
+    /// Finishes the load with the 401, from which Foundation creates a new challenge.
+    ///
+    /// That challenge includes what the app's task knows of earlier ones.
     func tell(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
         client?.urlProtocolDidFinishLoading(owner)
     }

@@ -5,30 +5,34 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One load in the ``InnerSession`` of a session that the app has registered; nothing of it reaches the app before this
-/// object has seen it.
+/// A load from the network for one task of a registered session, run by a second task in a backing session.
 ///
-/// Everything happens where URL loading calls protocols. What the inner session reports is told there at once, or,
-/// while the app's task is suspended, when it is resumed. The inner task belongs to the inner session's commands.
+/// The app's task stays open while a task of the backing session, an ``InnerSession``, loads the request. This object
+/// receives each event of that backing task before the app does, so a file or an archived copy can still answer.
 ///
-/// The app's delegate is asked here about redirects, on its own queue, and the inner task follows them. What differs
-/// between systems is how a body is told: see the files for Linux and for Apple's systems.
-// Only called where URL loading calls protocols; the task, only by commands.
+/// All methods run where URL loading calls protocols: see ``CallingThread``. An event of the backing task is delivered
+/// to the protocol's client at once. While the app's task is suspended (this matters on Linux only), events are held
+/// back until it is resumed. The backing task is started, cancelled and redirected inside ``InnerSession/command(_:)``.
+///
+/// This object asks the app's delegate about redirects, on the delegate queue, and the backing task follows those that
+/// the delegate accepts. Bodies and challenges are delivered differently on each system: see InnerLoad+Linux.swift and
+/// InnerLoad+Apple.swift.
+// Only called where URL loading calls protocols; `task` and `isCancelled` are only accessed inside `command(_:)`.
 final class InnerLoad: NetworkLoad, @unchecked Sendable {
     enum Stage {
-        /// Not begun.
+        /// The load has not started.
         case idle
-        /// The network has been asked, and the file may still answer.
+        /// The request is on the network, and the fallback may still answer.
         case undecided
-        /// The network answers.
+        /// The network's response stands, and its body is being received.
         case answering
-        /// The last of what happens is pending, or told; or the load was stopped.
+        /// The last event is pending or delivered, or the load was stopped.
         case ended
     }
 
-    /// What has happened and was not told.
+    /// The events that were not yet delivered to the client.
     struct Pending {
-        /// The last thing that the client is told.
+        /// The event that is delivered after the head and the body.
         enum Last {
             case end((any Error)?)
             case challenge(URLAuthenticationChallenge)
@@ -41,25 +45,27 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     private(set) weak var owner: URLProtocol?
     let client: (any URLProtocolClient)?
-    /// The app's session; nil when it has ended.
+    /// The app's session; nil once it is deallocated.
     private(set) weak var appSession: URLSession?
     let thread = CallingThread()
     let session: InnerSession
     private var task: URLSessionDataTask?
     private var isCancelled = false
 
-    /// Nil when nobody takes note.
+    /// Records the steps of this load; nil without an observer.
     let observed: ObservedLoad?
 
     var stage = Stage.idle
     private(set) var hasFinished = false
     private var fallback: Fallback?
     private var pending = Pending()
-    /// The network's answer, if an archive may keep it.
+    /// The copy of the network's response for an archive; nil if no archive keeps it.
     var incoming: IncomingCopy?
-    /// The network's body as far as it was told; nil when nobody needs it whole.
+    /// The network's body, up to the last delivered part.
+    ///
+    /// Nil once neither an archive nor a completion handler needs the whole body.
     var body: Data? = Data()
-    /// The same with what is pending.
+    /// ``body`` followed by the pending part.
     private var wholeBody: Data? { pending.body.isEmpty ? body : body.map { $0 + pending.body } }
     var receiver = Receiver()
 
@@ -78,10 +84,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private static let lock = NSLock()
     private nonisolated(unsafe) static var loads: [ObjectIdentifier: InnerLoad] = [:]
 
-    /// The load that a task of an inner session is for.
+    /// Returns the load that a task of a backing session runs for.
     static func of(_ task: URLSessionTask) -> InnerLoad? { lock.withLock { loads[ObjectIdentifier(task)] } }
 
-    /// The same, when the task has ended.
+    /// Returns the load of a task that has ended, and forgets the task.
     static func ended(_ task: URLSessionTask) -> InnerLoad? {
         lock.withLock { loads.removeValue(forKey: ObjectIdentifier(task)) }
     }
@@ -91,7 +97,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     func start() {
         guard stage == .idle, let request = owner?.request else { return deliver() }
         stage = .undecided
-        // Where a file or copy can answer, nobody waits for a connection.
+        // If a file or copy can answer offline, the load fails at once instead of waiting for a connection.
         let canWait = session.waits && fallback?.answer(after: .offline) == nil
         session.command { [self] in
             let task = session.task(for: request, canWait: canWait)
@@ -107,7 +113,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         cancel()
     }
 
-    /// Ends what the network still does.
+    /// Cancels the backing task.
     private func cancel() {
         session.command { [self] in
             isCancelled = true
@@ -121,13 +127,13 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         tell(told)
     }
 
-    /// Tells the client what has happened.
+    /// Delivers events to the client.
     func tell(_ pending: Pending) {
         if case .end = pending.last { hasFinished = true }
         guard let owner else { return }
         if let head = pending.head { client?.urlProtocol(owner, didReceive: head, cacheStoragePolicy: .notAllowed) }
         if !pending.body.isEmpty {
-            // Nothing is copied of a body that is told at once.
+            // The first part is shared, so a body that is delivered in one piece is never copied.
             if body?.isEmpty == true { body = pending.body } else { body?.append(pending.body) }
             tellBody(pending.body, isLast: pending.last != nil, as: owner)
         }
@@ -139,13 +145,15 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         }
     }
 
-    // MARK: - Called for the inner session
+    // MARK: - Called by the backing session
 
-    /// Adds to what is pending, unless the client is to be told nothing more, and tells it.
+    /// Adds an event to the pending ones, and delivers them all unless the app's task is suspended or cancelled.
+    ///
+    /// Does nothing before the load has started or after it has ended.
     ///
     /// - Parameters:
-    ///   - goesOn: Whether the network goes on after the last event, as after a challenge on Apple's systems.
-    ///   - change: Adds an event.
+    ///   - goesOn: True if the network continues after `last`, as after a challenge on Apple's systems.
+    ///   - change: Adds the event.
     func add(goesOn: Bool = false, _ change: (inout Pending) -> Void) {
         guard stage == .undecided || stage == .answering else { return }
         change(&pending)
@@ -154,7 +162,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         if canTell { deliver() }
     }
 
-    /// Answers instead of the network, and ends its load.
+    /// Answers with a file or an archived copy instead of the network's response, and cancels the backing task.
     func answer(_ answer: CachedURLResponse) {
         observed?.note(answer)
         add { $0 = Pending(head: answer.response, body: answer.data, last: .end(nil)) }
@@ -175,7 +183,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     }
 
     func didReceive(_ data: Data) {
-        // The network may send a part after a file has answered, until its load is cancelled.
+        // After a file has answered, parts may still be received until the backing task is cancelled.
         guard stage != .ended else { return }
         observed?.note(.receivedPart(data))
         if stage == .answering {
@@ -185,7 +193,9 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         add { $0.body.append(data) }
     }
 
-    /// Records the end; on Linux only the task has the head of a 3xx that leads nowhere.
+    /// Records the end of the backing task.
+    ///
+    /// Foundation on Linux does not report the head of a 3xx that is not followed; only the task has it.
     func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
         if stage == .undecided {
             if let answer = error.flatMap({ Outcome($0) }).flatMap({ fallback?.answer(after: $0) }) {
@@ -193,12 +203,12 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
             }
             if error == nil, let response = task.response { didReceive(response) }
         }
-        // A load that was stopped may have missed parts.
+        // The stage is `ended` if the load was stopped: it may have missed parts, and is not archived.
         if error == nil, stage == .answering, let last = task.currentRequest { incoming?.end(wholeBody, after: last) }
         add { $0.last = .end(error) }
     }
 
-    /// Asks the app about a redirect, and goes on when it has decided.
+    /// Asks the app's delegate about a redirect, and continues once it has decided.
     func didRedirect(
         _ response: HTTPURLResponse,
         _ request: URLRequest,
@@ -210,7 +220,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
             return decided(request, after: response, completionHandler)
         }
         app.delegateQueue.addOperation { [self] in
-            // After its end a delegate is told nothing of a task.
+            // URLSession does not call a delegate about a task that has ended.
             guard !task.hasEnded else { return InnerSession.abandon(completionHandler) }
             delegate(response, request) { [self] next in
                 thread.enter { [self] in decided(next, after: response, completionHandler) }
@@ -218,17 +228,17 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         }
     }
 
-    /// Whether nothing may be told any more.
+    /// True once a redirect no longer matters: the response is decided, or the app's task has ended.
     private var isOver: Bool { stage != .undecided || owner?.task?.hasEnded ?? false }
 
-    /// Goes on after the app has decided about a redirect; nil for the 3xx itself.
+    /// Continues after the app's decision about a redirect; if `next` is nil, the 3xx itself is the response.
     private func decided(
         _ next: URLRequest?,
         after response: HTTPURLResponse,
         _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         guard !isOver else { return InnerSession.abandon(completionHandler) }
-        // What the app refuses to follow is the answer, whatever becomes of it.
+        // A redirect that the app refuses is the response: no fallback replaces it, even if the load then fails.
         guard let next else {
             fallback = nil
             return follow(nil, completionHandler)
@@ -251,7 +261,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 }
 
 extension URLSessionTask {
-    /// Whether the task was cancelled, or is done.
+    /// True once the task was cancelled or has completed.
     fileprivate var hasEnded: Bool { state == .canceling || state == .completed }
 }
 
@@ -261,14 +271,16 @@ extension URLSession {
             _ response: HTTPURLResponse, _ request: URLRequest, _ decision: @escaping @Sendable (URLRequest?) -> Void
         ) -> Void
 
-    /// Who decides about the redirects of a task, to be called on the delegate's queue; nil for nobody.
+    /// Returns a closure that asks a task's delegates about a redirect; nil if there is no delegate.
+    ///
+    /// Call the closure on the delegate queue.
     fileprivate func redirectDelegate(of task: URLSessionTask) -> RedirectDelegate? {
         let delegates = [task.delegate, delegate as? any URLSessionTaskDelegate].compactMap(\.self)
         if delegates.isEmpty { return nil }
         return { [self] response, request, decision in
             for delegate in delegates {
-                // In Objective-C a delegate may lack the method. "Methods not implemented on this delegate will still
-                // be forwarded to the session delegate", says NSURLSession.h of a task's.
+                // In Objective-C the method is optional. NSURLSession.h says of a task's delegate: "Methods not
+                // implemented on this delegate will still be forwarded to the session delegate".
                 #if canImport(FoundationNetworking)
                 return delegate.urlSession(
                     self,

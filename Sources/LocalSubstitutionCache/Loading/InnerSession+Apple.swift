@@ -1,4 +1,4 @@
-// How a session of ours loads on Apple's systems. InnerSession+Linux.swift is for Linux.
+// The library's own sessions on Apple's systems. InnerSession+Linux.swift is for Linux.
 #if !canImport(FoundationNetworking) || APPLE_LOADING
 import Foundation
 
@@ -8,11 +8,14 @@ import FoundationNetworking
 #endif
 
 extension InnerSession {
-    /// Whether loads without a connection wait for one, until the time-out for the resource (NSURLSession.h on
-    /// `waitsForConnectivity`).
+    /// Returns true if a load without a connection waits for one.
+    ///
+    /// It waits until the timeout for the resource (NSURLSession.h on `waitsForConnectivity`).
     static func waits(_ configuration: URLSessionConfiguration) -> Bool { configuration.waitsForConnectivity }
 
-    /// The same, but that loads without a connection fail: only then a file or copy can answer.
+    /// Returns the configuration, changed so that loads without a connection fail at once.
+    ///
+    /// Only after a load has failed can a file or copy answer.
     static func failingAtOnce(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
         guard waits(configuration), let copy = configuration.copy() as? URLSessionConfiguration else {
             return configuration
@@ -21,11 +24,11 @@ extension InnerSession {
         return copy
     }
 
-    // Nothing is needed.
+    // Only Linux needs these.
     static func prepare(_ configuration: URLSessionConfiguration) {}
     static func guardLoads(of configuration: URLSessionConfiguration) {}
 
-    /// A serial queue, for the delegate of a session of ours.
+    /// Returns a serial queue for the delegate of one of the library's own sessions.
     static func delegateQueue() -> OperationQueue {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -34,17 +37,18 @@ extension InnerSession {
 
     private static let mark = "LocalSubstitutionCache.InnerSession"
 
-    /// Marks a request, which no protocol of this library takes then.
+    /// Returns the request with a mark, so that no protocol of this library takes it.
     ///
-    /// Registered classes serve "the default session" (NSURLSession.h on `protocolClasses`). Should a system ask them
-    /// for others, too, no load asks itself. URL loading keeps the mark in the request of a redirect.
+    /// Registered classes serve "the default session" (NSURLSession.h on `protocolClasses`). Should a system consult
+    /// them for other sessions too, the mark prevents endless recursion. URL loading keeps the mark in the request of a
+    /// redirect.
     static func marked(_ request: URLRequest) -> URLRequest {
         guard let copy = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return request }
         URLProtocol.setProperty(true, forKey: mark, in: copy)
         return copy as URLRequest
     }
 
-    /// The same request without the mark: what the app may load once more.
+    /// Returns the request without the mark, for the app, which may load it itself.
     static func unmarked(_ request: URLRequest) -> URLRequest {
         guard let copy = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return request }
         URLProtocol.removeProperty(forKey: mark, in: copy)
@@ -53,7 +57,7 @@ extension InnerSession {
 
     static func isMarked(_ request: URLRequest) -> Bool { URLProtocol.property(forKey: mark, in: request) != nil }
 
-    /// Ends a redirect that nobody follows any more: "You must invoke the completion routine" (NSURLSession.h).
+    /// Refuses a redirect of a load that is over: "You must invoke the completion routine" (NSURLSession.h).
     static func abandon(_ completionHandler: (URLRequest?) -> Void) { completionHandler(nil) }
 }
 #endif

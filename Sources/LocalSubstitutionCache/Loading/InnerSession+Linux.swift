@@ -1,43 +1,48 @@
-// How a session of ours loads on Linux. InnerSession+Apple.swift is for Apple's systems.
+// The library's own sessions on Linux. InnerSession+Apple.swift is for Apple's systems.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 
-/// Runs at once what Foundation adds while it is on the queue on which it calls protocols: there, and in step with the
-/// network.
+/// An operation queue that runs each block at once, on the caller's thread.
+///
+/// Foundation adds delegate calls while it is on the queue on which it calls protocols. So they run on that queue, in
+/// step with the network.
 private final class DelegateQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }
 
 extension InnerSession {
-    /// Called before the session is made.
+    /// Prepares the configuration of a backing session, before the session is created.
     static func prepare(_ configuration: URLSessionConfiguration) {
         guardLoads(of: configuration)
-        // What the app's cache answered is handed on by `GuardedProtocol`.
+        // `GuardedProtocol` passes on the response of the app's cache.
         configuration.urlCache = nil
-        // The app's task has got its cookies when it was made; those that arrive are stored all the same.
+        // The app's task received its cookies when it was created. Cookies in responses are stored all the same.
         configuration.httpShouldSetCookies = false
     }
 
-    /// Lets tasks be cancelled while they end, without an end of the process.
+    /// Adds ``GuardedProtocol``, so that cancelling a task while it ends does not crash the process.
     static func guardLoads(of configuration: URLSessionConfiguration) {
         configuration.protocolClasses = [GuardedProtocol.self] + (configuration.protocolClasses ?? [])
     }
 
-    /// The queue for the delegate of a session of ours; called before its first task is made.
+    /// Returns a queue for the delegate of one of the library's own sessions.
+    ///
+    /// Called before the session's first task is created.
     static func delegateQueue() -> OperationQueue {
-        // It cannot be made where it is used: Foundation waits for that queue.
+        // The idle task is used on the loading queue but cannot be created there: creating a task waits for that queue.
         _ = LoadingQueue.idleTask
         return DelegateQueue()
     }
 
-    // Registered classes come behind the system's, which takes the request; and no mark survives a copy of it.
+    // A mark is not needed: registered classes are consulted after the system's class, which takes the request. It is
+    // not possible either: copying a request loses the mark.
     static func marked(_ request: URLRequest) -> URLRequest { request }
     static func unmarked(_ request: URLRequest) -> URLRequest { request }
     static func isMarked(_ request: URLRequest) -> Bool { false }
 
-    // Linux fails without a connection, and ends the process when a task that was cancelled is told where a redirect
-    // leads.
+    // Loads on Linux never wait for a connection; they fail without one. And calling the completion handler of a
+    // redirect after its task was cancelled crashes the process, so `abandon` does not call it.
     static func waits(_ configuration: URLSessionConfiguration) -> Bool { false }
     static func failingAtOnce(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration { configuration }
     static func abandon(_ completionHandler: (URLRequest?) -> Void) {}

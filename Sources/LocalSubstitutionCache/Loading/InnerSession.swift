@@ -5,18 +5,20 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A session of the library's own in which ``InnerLoad``s ask the network as one session of the app would.
+/// A backing session: it runs ``InnerLoad``s, and loads from the network as one session of the app would.
 ///
-/// It has the configuration of that session, and with it the cookies, credentials, headers and limits; nothing of
-/// another. It does not list `SubstitutionProtocol`, so that it never asks itself, but every other class. (Classes that
-/// the app has registered serve the shared session alone, and so no redirect of a load here.)
-// `live` and `hasEnded` are only touched by commands.
+/// It uses a copy of that session's configuration, and so the same cookies, credentials, headers and limits, and none
+/// of another session's. It lists the same protocol classes except `SubstitutionProtocol`, so that its loads never come
+/// back to this library. (Classes that the app registers with `URLProtocol` are consulted for the shared session alone,
+/// so they do not see the redirects of a load here.)
+// `live` and `hasEnded` are only accessed inside `command(_:)`.
 final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    /// Whether tasks are resumed; not in tests that tell the loads themselves what happens.
+    /// True if tasks are resumed; false in tests that report the network's events to the loads themselves.
     let runsTasks: Bool
     private let configuration: URLSessionConfiguration
-    /// Made with their first tasks, by whether they wait for connectivity; they keep this object, their delegate, until
-    /// they are invalidated.
+    /// The URL sessions, by whether they wait for connectivity; each is created with its first task.
+    ///
+    /// Each retains this object, its delegate, until it is invalidated.
     private var live: [Bool: URLSession] = [:]
     private var hasEnded = false
 
@@ -28,20 +30,21 @@ final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable 
 
     private let commands = DispatchQueue(label: "LocalSubstitutionCache.InnerSession")
 
-    /// Runs what starts and cancels tasks, in order.
+    /// Runs `body` later on the serial queue that starts and cancels tasks.
     ///
-    /// Foundation on Linux calls the protocols of all sessions on one queue; starting and cancelling both wait for it.
+    /// Foundation on Linux calls the protocols of all sessions on one queue. Starting a task waits for that queue, and
+    /// so does cancelling one, so either would deadlock there.
     func command(_ body: @escaping @Sendable () -> Void) { commands.async(execute: body) }
 
-    /// Whether the app's session waits for connectivity instead of failing.
+    /// True if the app's session waits for connectivity instead of failing.
     var waits: Bool { Self.waits(configuration) }
 
-    /// Makes a task; called by commands.
+    /// Creates a task; only called inside ``command(_:)``.
     ///
     /// - Parameters:
-    ///   - request: What it loads.
-    ///   - canWait: Whether it may wait for connectivity, if the app's session does.
-    /// - Returns: The task.
+    ///   - request: The request to load.
+    ///   - canWait: True if the task may wait for connectivity, should the app's session do so.
+    /// - Returns: The task, which is not resumed yet.
     func task(for request: URLRequest, canWait: Bool = false) -> URLSessionDataTask {
         let session =
             live[canWait]
@@ -55,7 +58,7 @@ final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         return session.dataTask(with: Self.marked(request))
     }
 
-    /// Lets go of what was made for the app's session, when its last load has ended.
+    /// Invalidates the URL sessions once their last tasks have ended.
     func end() {
         command { [self] in
             for session in live.values { session.finishTasksAndInvalidate() }
@@ -63,8 +66,9 @@ final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         }
     }
 
-    /// Whether `configuration` still is what this session was made like, in what Foundation on Linux reads anew for
-    /// each load: there the app may change the configuration of its session.
+    /// Returns true if `other` matches this session's configuration where Foundation on Linux reads it for each load.
+    ///
+    /// On Linux the app can change the configuration of a session that exists.
     func isLike(_ other: URLSessionConfiguration) -> Bool {
         func fields(_ configuration: URLSessionConfiguration) -> [String: String] {
             var fields: [String: String] = [:]

@@ -5,27 +5,27 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The cache and archive that `SubstitutionProtocol` answers from: those that were installed last.
-// A class, so that each caller retains one reference. URLCache is safe to share, which Linux's Foundation does not
-// declare.
+/// The cache and archive that `SubstitutionProtocol` answers from: the ones that were installed last.
+// A class, so that each caller retains one reference. URLCache is thread-safe, but Foundation on Linux does not declare
+// it Sendable.
 final class Installation: @unchecked Sendable {
     let cache: LocalSubstitutionCache
     let archive: OfflineArchive?
-    /// The shared cache before any of this library's.
+    /// The shared cache from before any cache of this library was installed.
     let replaced: URLCache
 
     init(cache: LocalSubstitutionCache, archive: OfflineArchive?, insteadOf replaced: URLCache) {
         (self.cache, self.archive, self.replaced) = (cache, archive, replaced)
     }
 
-    /// What `SubstitutionProtocol` does with a request.
+    /// The way in which `SubstitutionProtocol` answers a request.
     enum Service {
         /// The file answers.
         case file(SubstitutionTable.Match)
-        /// The network is asked first.
+        /// The request is sent to the network first.
         case networkFirst(Fallback.Source)
 
-        /// The same, as far as the ``Route`` depends on it.
+        /// The same, reduced to the cases that a ``Route`` depends on.
         var route: Route.Service {
             switch self {
             case .file: .file
@@ -34,7 +34,7 @@ final class Installation: @unchecked Sendable {
         }
     }
 
-    /// What `SubstitutionProtocol` does with `request`; nil when it leaves the request alone.
+    /// Returns the way in which `SubstitutionProtocol` answers `request`; nil if it leaves the request alone.
     func service(for request: URLRequest) -> Service? {
         switch cache.verdict(on: request) {
         case .answered(let match), .answeredByProtocol(let match, _): return .file(match)
@@ -46,24 +46,27 @@ final class Installation: @unchecked Sendable {
         }
     }
 
-    /// Counts a request for which there is no service, if the archive might have had one for it.
+    /// Adds a request that is left alone to the archive's refusals, if the archive might have served it.
     func countRefusal(of request: URLRequest) {
         guard let archive, request.cachePolicy != .optOut, case .unnamed = cache.verdict(on: request) else { return }
         archive.countRefusal(of: request)
     }
 
-    /// Kept until another takes its place, or it is uninstalled.
+    /// The current installation; kept until another replaces it, or it is uninstalled.
     static var current: Installation? {
         get { installed.value }
-        // Releasing the previous installation may ask for `current`, so the release happens outside the lock.
+        // Releasing the previous installation may read `current`, so it is released outside the lock.
         set { _ = installed.replace(with: newValue) }
     }
 
-    /// URL loading asks for ``current`` inside locks of its own; nothing else is called inside this one.
+    /// The storage of ``current``.
+    ///
+    /// URL loading reads ``current`` inside its own locks. So nothing else is called inside this one.
     private static let installed = Locked<Installation?>(nil)
 
-    /// Held while a cache is installed or uninstalled; code that URL loading calls never takes it.
+    /// The lock that is held while a cache is installed or uninstalled; code that URL loading calls never takes it.
     ///
-    /// What is replaced is let go after it, because the app's own objects may end with it, and call `uninstall()`.
+    /// Replaced objects are released after it is unlocked: objects of the app may be deallocated with them, and call
+    /// `uninstall()`.
     static let changing = NSLock()
 }

@@ -1,25 +1,27 @@
-// Apple's systems call a protocol on a thread with a run loop, which InnerLoad uses there.
+// Apple's systems call a protocol on a thread with a run loop; InnerLoad+Apple.swift uses that run loop.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 
 /// The serial queue on which Foundation on Linux calls the protocols of all sessions.
 ///
-/// No public API returns it. But Foundation also calls the protocol of our own session on it, and while it does
-/// so no other task starts, stops or ends. Suspending and resuming the app's task would get there as well, but ends the
-/// process when the app resumes that task at the same moment.
+/// No public API returns this queue. So each block runs inside a protocol of a separate session, which Foundation calls
+/// on the queue too. Meanwhile no other task starts, stops or ends. Suspending and resuming the app's task would also
+/// reach the queue, but crashes the process if the app resumes that task at the same moment.
 // Mutable state is only accessed inside the lock.
 final class LoadingQueue: @unchecked Sendable {
     static let shared = LoadingQueue()
 
-    /// A task that never runs, and has nobody to tell; not to be asked for first on this queue.
+    /// A task that never runs and has no delegate.
+    ///
+    /// The first access creates the task, which would deadlock on the loading queue. So access it elsewhere first.
     static let idleTask: URLSessionTask = shared.session.dataTask(with: URL(fileURLWithPath: "/"))
 
     private let session: URLSession
     private let lock = NSLock()
     private var bodies: [URL: @Sendable () -> Void] = [:]
     private var count = 0
-    /// Makes the tasks, which Foundation cannot do on its own queue.
+    /// Creates the tasks, which Foundation cannot do on the loading queue.
     private let tasks = DispatchQueue(label: "LocalSubstitutionCache.LoadingQueue")
 
     private init() {
@@ -29,7 +31,7 @@ final class LoadingQueue: @unchecked Sendable {
         session = URLSession(configuration: configuration)
     }
 
-    /// Runs `body` on the queue, later.
+    /// Runs `body` later on the loading queue.
     func async(_ body: @escaping @Sendable () -> Void) {
         let url: URL? = lock.withLock {
             count += 1
@@ -45,7 +47,7 @@ final class LoadingQueue: @unchecked Sendable {
     }
 }
 
-/// Runs one body, and ends.
+/// A protocol that runs one block and then ends its task.
 private final class Visit: URLProtocol {
     static let scheme = "local-substitution-cache"
 

@@ -5,18 +5,20 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Asks the network for one request, and tells the client of a protocol what it answered, or what answers instead.
+/// A load from the network, on behalf of a protocol.
+///
+/// It delivers the network's response to the protocol's client, or a response that replaces it.
 protocol NetworkLoad: AnyObject {
-    /// Whether the client will be told nothing more.
+    /// True once the client receives nothing more.
     var hasFinished: Bool { get }
-    /// Begins, or goes on after the task was suspended.
+    /// Starts the load, or continues it after the task was suspended.
     func start()
-    /// Pauses when the task is suspended, and otherwise ends it, without a word to the client.
+    /// Pauses the load if its task is suspended, and otherwise ends it without notifying the client.
     func stop()
 }
 
 extension URLProtocolClient {
-    /// Tells a whole answer, which is not to be stored.
+    /// Delivers a complete response, which is not to be stored.
     func deliver(_ answer: CachedURLResponse, as owner: URLProtocol) {
         urlProtocol(owner, didReceive: answer.response, cacheStoragePolicy: .notAllowed)
         if !answer.data.isEmpty { urlProtocol(owner, didLoad: answer.data) }

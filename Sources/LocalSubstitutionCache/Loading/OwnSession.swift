@@ -6,15 +6,15 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// A session in which the library loads for a page and not for a task of the app.
+/// Sessions in which the library loads for a web page, not for a task of the app.
 package enum OwnSession {
-    /// Makes the session.
+    /// Creates a session.
     ///
     /// - Parameters:
-    ///   - configuration: What it keeps and sends; changed here.
-    ///   - delegate: Called in order.
-    ///   - asksProtocol: Whether `SubstitutionProtocol` is asked, for entries with `when`.
-    /// - Returns: The session, which keeps its delegate until it is invalidated.
+    ///   - configuration: The configuration of the session; this call changes it.
+    ///   - delegate: The delegate, whose methods are called one at a time.
+    ///   - asksProtocol: True if `SubstitutionProtocol` is consulted, for entries with `when`.
+    /// - Returns: The session, which retains its delegate until it is invalidated.
     package static func make(
         _ configuration: URLSessionConfiguration,
         delegate: any URLSessionDataDelegate,
@@ -30,9 +30,13 @@ package enum OwnSession {
         return session
     }
 
-    /// The same request, which no protocol of this library takes, whichever session asks registered classes.
+    /// Returns the request in a form that no protocol of this library takes.
+    ///
+    /// That holds even if a session consults registered classes.
     package static func unsubstituted(_ request: URLRequest) -> URLRequest { InnerSession.marked(request) }
 
-    /// The same request, which they take again: one that a redirect made of an unsubstituted one.
+    /// Returns the request in a form that this library's protocols take again.
+    ///
+    /// For the request that a redirect creates from an unsubstituted one.
     package static func substituted(_ request: URLRequest) -> URLRequest { InnerSession.unmarked(request) }
 }

@@ -5,21 +5,21 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Marks ``SubstitutionProtocol`` and its subclasses for code that need know nothing else of them.
+/// A marker for ``SubstitutionProtocol`` and its subclasses, for code that needs to know nothing else about them.
 protocol SubstitutingClass: URLProtocol {}
 
 extension [AnyClass] {
-    /// Without this library's.
+    /// The classes that are not this library's.
     var withoutSubstitutions: [AnyClass] { filter { !($0 is any SubstitutingClass.Type) } }
 
-    /// The classes behind this library's.
+    /// The classes that are listed after this library's.
     var behindSubstitutions: [AnyClass] {
         Array(drop { !($0 is any SubstitutingClass.Type) }).withoutSubstitutions
     }
 }
 
 extension URLSessionConfiguration {
-    /// The same, without this library's protocols: what sessions would load with if it were not there.
+    /// Returns a copy without this library's protocols: the configuration as it would be without this library.
     func withoutSubstitutions() -> URLSessionConfiguration {
         guard let copy = copy() as? URLSessionConfiguration else { return .ephemeral }
         copy.protocolClasses = copy.protocolClasses?.withoutSubstitutions
@@ -27,15 +27,15 @@ extension URLSessionConfiguration {
     }
 }
 
-// Only Foundation on Linux lists the classes by which it loads.
+// Only Foundation on Linux lists its own protocol classes in a configuration.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
-/// The classes by which Foundation loads when nobody lists others.
+/// The protocol classes of Foundation itself, which a default configuration lists.
 enum SystemProtocols {
     private static let classes = (URLSessionConfiguration.default.protocolClasses ?? []).withoutSubstitutions
 
     static func contains(_ protocolClass: AnyClass) -> Bool { classes.contains { $0 == protocolClass } }
 
-    /// The class that takes `request`: one of `listed`, or else the system's; nil for none.
+    /// Returns the class that takes `request`: the first of `listed`, or else one of the system's; nil if none does.
     static func first(for request: URLRequest, behind listed: [AnyClass] = []) -> URLProtocol.Type? {
         (listed + classes).lazy.compactMap { $0 as? URLProtocol.Type }.first { $0.canInit(with: request) }
     }

@@ -1,23 +1,23 @@
-/// The way in which ``SubstitutionProtocol`` loads a request, decided here alone.
+/// The way in which ``SubstitutionProtocol`` loads a request; only this type decides on it.
 enum Route: Hashable, Sendable {
     /// The file is delivered.
     case file
-    /// The task loads by the class behind this library's, and the network's answer stands.
+    /// The next protocol class loads in the app's own task, and the network's response stands.
     case network
-    /// The same, but a file or copy may answer before the app has got anything.
+    /// The same, but a file or copy may answer instead, as long as the app has received nothing.
     case ownTask
-    /// A session like the app's loads, and a file or copy may answer.
+    /// A backing session loads, and a file or copy may answer instead.
     case innerSession
     /// Nothing can load.
     case none
 
-    /// What the installed cache and archive say of the request.
+    /// The conditions under which the installed cache or archive answers the request.
     enum Service: CaseIterable {
         case none
         case file
-        /// A file or copy for the lack of a connection alone.
+        /// A file or copy may answer, but only without a connection.
         case whenOffline
-        /// A file or copy for an answer of the network, too, or an archive that keeps the answer.
+        /// A file or copy may answer after a response of the network too, or an archive keeps that response.
         case afterAnswer
     }
 
@@ -27,29 +27,28 @@ enum Route: Hashable, Sendable {
         case download
     }
 
-    /// The class behind this library's that takes the request.
+    /// The class that takes the request, among those listed after this library's.
     enum Next: CaseIterable {
         case none
         case system
         case app
     }
 
-    /// Who gets a body that comes in parts.
+    /// The recipient of a body that is received in parts.
     enum Receiver: CaseIterable {
-        /// Nobody that the library knows: the session is not registered, its delegate receives no data, or the task has
-        /// a delegate of its own.
+        /// The session is not registered, its delegate is no data delegate, or the task has its own delegate.
         case unknown
-        /// The delegate of a registered session, or a completion handler there.
+        /// The delegate of a registered session, or a completion handler in such a session.
         case registered
     }
 
-    // Only Foundation on Linux lets a protocol load in the app's own task, and ends the process when a protocol of the
-    // app's finishes a download.
+    // Only on Linux can a protocol load in the app's own task, and only there does the process crash if a custom
+    // protocol finishes a download.
     #if canImport(FoundationNetworking) && !APPLE_LOADING
     /// Decides on one load.
     ///
-    /// The system's class gives bodies to a delegate past this library, so that an answer can only be replaced in the
-    /// inner session.
+    /// The system's class gives a body directly to a delegate, past this library. So a response for a delegate can only
+    /// be replaced in the backing session.
     init(_ service: Service, _ kind: Kind, next: @autoclosure () -> Next, receiver: @autoclosure () -> Receiver) {
         if service == .file, kind != .download {
             self = .file

@@ -5,16 +5,21 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What the library knows of the sessions whose configuration lists one class of protocols.
+/// A link from a subclass of ``SubstitutionProtocol`` to the session whose configuration lists that subclass.
 ///
-/// URL loading tells a protocol neither its session nor the configuration. But it makes an instance of exactly the
-/// class that the configuration lists, and asks that class whether it wants a request. So each link has a class of its
-/// own. Classes are made from types without values that spell a number in binary. Swift never frees one, so a class is
-/// never given to a second session, and configurations with the same other classes share theirs.
+/// A protocol cannot see its session or the session's configuration. But URL loading consults exactly the class that
+/// the configuration lists, and creates instances of it. So each link has its own class, and the class leads to the
+/// session.
+///
+/// The classes are specialisations of the generic `LinkedProtocol`. Their type arguments, `Zero` and `One`, have no
+/// values and spell a number in binary. Swift never frees such a class. So a class that was given to one session is
+/// never given to a second, and on Linux, unregistered configurations with the same other classes share one.
 // Mutable state is only accessed inside the lock.
 final class SessionLink: @unchecked Sendable {
     let protocolClass: SubstitutionProtocol.Type
-    /// The classes that the configuration lists behind this one; those of a registered session can be asked.
+    /// The classes that the configuration lists after this one.
+    ///
+    /// While a session is registered, its own configuration is read instead.
     private let others: [AnyClass]
     private weak var registered: URLSession?
     private var inner: InnerSession?
@@ -24,21 +29,21 @@ final class SessionLink: @unchecked Sendable {
     }
 
     private static let lock = NSLock()
-    /// Those with an inner session.
+    /// The links that have a backing session.
     private nonisolated(unsafe) static var loading: [SessionLink] = []
     private nonisolated(unsafe) static var links: [ObjectIdentifier: SessionLink] = [:]
-    /// Those that configurations share, by the other classes; only used on Linux.
+    /// The links that unregistered configurations share, by their other classes; only used on Linux.
     private nonisolated(unsafe) static var unregistered: [[ObjectIdentifier]: SessionLink] = [:]
 
-    /// The link of a class; nil for ``SubstitutionProtocol`` itself.
+    /// Returns the link of a class; nil for ``SubstitutionProtocol`` itself.
     static func of(_ protocolClass: SubstitutionProtocol.Type) -> SessionLink? {
         lock.withLock { links[ObjectIdentifier(protocolClass)] }
     }
 
     /// Runs `body` inside the lock.
     ///
-    /// Sessions that `body` looks at go into `seen`, and are let go outside: the app's own objects may end with them,
-    /// and call this library.
+    /// `body` adds each session that it reads to `seen`, which is released after the lock. If that releases the last
+    /// reference to a session, objects of the app may be deallocated with it, and these may call this library.
     private static func locked<Result>(_ body: (_ seen: inout [AnyObject?]) -> Result) -> Result {
         var seen: [AnyObject?] = []
         lock.lock()
@@ -47,14 +52,14 @@ final class SessionLink: @unchecked Sendable {
         return result
     }
 
-    /// Called inside the lock.
+    /// Creates a link with a new class; called inside the lock.
     private static func make(others: [AnyClass] = [], _ seen: inout [AnyObject?]) -> SessionLink {
         func protocolClass<Digits>(_ digits: Digits.Type, _ rest: Int) -> SubstitutionProtocol.Type {
             if rest == 0 { return LinkedProtocol<Digits>.self }
             return rest.isMultiple(of: 2)
                 ? protocolClass(Zero<Digits>.self, rest / 2) : protocolClass(One<Digits>.self, rest / 2)
         }
-        // Sessions end without a word; what was made for them ends here.
+        // URLSession does not report its deallocation, so discard the backing sessions of sessions that are gone.
         loading.removeAll { link in
             let session = link.registered
             seen.append(session)
@@ -68,10 +73,12 @@ final class SessionLink: @unchecked Sendable {
         return link
     }
 
-    /// The session, if the app has registered it and it has not ended.
+    /// The registered session; nil before it is registered and after it is deallocated.
     var session: URLSession? { Self.lock.withLock { registered } }
 
-    /// The session of the library's own that loads as the registered one would; nil for a session that is not known.
+    /// The backing session, which loads as the registered session would; nil if none is registered.
+    ///
+    /// It is replaced if ``InnerSession/isLike(_:)`` finds that the app has changed the session's configuration.
     var innerSession: InnerSession? {
         Self.locked { seen in
             guard let registered else { return nil }
@@ -89,23 +96,25 @@ final class SessionLink: @unchecked Sendable {
 private enum Zero<Digits> {}
 private enum One<Digits> {}
 
-/// The class of one link.
+/// The protocol class of one link.
 private final class LinkedProtocol<Number>: SubstitutionProtocol {
     override class var link: SessionLink? { SessionLink.of(Self.self) }
 }
 
 extension [AnyClass] {
-    /// This library's, if there is one.
+    /// The first class of this library; nil if there is none.
     fileprivate var substitution: SubstitutionProtocol.Type? {
         lazy.compactMap { $0 as? SubstitutionProtocol.Type }.first
     }
 }
 
-// Foundation on Linux hands out the very configuration that a session works with, and Apple's a copy. So on Linux
-// registering a session puts a class of its own into it; on Apple's systems that class must be there already.
+// `URLSession.configuration` is the live object on Linux, and a copy on Apple's systems. So on Linux, registering a
+// session adds a separate class to its configuration; on Apple's systems that class must be listed already.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 extension SessionLink {
-    /// The class for a configuration that lists these other ones; sessions made with it are not known.
+    /// Returns the class for a configuration that also lists `others`.
+    ///
+    /// Sessions that are created from that configuration are not registered.
     static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
         if others.allSatisfy({ SystemProtocols.contains($0) }) { return SubstitutionProtocol.self }
         return locked { seen in
@@ -117,7 +126,7 @@ extension SessionLink {
         }
     }
 
-    /// Whether this is the configuration of a registered session, and not one that was copied from it.
+    /// Returns true for the configuration of a registered session, and false for a copy of it.
     static func isRegistered(_ configuration: URLSessionConfiguration) -> Bool {
         configuration.protocolClasses?.substitution.flatMap { of($0)?.session }?.configuration === configuration
     }
@@ -129,7 +138,7 @@ extension SessionLink {
             let registered = classes.substitution.flatMap { links[ObjectIdentifier($0)]?.registered }
             seen.append(registered)
             if registered === session { return true }
-            // Behind the app's own classes, unless it has put this library's before them.
+            // After the app's own classes, unless the app has put this library's class before them.
             let isOwn = { (each: AnyClass) in each is SubstitutionProtocol.Type }
             let place =
                 classes.firstIndex(where: isOwn) ?? classes.firstIndex(where: SystemProtocols.contains)
@@ -143,7 +152,7 @@ extension SessionLink {
         }
     }
 
-    /// The class that would load `request` if this library were not there; nil for none.
+    /// Returns the class that would load `request` without this library; nil if there is none.
     static func nextClass(for request: URLRequest, behind link: SessionLink?) -> URLProtocol.Type? {
         let listed = link.flatMap { $0.session?.configuration.protocolClasses?.behindSubstitutions ?? $0.others }
         return SystemProtocols.first(for: request, behind: listed ?? [])
@@ -153,14 +162,14 @@ extension SessionLink {
 }
 #else
 extension SessionLink {
-    /// Apple's systems hand out copies.
+    /// Returns false: on Apple's systems a session returns only copies of its configuration.
     static func isRegistered(_ configuration: URLSessionConfiguration) -> Bool { false }
 
     static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
         locked { seen in make(&seen).protocolClass }
     }
 
-    /// The class that is registered; Apple's systems ask it for the shared session only.
+    /// The class that is registered with `URLProtocol`; Apple's systems consult it for the shared session only.
     static let registeredClass = locked { seen in
         let link = make(&seen)
         link.registered = .shared

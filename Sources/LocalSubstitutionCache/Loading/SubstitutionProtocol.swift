@@ -6,13 +6,16 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Answers requests for which URL loading asks no cache, with the files of the installed ``LocalSubstitutionCache``.
+/// A URL protocol that answers requests with the files of the installed ``LocalSubstitutionCache``.
 ///
-/// In each session that lists it first (and asks it before the system's classes: measured on Linux, practice on Apple's
-/// platforms), it answers whatever an entry names without `when`: requests with policies that
-/// reload or with `Authorization`, and sessions with another cache or with none, such as ephemeral ones. Bytes and head
-/// are those that the cache would give. ``LocalSubstitutionCache/install(archive:)`` puts it into `URLSession.shared`,
-/// and this puts it into a session of your own, before or after the cache is installed:
+/// It answers every request that an entry names without `when`, in each session that lists it first. That includes
+/// requests that bypass the cache: those with a reloading policy or with `Authorization`, and those of a session with
+/// another cache or without one, such as an ephemeral session. (The first class is consulted before the system's
+/// classes: this was measured on Linux, and is practice on Apple's platforms.) The status, header fields and body are
+/// the same as from the cache.
+///
+/// ``LocalSubstitutionCache/install(archive:)`` adds it to `URLSession.shared`. The following adds it to another
+/// session, before or after the cache is installed:
 ///
 /// ```swift
 /// let configuration = URLSessionConfiguration.ephemeral
@@ -20,31 +23,37 @@ public import Foundation
 /// let session = URLSession(configuration: configuration)
 /// ```
 ///
-/// For an entry with `when` the network is asked, and the file answers only after a status, or an error, that the entry
-/// names; otherwise the network's answer is delivered as it is. Where the redirects of such a load lead to a URL that
-/// an entry names, that entry's file answers. `"offline"` is after these `URLError`s: `notConnectedToInternet`,
-/// `cannotFindHost`, `dnsLookupFailed`, `cannotConnectToHost`, `networkConnectionLost`, `timedOut`,
-/// `internationalRoamingOff`, `callIsActive` and `dataNotAllowed`. One answer has one source: where a delegate may have
-/// got bytes of the network, the network's answer stands. `URLSession.registerForSubstitutions()` makes a session
-/// with a delegate known, and <doc:WhenTheCacheIsAsked> has a table of which tasks are answered how.
+/// If an entry has `when`, the request is sent to the network first. The file answers only after a status or an error
+/// that the entry names; otherwise the network's response is delivered unchanged. If a redirect of such a load leads to
+/// a URL that an entry names, that entry's file answers.
 ///
-/// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData` is left alone, and so is every method other than
-/// GET and HEAD. On Linux a download task is loaded from the network: URL loading cannot finish one from a protocol.
+/// The condition `"offline"` holds after these `URLError`s: `notConnectedToInternet`, `cannotFindHost`,
+/// `dnsLookupFailed`, `cannotConnectToHost`, `networkConnectionLost`, `timedOut`, `internationalRoamingOff`,
+/// `callIsActive` and `dataNotAllowed`.
 ///
-/// watchOS asks no protocol of an app, so that this class does nothing there
+/// Each response has one source: if a delegate may already have received bytes from the network, the network's response
+/// stands. If your session has a delegate, register it with `URLSession.registerForSubstitutions()`. The table in
+/// <doc:WhenTheCacheIsAsked> lists how each kind of task is answered.
+///
+/// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData`, or a method other than GET and HEAD, is left
+/// alone. On Linux a download task is loaded from the network: URL loading cannot finish one from a protocol.
+///
+/// On watchOS this class has no effect, because URL loading consults no protocol of an app there
 /// ([Apple on `URLProtocol`](https://developer.apple.com/documentation/foundation/urlprotocol)).
 ///
-/// The app makes no instances of it. Cost: for each request of such a session one look-up, as the cache makes.
+/// The app does not create instances. Cost: one lookup for each request of such a session, the same as the cache's.
 public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
-    /// What is known of the sessions that list this very class.
+    /// The link to the session that lists this class; nil for `SubstitutionProtocol` itself.
     class var link: SessionLink? { nil }
 
-    /// The load from the network; a second start continues it, so that one answer has one source.
+    /// The load from the network.
+    ///
+    /// A second `startLoading()` continues it, so that each response has one source.
     private var load: (any NetworkLoad)?
     private var hasFinished = false
-    /// Nil when nobody takes note.
+    /// Records the steps of the load; nil without an observer.
     private var observed: ObservedLoad?
-    /// Whether the ``RemovalLog`` knows that the load has begun, or never will.
+    /// True once the ``RemovalLog`` knows that the load has begun, or that it never will.
     private var isLogged = false
 
     deinit { logWithdrawal() }
@@ -54,16 +63,20 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         isLogged = true
     }
 
-    /// Whether an entry names the request.
+    /// Returns a Boolean value that indicates whether this class loads a request.
+    ///
+    /// It loads those that an entry names or that the installed archive accepts. For an entry with `when` and for the
+    /// archive, Apple's platforms also need a registered session.
     ///
     /// - Parameter request: The request that is about to be loaded.
-    /// - Returns: Whether URL loading should hand it to this class.
+    /// - Returns: True if URL loading should hand the request to this class.
     public override class func canInit(with request: URLRequest) -> Bool {
         guard let installation = Installation.current, !InnerSession.isMarked(request) else { return false }
         guard let service = installation.service(for: request) else {
             installation.countRefusal(of: request)
-            // While requests are noted this class loads them, too, in the app's own task: Foundation on Linux names no
-            // task here, and asks no cache of most sessions.
+            // While requests are observed, this class also loads those it leaves to the network, in the app's own task.
+            // On Linux it cannot observe them otherwise: this method receives no task, and for most sessions Foundation
+            // consults no cache.
             #if canImport(FoundationNetworking) && !APPLE_LOADING
             return installation.cache.observer != nil && SystemProtocols.first(for: request) != nil
             #else
@@ -71,8 +84,8 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
             #endif
         }
         if case .file = service { return true }
-        // Foundation on Linux asks this inside `resume()`, and starts the load later. Apple's systems let no protocol
-        // load in the app's own task, so the session must be known.
+        // Foundation on Linux calls this inside `resume()`, and starts the load later. On Apple's systems no protocol
+        // can load in the app's own task, so the session must be registered.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
         if case .networkFirst(.copy) = service { RemovalLog.shared.resume(request) }
         return true
@@ -81,12 +94,12 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         #endif
     }
 
-    // Apple's systems ask with the task.
+    // Only Apple's systems call the method that takes a task.
     #if !canImport(FoundationNetworking) || APPLE_LOADING
-    /// Whether an entry names the request of a task.
+    /// Returns a Boolean value that indicates whether this class loads the request of a task.
     ///
     /// - Parameter task: The task that is about to be loaded.
-    /// - Returns: Whether URL loading should hand it to this class.
+    /// - Returns: True if URL loading should hand the task to this class.
     public override class func canInit(with task: URLSessionTask) -> Bool {
         guard let request = task.currentRequest else { return false }
         if canInit(with: request) { return true }
@@ -97,25 +110,25 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     }
     #endif
 
-    /// The request itself.
+    /// Returns the request unchanged.
     ///
     /// - Parameter request: Any request.
-    /// - Returns: The same.
+    /// - Returns: The same request.
     public override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-    /// Delivers the file in one piece, or asks the network.
+    /// Delivers the file in one piece, or sends the request to the network.
     public override func startLoading() {
         guard !hasFinished, isWanted else { return }
         if let load { return load.start() }
-        // Only Foundation on Linux has a cache of this library's ask before.
+        // Only on Linux does a cache of this library look the request up before the protocol is started.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
         if let handed = cachedResponse as? FrontCache.Answer, handed.task === task {
             observed = ObservedLoad(request, of: task, Installation.current?.cache.observer)
             return deliver(handed.answer)
         }
         #endif
-        // Anything else that URL loading hands over may be another cache's, or the answer to another request; and the
-        // installed cache may have been replaced since it was asked.
+        // Any other cached response may be from another cache, or belong to another request. And the installed cache
+        // may have been replaced since it was consulted. So look the request up again.
         let installation = Installation.current
         observed = ObservedLoad(request, of: task, installation?.cache.observer)
         let service = installation?.service(for: request)
@@ -140,7 +153,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         }
     }
 
-    /// Delivers a whole answer.
+    /// Delivers a complete response.
     private func deliver(_ response: CachedURLResponse) {
         hasFinished = true
         observed?.note(response)
@@ -160,22 +173,22 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         return InnerLoad(for: self, fallback, in: inner, of: link.session, observed)
     }
 
-    // Only Foundation on Linux lets a protocol load in the app's own task.
+    // Only on Linux can a protocol load in the app's own task.
     #if canImport(FoundationNetworking) && !APPLE_LOADING
     private lazy var nextClass = SessionLink.nextClass(for: request, behind: Self.link)
 
     private var next: Route.Next { nextClass.map { SystemProtocols.contains($0) ? .system : .app } ?? .none }
 
     private var receiver: Route.Receiver {
-        // A task's own delegate may belong to another session, which was made from the configuration of this one.
+        // A task with another delegate may belong to a different session, created from this session's configuration.
         guard let delegate = Self.link?.session?.delegate as? any URLSessionDataDelegate, task?.delegate === delegate
         else { return .unknown }
         return .registered
     }
 
     private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
-        // Without a fallback what the cache has is an entry's file, which does not answer here; unless the request is
-        // only taken to be noted.
+        // Without a fallback, the cached response is an entry's file, which does not answer here. The exception is a
+        // request that this class loads only to observe it.
         let isOnlyNoted = observed != nil && Installation.current?.service(for: request) == nil
         let cached = fallback != nil || isOnlyNoted ? cachedResponse : nil
         return TaskLoad(for: self, fallback, with: nextClass, cached, observed)
@@ -188,12 +201,13 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? { innerLoad(fallback) }
     #endif
 
-    /// Whether the task still waits for an answer.
+    /// True while the task waits for a response.
     ///
-    /// Linux starts loads of tasks that were suspended, cancelled or even finished meanwhile (the last with another
-    /// instance), and ends the process when such a task is answered. A suspended load starts again on resume.
+    /// Foundation on Linux may start a load after its task was suspended, cancelled or even finished (by another
+    /// instance), and crashes if such a load delivers a response. The load of a suspended task starts again when the
+    /// task is resumed.
     private var isWanted: Bool {
-        // Nothing is known of this on Apple's systems.
+        // No such behaviour is known on Apple's systems.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
         guard let task else { return true }
         return task.state == .running && (task.response == nil || load != nil)
@@ -202,14 +216,15 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         #endif
     }
 
-    /// Stops; nothing is delivered after it.
+    /// Stops the load; nothing is delivered afterwards.
     public override func stopLoading() {
         let wasFinished = hasFinished || load?.hasFinished ?? false || task?.state == .completed
-        // The load of a suspended task may still begin.
+        // The load of a suspended task may still begin, so it is not withdrawn.
         if let task, task.state == .canceling || task.state == .completed { logWithdrawal() }
         load?.stop()
-        // When a task is cancelled at the moment it finishes, Linux tells the client that the load failed, finds
-        // the task gone, and ends the process (its own class causes this under load, with a response from any cache).
+        // If a task is cancelled at the moment it finishes, Foundation on Linux reports a failure to the client, which
+        // no longer finds the task and crashes the process. (Foundation's own class has the same crash on a busy
+        // machine, with a response from any cache.)
         #if canImport(FoundationNetworking) && !APPLE_LOADING
         if wasFinished { client = nil }
         #endif

@@ -1,30 +1,30 @@
-// Foundation on Linux lets us instantiate the protocol class that comes next; Apple's does not.
+// Foundation on Linux lets this library create an instance of the next protocol class; Apple's does not.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 
-/// One load in the app's own task, by the class that would load it without this library; this object sees the outcome
-/// before the app does.
+/// A load in the app's own task, by the protocol class that would load it without this library.
 ///
-/// Headers, cookies, credentials, connections and delegate of the app's session are therefore what they would be
-/// without this library.
+/// So the headers, cookies, credentials, connections and delegate of the app's session are the same as without this
+/// library. This object is the client of that class, and sees the outcome before the app does. It can then deliver a
+/// file or an archived copy instead of the network's response.
 ///
-/// Of the system's class it cannot see two things. The first is the body of a task that has a delegate: that class
-/// tells the head early, and then gives the body to a data delegate directly, past its client. No public API tells
-/// whether that is the session's delegate, the task's own or the argument of `data(for:delegate:)`; so once the head
-/// was told, the network's answer stands. For a task with a completion handler and no delegate of its own the head
-/// comes with the end, before the app has seen anything. The second is a redirect before it is followed: its target is
-/// looked up afterwards.
+/// If that class is the system's, its client is not notified of two things:
+/// - The body of a task that has a delegate. The class reports the response head early, and then gives the body to a
+///   data delegate directly. No public API says whether that is the session's delegate, the task's own or the argument
+///   of `data(for:delegate:)`. So once the head was reported, the network's response stands. If a task has a completion
+///   handler and no task-specific delegate, the head becomes known at the end, before the app has received anything.
+/// - A redirect, before it is followed. Its target is looked up afterwards.
 ///
-/// A class of the app's own tells its client everything, on any thread; so its head decides.
+/// A protocol class of the app reports everything to its client, on any thread. So the decision is made at the head.
 // Mutable state is only accessed inside the lock.
 final class TaskLoad: GuardedLoad, @unchecked Sendable {
     private struct State {
         var fallback: Fallback?
-        /// Whether the network's answer is being told.
+        /// True once it is decided that the network's response stands.
         var isNetwork = false
         var incoming: IncomingCopy?
-        /// What has passed through this object of the network's body, if that may be kept.
+        /// The network's body as this object has received it; nil if the archive keeps none.
         var body: Data?
         var starts = 0
     }
@@ -35,10 +35,10 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
 
     /// - Parameters:
     ///   - owner: The protocol whose task is loaded.
-    ///   - fallback: What may answer instead of the network.
+    ///   - fallback: The file or archived copy that may answer instead of the network.
     ///   - protocolClass: The class that loads.
-    ///   - cachedResponse: What the app's cache has for the request.
-    ///   - observed: Notes the steps.
+    ///   - cachedResponse: The response that the app's cache has for the request.
+    ///   - observed: Records the steps of the load.
     init?(
         for owner: URLProtocol,
         _ fallback: Fallback?,
@@ -60,10 +60,12 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         super.start()
     }
 
-    /// Whether the network's answer is to be told; decided once, and otherwise the file is told.
+    /// Returns true if the network's response stands; otherwise delivers the fallback's response instead.
+    ///
+    /// The decision is made once.
     private func networkStands(_ loader: URLProtocol, after outcome: Outcome?) -> Bool {
         var (isDecided, fallback) = withState { ($0.isNetwork, $0.fallback) }
-        // The look-up may ask the app, so it is done outside the lock.
+        // The lookup may call the app, so it happens outside the lock.
         guard !isDecided, let answer = answer(of: &fallback, after: outcome) else {
             withState { [fallback] in ($0.fallback, $0.isNetwork) = (fallback, true) }
             return true
@@ -73,7 +75,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         observed?.note(answer)
         client?.deliver(answer, as: loader)
         if !isSystemClass {
-            // Only called on that queue, as by Foundation.
+            // Foundation calls protocols on that queue only, and so does this.
             nonisolated(unsafe) let loader = loader
             LoadingQueue.shared.async { loader.stopLoading() }
         }
@@ -89,7 +91,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         return outcome.flatMap { fallback?.answer(after: $0) }
     }
 
-    /// Collects a part of the body for the archive, or at the end none.
+    /// Collects a part of the body for the archive; `part` is nil at the end of the load.
     private func collect(_ part: Data?) {
         withState { state in
             if state.incoming == nil { state.incoming = state.fallback?.incoming(task.response) }
@@ -105,14 +107,14 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         }
     }
 
-    // MARK: - Told by the class that loads
+    // MARK: - Called by the class that loads
 
     override func urlProtocol(
         _ loader: URLProtocol,
         didReceive response: URLResponse,
         cacheStoragePolicy policy: URLCache.StoragePolicy
     ) {
-        // Of the system's class: the task has a delegate, and its body may not come through here.
+        // The system's class calls this if the task has a delegate, and may then give that delegate the body directly.
         if isSystemClass { withState { $0.isNetwork = true } }
         guard networkStands(loader, after: Outcome(response)) else { return }
         observed?.note(.received(response))
@@ -130,7 +132,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         guard networkStands(loader, after: Outcome(task.response)) else { return }
         collect(nil)
         let (incoming, body) = withState { ($0.incoming, $0.body) }
-        // Only the system's class gives bodies to others.
+        // Only the system's class gives a body to anyone but its client.
         if body == nil, isSystemClass { incoming?.refuse(.unseen) }
         if let last = task.currentRequest { incoming?.end(body ?? Data(), after: last) }
         super.urlProtocolDidFinishLoading(loader)

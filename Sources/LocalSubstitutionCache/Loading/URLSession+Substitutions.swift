@@ -6,8 +6,10 @@ public import Foundation
 #endif
 
 extension URLSession {
-    /// Registers this session with the library: what is loaded behind a condition, or for an archive, is then loaded
-    /// with its configuration, and delivered to its delegate part by part.
+    /// Registers this session for conditional entries and for an archive.
+    ///
+    /// A request for a conditional entry (one with `when`), or for an archive, is then loaded with this session's
+    /// configuration, and its response is delivered to the session's delegate part by part.
     ///
     /// ```swift
     /// let configuration = URLSessionConfiguration.default
@@ -16,22 +18,22 @@ extension URLSession {
     /// session.registerForSubstitutions()
     /// ```
     ///
-    /// Without it, nothing but the app's own task can load as the session would, and so the network's answer stands
-    /// wherever a delegate may have got some of it. <doc:WhenTheCacheIsAsked> has the table.
+    /// Without it, only the app's own task can load as the session would. So the network's response stands wherever a
+    /// delegate may already have received part of it. The table in <doc:WhenTheCacheIsAsked> has the details.
     ///
-    /// On Linux the library's class takes the place that it has among the protocol classes, or comes behind those of
-    /// the app: a stub that the app put first stays first.
+    /// On Linux, the library's class keeps its position among the protocol classes, or is added after the app's. So a
+    /// stub that the app put first stays first.
     ///
-    /// Call it before the session's first task. The session is not kept. A session that is made from this one's
-    /// configuration has to be registered itself, before its first task: else it may load with the configuration of
-    /// this one. Each registered session costs about 1.3 KB that is not freed when it ends, and what was made for it is
-    /// freed when the next one is registered.
+    /// Call it before the session's first task. The session is not retained. A session that is created from this one's
+    /// configuration must itself be registered before its first task; otherwise it may load with this session's
+    /// configuration. Each registered session costs about 1.3 KB that is never freed. The library's other objects for a
+    /// session are freed when, after its end, the next session is registered.
     ///
-    /// - Returns: Whether the session asks ``SubstitutionProtocol``. Always on Linux, also without the line about the
-    ///   configuration. On Apple's platforms only if its configuration had `useSubstitutions()` called on it, and no
-    ///   other living session with that configuration is registered: what a second one loads behind a condition is
-    ///   loaded as the first would, and the first one's delegate is asked about redirects, so give each a configuration
-    ///   of its own. On watchOS nothing comes of it.
+    /// - Returns: True if the session consults ``SubstitutionProtocol``. Always true on Linux, even without
+    ///   `useSubstitutions()`. On Apple's platforms, true only if `useSubstitutions()` was called on the session's
+    ///   configuration, and no other living session with that configuration is registered. A second session's
+    ///   conditional loads use the first one's configuration, and ask the first one's delegate about redirects, so give
+    ///   each session its own configuration. On watchOS the call has no effect.
     @discardableResult
     public func registerForSubstitutions() -> Bool { SessionLink.register(self) }
 }

@@ -6,23 +6,22 @@ public import Foundation
 #endif
 
 extension URLSessionConfiguration {
-    /// Puts ``SubstitutionProtocol`` first, so that sessions made with this configuration are answered by it.
+    /// Puts ``SubstitutionProtocol`` first, so that it answers for sessions created from this configuration.
     ///
-    /// May be called before ``LocalSubstitutionCache/install(archive:)``, and more than once; call it again after other
-    /// changes of `protocolClasses`. The class it puts there is a subclass, by which the library knows which other
-    /// classes stand behind it.
+    /// May be called before ``LocalSubstitutionCache/install(archive:)``, and more than once. Call it again after other
+    /// changes to `protocolClasses`. It may add a subclass, from which the library knows the classes listed after it.
     ///
-    /// On Linux a `urlCache` of Foundation's own class, unless it is the shared one, is put behind one of this
-    /// library's, which passes everything on but what a file answers.
+    /// On Linux, if `urlCache` is a plain `URLCache` and not the shared one, it is wrapped in a cache of this library.
+    /// That cache forwards everything except the requests that a file answers.
     ///
-    /// This is enough for entries without `when`. For entries with it, and for an archive, register the session, too,
-    /// if it has a delegate: `URLSession.registerForSubstitutions()`. Does nothing on watchOS, which asks no protocol
-    /// of an app.
+    /// This is enough for entries without `when`. For entries with `when`, and for an archive, also register a session
+    /// that has a delegate: `URLSession.registerForSubstitutions()`. Has no effect on watchOS, where URL loading
+    /// consults no protocol of an app.
     public func useSubstitutions() {
         if SessionLink.isRegistered(self) { return }
         let others = (protocolClasses ?? []).withoutSubstitutions
         protocolClasses = [SessionLink.protocolClass(before: others)] + others
-        // Only Foundation on Linux asks the cache for what a protocol loads.
+        // Only Foundation on Linux consults the cache for a request that a protocol loads.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
         FrontCache.install(in: self)
         #endif

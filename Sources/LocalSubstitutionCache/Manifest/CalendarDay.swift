@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A day of the Gregorian calendar, as `until` names one.
+/// A day of the Gregorian calendar, such as the value of `until`.
 package struct CalendarDay: Comparable, Hashable, Sendable, CustomStringConvertible {
     let year: Int
     let month: Int
@@ -12,7 +12,7 @@ package struct CalendarDay: Comparable, Hashable, Sendable, CustomStringConverti
         return calendar
     }
 
-    /// The day that `date` falls on in UTC.
+    /// Creates the day that `date` falls on in UTC.
     package init(_ date: Date) {
         let parts = Self.calendar.dateComponents([.year, .month, .day], from: date)
         (year, month, day) = (parts.year ?? 0, parts.month ?? 0, parts.day ?? 0)
@@ -27,7 +27,7 @@ package struct CalendarDay: Comparable, Hashable, Sendable, CustomStringConverti
         guard DateComponents(year: year, month: month, day: day).isValidDate(in: Self.calendar) else { return nil }
     }
 
-    /// True for `YYYY-MM-DD`, also for a day that does not exist.
+    /// True for a text in the form `YYYY-MM-DD`, even if there is no such day.
     static func isWritten(as text: String) -> Bool {
         text.utf8.count == 10
             && text.utf8.enumerated().allSatisfy { $0 == 4 || $0 == 7 ? $1 == UInt8(ascii: "-") : $1.isASCIIDigit }

@@ -1,4 +1,4 @@
-/// An issue whose place is still an offset.
+/// An issue whose position is still an offset, instead of a line and a column.
 package struct Finding: Hashable, Sendable {
     package let offset: Int
     package let severity: ManifestIssue.Severity
@@ -11,7 +11,7 @@ package struct Finding: Hashable, Sendable {
 }
 
 extension Finding {
-    /// What is wrong with the text of a manifest.
+    /// Creates a finding from an error in the JSON text of a manifest.
     init(_ error: JSONSyntaxError) {
         let code: ManifestIssue.Code =
             switch error.kind {
@@ -22,7 +22,7 @@ extension Finding {
         self.init(offset: error.offset, severity: .error, code: code, message: error.message)
     }
 
-    /// What is wrong with a file that the manifest names as `path`.
+    /// Creates a finding from a problem with a file that the manifest names as `path`.
     init(_ problem: FileProblem, with path: String, at offset: Int) {
         self.init(offset: offset, severity: .error, code: Self.code(of: problem), message: problem.reason(for: path))
     }
@@ -40,7 +40,7 @@ extension Finding {
 }
 
 extension SourceText {
-    /// The findings as issues, each once, in the order of the text.
+    /// Returns the findings as issues, without duplicates, in the order of the text.
     package func issues(_ findings: [Finding]) -> [ManifestIssue] {
         var seen: Set<Finding> = []
         let unique = findings.filter { seen.insert($0).inserted }

@@ -1,35 +1,39 @@
 package import Foundation
 
-/// Guesses at what was meant by a mistake in a manifest.
+/// A source of guesses at what the designer meant by a mistake in a manifest.
 ///
-/// An app has none, so its messages end before the remedy would be guessed. Who talks to somebody at a desk hands the
-/// advice of `SubstitutionChecking` to ``SubstitutionManifest``.
+/// An app has none, so its messages end before the part that would be guessed. Tools for designers and developers pass
+/// the advice of `SubstitutionChecking` to ``SubstitutionManifest``.
 package protocol ManifestAdvice: FileNameAdvice, Sendable {
-    /// Parses a manifest's text, and goes on after a mistake.
+    /// Parses a manifest's text, and continues after an error.
     func parse(_ text: Data) -> JSONDocument
 
-    /// The end of the sentence about a mistake, such as `did you mean "file"?`; nil when nothing is near enough.
+    /// Returns the end of the message about a mistake; nil if nothing is close enough.
+    ///
+    /// For example, the end is `did you mean "file"?`.
     func remedy(for mistake: ManifestMistake) -> String?
 
-    /// The URL that was meant by a text that is none; nil when none can be made out.
+    /// Returns the URL that was meant by a text that is not a URL; nil if none can be guessed.
     func url(meantBy text: String) -> String?
 
-    /// What a member of the manifest is, whose name is no URL; nil for one of which only the URL is wrong.
+    /// Explains a member whose name is not a URL; nil if the member is an entry and only its URL is wrong.
     func diagnosis(of member: JSONMember, among members: [JSONMember]) -> Diagnosis<MisplacedMemberKind>?
 
-    /// What a field of an entry is that no entry has; nil for one that is simply unknown.
+    /// Explains a field that entries do not have; nil if the field is simply unknown.
     func diagnosis(of field: JSONMember, among fields: [JSONMember], of key: String) -> Diagnosis<MisplacedFieldKind>?
 
-    /// Tells an entry's fields from the content of a file, which somebody wrote into the manifest instead of its name.
+    /// Returns whether the fields are the content of a file.
+    ///
+    /// Such content was written into the manifest instead of the file's name.
     func isAnswer(_ fields: [JSONMember]) -> Bool
 
-    /// Another finding about a file that does not exist; nil when nothing else can be told of it.
+    /// Returns a better finding about a file that does not exist; nil if nothing else is known about it.
     func finding(aboutMissing file: Located<String>, of entry: ManifestEntry, in folder: URL) -> Finding?
 }
 
 /// A mistake that may have a remedy.
 package enum ManifestMistake {
-    /// A manifest that is no object.
+    /// A manifest that is not an object.
     case manifest(JSONValue)
     /// A value of an entry that is neither a file's name nor an object.
     case entry(JSONValue)
@@ -43,10 +47,10 @@ package enum ManifestMistake {
     case condition(String)
 }
 
-/// What a member of a manifest, or a field of an entry, is that does not belong there.
+/// An explanation of a misplaced member of a manifest, or of a misplaced field of an entry.
 package struct Diagnosis<Kind> {
     package let kind: Kind
-    /// The sentence that tells how to write it.
+    /// The sentence that says how to write it correctly.
     package let message: String
 
     package init(_ kind: Kind, _ message: String) {
@@ -54,22 +58,22 @@ package struct Diagnosis<Kind> {
     }
 }
 
-/// A member of a manifest whose name is no URL.
+/// The kind of a manifest's member whose name is not a URL.
 package enum MisplacedMemberKind {
     case comment
     /// An entry in the form of another tool.
     case foreignEntry
-    /// A field of the one entry that the manifest is.
+    /// A field of an entry, where the whole manifest is one entry without its URL.
     case fieldOfOnlyEntry
-    /// An entry whose value can be read all the same.
+    /// An entry whose value can be read, although its name is not a URL.
     case entry
 }
 
-/// A field of an entry that no entry has.
+/// The kind of a field that entries do not have.
 package enum MisplacedFieldKind {
     case other
     /// A field that names the file.
     case file
-    /// The next entry: this one lacks its closing bracket.
+    /// The next entry, because the entry before it lacks its closing bracket.
     case nextEntry
 }

@@ -1,4 +1,4 @@
-/// One key of a manifest and its value, before any file has been looked at.
+/// One key of a manifest and its value, before any file is looked up.
 ///
 /// A field that could not be read is nil, and a finding reports it.
 package struct ManifestEntry: Sendable {
@@ -6,17 +6,17 @@ package struct ManifestEntry: Sendable {
     package var pattern: URLPattern?
     package var file: Located<String>?
     package var type: MediaType?
-    /// Offset of the type's text.
+    /// The offset of the type's text.
     package var typeOffset: Int?
-    /// Name → value as the manifest gives them; a nil value removes the header.
+    /// Name → value, as the manifest gives them; a nil value removes the header field.
     package var headers: [String: String?] = [:]
-    /// Offset of the headers.
+    /// The offset of the headers.
     package var headersOffset: Int?
     package var query = QueryRule.exact
     package var conditions: [Located<Substitution.Condition>] = []
     package var until: Located<CalendarDay>?
 
-    /// Whether `file` names a folder, by the "/" at its end.
+    /// True if `file` ends in "/", and so names a folder.
     package var namesFolder: Bool { file?.value.utf8.last == UInt8(ascii: "/") }
 
     init(key: Located<String>) {

@@ -1,22 +1,23 @@
 public import Foundation
 
-/// A manifest that was refused, with every error of it.
+/// The errors for which a manifest was refused.
 public struct ManifestError: Error, Equatable, CustomStringConvertible, LocalizedError {
     /// Every error found, in the order of the file.
     ///
-    /// Never empty, and without warnings. Where the text is not JSON, it is the first mistake alone: nothing else of
-    /// such a text is known. ``LocalSubstitutionCache/reload()`` throws the same.
+    /// Never empty, and without warnings. If the text is not JSON, the first syntax error is the only issue: nothing
+    /// else is known of such a text. ``LocalSubstitutionCache/reload()`` throws this error, too.
     public let issues: [ManifestIssue]
 
     package init(_ issues: [ManifestIssue]) {
         self.issues = issues
     }
 
-    /// The number of issues in ``description``: a log does not hold more, and nobody reads them.
+    /// The maximum number of issues in ``description``: a log holds no more, and no developer reads more.
     static let maximumDescribed = 100
 
-    /// One issue a line, in the form of ``ManifestIssue/description``: the first 100, and a line with the number of
-    /// the others.
+    /// The issues, one per line in the form of ``ManifestIssue/description``.
+    ///
+    /// After the first 100, a last line has the number of the others.
     public var description: String {
         var lines = issues.prefix(Self.maximumDescribed).map(\.description)
         let others = issues.count - lines.count
@@ -31,12 +32,12 @@ public struct ManifestError: Error, Equatable, CustomStringConvertible, Localize
 }
 
 extension ManifestError {
-    /// The one issue of a manifest that could not be read at all.
+    /// Creates an error with one issue: the manifest could not be read at all.
     init(unreadable path: String, because reason: String) {
         self.init(path, .unreadableManifest, reason)
     }
 
-    /// The one issue of a manifest whose changes cannot be told.
+    /// Creates an error with one issue: changes of the manifest cannot be detected.
     package init(unwatched path: String, because reason: String) {
         self.init(path, .notWatched, reason)
     }

@@ -1,10 +1,10 @@
-/// One thing that is wrong with a manifest, or likely to be: what, where, and what to do about it.
+/// An error or a likely mistake in a manifest: its cause, its position and its remedy.
 ///
-/// ``description`` has the form compilers use, so editors and build logs link it to its line:
+/// ``description`` has the form that compilers use, so editors and build logs link it to its line:
 ///
 ///     manifest.json:7:40: error: "img/heder.png" does not exist; did you mean "img/header.png"?
 public struct ManifestIssue: Hashable, Sendable, CustomStringConvertible {
-    /// Whether the issue keeps the manifest from being used.
+    /// The severity of an issue, which decides whether the manifest can be used.
     public enum Severity: String, Sendable {
         /// The manifest is refused whole.
         case error
@@ -12,32 +12,32 @@ public struct ManifestIssue: Hashable, Sendable, CustomStringConvertible {
         case warning
     }
 
-    /// The kind of an issue, for programs; people read ``ManifestIssue/message``.
+    /// The kind of an issue, for programs; users read ``ManifestIssue/message``.
     ///
     /// New kinds may be added.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The kind in kebab case, as the tool prints it.
         public let rawValue: String
 
-        /// Makes a code, for example to compare with one that was printed.
+        /// Creates a code, for example to compare it with a printed one.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
     }
 
-    /// Whether the issue keeps the manifest from being used.
+    /// The severity of the issue, which decides whether the manifest can be used.
     public package(set) var severity: Severity
     /// The kind of the issue.
     public let code: Code
     /// A sentence that names the cause and the remedy.
     ///
-    /// What it quotes is safe to print on one line.
+    /// Text that it quotes is safe to print on one line.
     public let message: String
-    /// The manifest's file, as it was named to the library.
+    /// The path or name of the manifest's file, as the caller gave it to the library.
     public let file: String
     /// The line, from 1.
     ///
-    /// Issues of the manifest as a whole stand at 1:1.
+    /// Issues of the manifest as a whole have line 1 and column 1.
     public let line: Int
     /// The column, from 1, counted in UTF-8 bytes.
     public let column: Int
@@ -60,7 +60,7 @@ extension ManifestIssue.Code {
     package static let syntax = Self(rawValue: "syntax")
     /// The file is not UTF-8.
     package static let encoding = Self(rawValue: "encoding")
-    /// Objects and lists stand inside each other too deep.
+    /// Objects and lists are nested too deeply.
     package static let nesting = Self(rawValue: "nesting")
     /// The manifest itself cannot be found or read.
     package static let unreadableManifest = Self(rawValue: "unreadable-manifest")
@@ -69,7 +69,7 @@ extension ManifestIssue.Code {
 
     /// A value is of the wrong kind, for example a number where a string is needed.
     package static let wrongKind = Self(rawValue: "wrong-kind")
-    /// A name stands twice in one object, or two keys are the same URL.
+    /// A name occurs twice in one object, or two keys are the same URL.
     package static let duplicateKey = Self(rawValue: "duplicate-key")
     /// A field that entries do not have.
     package static let unknownField = Self(rawValue: "unknown-field")
@@ -78,7 +78,7 @@ extension ManifestIssue.Code {
 
     // Fields.
 
-    /// A key that is not a URL this library can stand in for.
+    /// A key that is not a URL for which this library can substitute a file.
     package static let badURL = Self(rawValue: "bad-url")
     /// A path that is not a plain path below the manifest's folder.
     package static let badPath = Self(rawValue: "bad-path")
@@ -86,7 +86,7 @@ extension ManifestIssue.Code {
     package static let badType = Self(rawValue: "bad-type")
     /// A header name or value that RFC 9110 §5 does not allow.
     package static let badHeader = Self(rawValue: "bad-header")
-    /// A header that is not the manifest's to set.
+    /// A header field that a manifest may not set.
     package static let reservedHeader = Self(rawValue: "reserved-header")
     /// A parameter name in `ignoreQuery` that cannot occur in a query.
     package static let badQueryRule = Self(rawValue: "bad-query-rule")
@@ -105,12 +105,14 @@ extension ManifestIssue.Code {
     package static let wrongFileKind = Self(rawValue: "wrong-file-kind")
     /// A file that cannot be opened or read.
     package static let unreadableFile = Self(rawValue: "unreadable-file")
-    /// A path that a symbolic link leads out of the manifest's folder.
+    /// A path that leads out of the manifest's folder through a symbolic link.
     package static let outsideFolder = Self(rawValue: "outside-folder")
-    /// A folder that contains itself by a symbolic link, or more files than can be meant.
+    /// A folder that contains itself through a symbolic link, or more files than can be intended.
     package static let endlessFolder = Self(rawValue: "endless-folder")
-    /// More URLs, all files of folders counted, than a manifest may stand for.
+    /// More URLs than a manifest may map, with each file of a folder counted.
     package static let tooManyURLs = Self(rawValue: "too-many-urls")
-    /// Changes of the manifest and its files cannot be told; see ``LocalSubstitutionCache/reloadWhenChanged(_:)``.
+    /// Changes of the manifest and its files cannot be detected.
+    ///
+    /// See ``LocalSubstitutionCache/reloadWhenChanged(_:)``.
     package static let notWatched = Self(rawValue: "not-watched")
 }

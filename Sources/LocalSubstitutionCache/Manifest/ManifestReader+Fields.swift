@@ -1,13 +1,13 @@
 import Foundation
 
-/// The fields of an entry, each read by a function of its own.
+/// The fields of an entry, with a separate function to read each.
 extension ManifestReader {
     /// The names of an entry's fields.
     package static let fieldNames = ["file", "type", "headers", "ignoreQuery", "when", "until"]
 
     mutating func readFields(_ fields: [JSONMember], at offset: Int, into entry: inout ManifestEntry) {
         reportDuplicates(fields) { $0 }
-        // A field whose name is lost may have been any.
+        // A field whose name could not be read may have been any field, also `file`.
         var hasFile = fields.contains(where: \.isLost)
         var typeOffset = offset
         if advice?.isAnswer(fields) == true {
@@ -55,7 +55,7 @@ extension ManifestReader {
                 case .file: hasFile = true
                 case .nextEntry:
                     hasNestedKey = true
-                    // What follows belongs to other entries, too.
+                    // The remaining fields belong to other entries, too.
                     return
                 }
             }
@@ -176,7 +176,7 @@ extension ManifestReader {
         return headers
     }
 
-    /// `field-value` of RFC 9110 §5.5.
+    /// Returns whether the value is a `field-value` (RFC 9110 §5.5).
     private static func isFieldValue(_ value: String) -> Bool {
         let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         let bytes = value.utf8
@@ -246,7 +246,7 @@ extension ManifestReader {
         return values.compactMap { value in
             switch value.kind {
             case .number(let digits):
-                // JSON does not tell 404 from 404.0 or 4.04e2.
+                // In JSON, 404, 404.0 and 4.04e2 are the same number.
                 if let status = Double(digits).flatMap(Int.init(exactly:)), (400...599).contains(status) {
                     return Located(value: .status(status), offset: value.offset)
                 }

@@ -8,7 +8,7 @@ extension ManifestReader {
         return nil
     }
 
-    /// Why `path` is not a plain path below the manifest's folder; nil when it is.
+    /// Returns the reason why `path` is not a plain path below the manifest's folder; nil if it is one.
     private static func problem(inPath path: String) -> String? {
         let bytes = path.utf8
         if bytes.isEmpty {
@@ -50,14 +50,16 @@ extension ManifestReader {
         return nil
     }
 
-    /// Whether a path begins as those on somebody's machine do.
+    /// True for a path that begins like an absolute path on a user's computer.
     private static func isPlaceOnDisk(_ path: String) -> Bool {
         let roots = ["/Users/", "/home/", "/Volumes/", "/tmp/", "/var/", "/private/", "~/"]
         let hasDrive = path.utf8.first?.isASCIILetter == true && path.dropFirst().hasPrefix(":")
         return hasDrive || roots.contains(where: path.hasPrefix)
     }
 
-    /// The path that somebody means who writes `\n` in the middle of `img\new.png`.
+    /// Returns the path that was meant by one whose backslashes were read as JSON escapes.
+    ///
+    /// For example, JSON reads the `\n` in `img\new.png` as a newline.
     private static func withoutEscapes(_ path: String) -> String {
         let letters: [Unicode.Scalar: String] = ["\n": "/n", "\t": "/t", "\r": "/r", "\u{8}": "/b", "\u{C}": "/f"]
         return path.unicodeScalars.map { letters[$0] ?? ($0.value < 0x20 || $0.value == 0x7F ? "" : String($0)) }
@@ -68,7 +70,7 @@ extension ManifestReader {
         plain.map { "write \(quoted($0))" } ?? "name the file as it is reached from the manifest's folder"
     }
 
-    /// The same path without segments that lead nowhere; nil when it leaves the folder.
+    /// Returns the same path with empty, `.` and `..` segments resolved; nil if it leaves the folder.
     private static func plain(_ path: String) -> String? {
         var plain: [Substring] = []
         for segment in path.split(separator: "/") where segment != "." {

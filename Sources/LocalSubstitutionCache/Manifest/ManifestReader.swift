@@ -1,14 +1,14 @@
 import Foundation
 
-/// The first stage: from JSON values to entries, with everything that is wrong with names and values.
+/// The first stage: converts JSON values to entries, and records every error in names and values.
 package struct ManifestReader {
-    /// Guesses at what was meant; an app has none.
+    /// The source of guesses at what the designer meant; nil in an app.
     let advice: (any ManifestAdvice)?
     private(set) var entries: [ManifestEntry] = []
     private(set) var findings: [Finding] = []
-    /// Whether an entry was found inside another, which lacks its closing bracket.
+    /// True once an entry was found inside another entry, which lacks its closing bracket.
     var hasNestedKey = false
-    /// True once the manifest turned out to be a single entry without its URL before it.
+    /// True once the manifest turned out to be a single entry without its URL.
     private var isOneEntry = false
 
     init(advice: (any ManifestAdvice)?) {
@@ -31,7 +31,7 @@ package struct ManifestReader {
                 .manifest(document.value)
             )
         }
-        // The bracket that is open at the end is the one that is missing there.
+        // The bracket that is still open at the end is the one that the nested entry already reports as missing.
         let errors = document.errors.filter { !hasNestedKey || $0.kind != .end }
         findings = errors.map(Finding.init) + findings
     }
@@ -42,7 +42,7 @@ package struct ManifestReader {
         firstPlaces.reserveCapacity(members.count)
         for member in members where !member.isLost && !isOneEntry {
             let entry = member.name.hasPrefix("$") ? readAnnotation(member) : readEntry(member, among: members)
-            // Comments may stand everywhere, and as often as it takes.
+            // Comments may occur anywhere and any number of times, so they are not duplicates.
             guard entry != nil || member.name == "$schema" else { continue }
             let key = entry?.pattern?.identityKey ?? member.name
             if let first = firstPlaces[key] {
@@ -60,7 +60,9 @@ package struct ManifestReader {
         boundQueryRules()
     }
 
-    /// For how many different lists in `ignoreQuery` one URL is looked up; each request for it pays for all of them.
+    /// The maximum number of different `ignoreQuery` lists for one URL.
+    ///
+    /// Each request for the URL costs a lookup for each list.
     private static let maximumRules = 16
 
     private mutating func boundQueryRules() {
@@ -98,7 +100,7 @@ package struct ManifestReader {
         return nil
     }
 
-    /// Reads an entry; nil when its name cannot be that of one.
+    /// Reads an entry; nil if the member's name cannot be that of an entry.
     private mutating func readEntry(_ member: JSONMember, among members: [JSONMember]) -> ManifestEntry? {
         var entry = ManifestEntry(key: Located(value: member.name, offset: member.nameOffset))
         do {
@@ -149,7 +151,7 @@ package struct ManifestReader {
             error(.badURL, entry.key.offset, "a folder's URL has no query; remove the \"?\" and what follows")
         } else if !pattern.isFolder {
             let name = entry.key.value.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-            // What was meant as a wildcard is what the "/" stands for.
+            // A "*" was meant as a wildcard, and that is the meaning of the "/" here.
             let folder = name.contains("*") ? String(entry.key.value.dropLast(name.count)) : entry.key.value + "/"
             error(
                 .badURL,
@@ -162,7 +164,9 @@ package struct ManifestReader {
 
     // MARK: - Findings
 
-    /// The text of a field, which is `kind` in words.
+    /// Returns the text of a field; records an error and returns nil if its value is not a string.
+    ///
+    /// `kind` describes the expected value in words.
     mutating func string(_ field: JSONMember, as kind: String) -> String? {
         switch field.value.kind {
         case .string(let text): return text
@@ -189,7 +193,7 @@ package struct ManifestReader {
         findings.append(Finding(offset: offset, severity: .error, code: code, message: message))
     }
 
-    /// Adds the remedy that the advice knows, or the one that is right for all such mistakes.
+    /// Records an error, with the remedy from the advice, or else the one that is right for all such mistakes.
     mutating func error(
         _ code: ManifestIssue.Code,
         _ offset: Int,

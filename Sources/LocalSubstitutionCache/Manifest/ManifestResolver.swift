@@ -1,10 +1,10 @@
 package import Foundation
 
-/// The second stage: from entries to substitutions, with everything that is wrong with the files they name.
+/// The second stage: converts entries to substitutions, and records every problem with their files.
 package struct ManifestResolver {
-    /// The number of URLs that a manifest may stand for, each file of a folder counted; `//` makes two of one.
+    /// The maximum number of URLs that a manifest may map; a file of a folder counts as one, a `//` key as two.
     ///
-    /// An app holds each of them in memory, and a few folders with a few URLs each would make millions.
+    /// An app holds each of them in memory, and a few folders with a few URLs each could make millions.
     package static let maximumRows = 200_000
 
     package let manifest: SubstitutionManifest
@@ -12,11 +12,11 @@ package struct ManifestResolver {
     package private(set) var substitutions: [Substitution] = []
     package private(set) var findings: [Finding] = []
     package private(set) var files: ManifestFolder?
-    /// The manifest itself, which no folder entry ships.
+    /// The path of the manifest itself, which no folder entry includes.
     let manifestPath: FilePath?
     private let maximumRows: Int
     private var rows = 0
-    /// The folders whose problems were reported, by their path.
+    /// The paths of the folders whose problems were reported.
     private var reported: Set<FilePath> = []
 
     package init(_ manifest: SubstitutionManifest, folder: URL, maximumRows: Int = ManifestResolver.maximumRows) {
@@ -83,7 +83,7 @@ package struct ManifestResolver {
         in files: ManifestFolder
     ) throws(FileProblem) {
         let found = try files.files(below: folder.value)
-        // A problem is the file's, and told once, however many entries name its folder.
+        // A problem belongs to the file, so it is reported once, however many entries name its folder.
         if reported.insert(FilePath(folder.value)).inserted {
             for (path, problem) in found.problems {
                 findings.append(Finding(problem, with: path, at: folder.offset))
@@ -112,10 +112,10 @@ package struct ManifestResolver {
         }
     }
 
-    /// True for a file that answers for its folder's URL, too.
+    /// True for a file that also answers for its folder's URL.
     private static func isIndex(_ name: String) -> Bool { name == "index.html" || name.hasSuffix("/index.html") }
 
-    /// Counts the URLs of an entry, and reports the first that exceeds the limit.
+    /// Counts the URLs of an entry, and reports the first entry that exceeds the limit.
     ///
     /// - Returns: False once the limit is exceeded.
     private mutating func hasRoom(for urls: Int, of file: Located<String>) -> Bool {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Names of query parameters, sorted, so that one search tells whether a name is among them.
+/// Names of query parameters, sorted for binary search.
 ///
-/// Two lists that mean the same are equal: a name that another's `*` covers is left out. Cost: a search takes the
-/// logarithm of their number, however many there are.
+/// Two lists that mean the same are equal: a name that another name's `*` covers is left out. Cost: a search takes time
+/// logarithmic in the number of names.
 package struct ParameterNames: Hashable, Sendable {
-    /// One name, or the beginning of names.
+    /// A name, or a prefix of names.
     package struct Name: Hashable, Sendable, CustomStringConvertible {
-        /// Normalised as it would be inside a URL, and so ASCII.
+        /// The name, normalised as it would be inside a URL, and so ASCII.
         package let text: String
-        /// Whether the manifest wrote a `*` after it.
+        /// True if the manifest wrote a `*` after the name.
         package let isPrefix: Bool
 
         /// Reads a name as the manifest writes it: spelled as in a URL, with an optional `*` at its end.
@@ -23,12 +23,12 @@ package struct ParameterNames: Hashable, Sendable {
         package var description: String { text + (isPrefix ? "*" : "") }
     }
 
-    /// In the order of their bytes.
+    /// The names in the order of their bytes.
     ///
-    /// A name between a prefix and another name with that prefix has it, too, and is left out. So of the names
-    /// kept here, only the last that does not sort after a given name can cover that name.
+    /// In this order, a prefix is directly followed by the names that it covers, which are left out. So only one of the
+    /// names kept here can cover a given name: the last that does not sort after it.
     package let sorted: [Name]
-    /// The bytes of their texts.
+    /// The bytes of the names, in the same order.
     private let keys: [[UInt8]]
 
     init(_ names: [Name]) {
@@ -50,17 +50,17 @@ package struct ParameterNames: Hashable, Sendable {
         (self.sorted, self.keys) = (sorted, keys)
     }
 
-    /// Whether parameters of this name are ignored.
+    /// Returns whether parameters of this name are ignored.
     func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool { covers(name, isPrefix: false) }
 
-    /// Whether every name that others cover is covered.
+    /// Returns whether these names cover every name that `others` cover.
     func covers(_ others: ParameterNames) -> Bool {
         zip(others.keys, others.sorted).allSatisfy { key, name in
             key.withUnsafeBufferPointer { covers($0, isPrefix: name.isPrefix) }
         }
     }
 
-    /// Whether a name is covered, or every name that begins with it.
+    /// Returns whether a name is covered, or, for a prefix, every name that begins with it.
     private func covers(_ name: UnsafeBufferPointer<UInt8>, isPrefix: Bool) -> Bool {
         var (low, high) = (0, keys.count)
         while low < high {
@@ -75,7 +75,7 @@ package struct ParameterNames: Hashable, Sendable {
         return !isPrefix && Self.compare(key, name) == 0
     }
 
-    /// Less than 0 when the first comes before the second, byte by byte.
+    /// Compares byte by byte: the result is less than 0 if `first` comes before `second`.
     private static func compare(_ first: [UInt8], _ second: UnsafeBufferPointer<UInt8>) -> Int {
         first.withUnsafeBufferPointer { first in
             let count = min(first.count, second.count)

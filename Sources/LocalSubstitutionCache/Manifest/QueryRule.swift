@@ -1,6 +1,6 @@
 import Foundation
 
-/// How the query of a request is compared with the query of a manifest's key.
+/// The rule for comparing the query of a request with the query of a manifest's key.
 package enum QueryRule: Hashable, Sendable {
     /// The queries must be equal.
     case exact
@@ -9,12 +9,12 @@ package enum QueryRule: Hashable, Sendable {
     /// Any query matches, and so does a URL without a query.
     case any
 
-    /// Whether a request with the query `query` is answered by a key with the query `key`.
+    /// Returns whether a key with the query `key` answers a request with the query `query`.
     func matches(_ query: String?, key: String?) -> Bool {
         remainder(of: query) == remainder(of: key)
     }
 
-    /// What is left of a query to compare; nil when there was none, or no parameter is left.
+    /// Returns the part of a query to compare; nil if there is no query, or no parameter is left.
     package func remainder(of query: String?) -> String? {
         switch self {
         case .exact:
@@ -27,7 +27,7 @@ package enum QueryRule: Hashable, Sendable {
         }
     }
 
-    /// The parameters of `query` whose names are not ignored; nil when none is left.
+    /// Returns the parameters of `query` whose names are not ignored; nil if none is left.
     ///
     /// Cost: one pass over the bytes, and a search for each parameter.
     private static func remainder(of query: String, without names: ParameterNames) -> String? {
@@ -51,7 +51,7 @@ package enum QueryRule: Hashable, Sendable {
         return remaining.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether two queries that are the same to `other` are always the same to this.
+    /// Returns whether two queries that are the same for `other` are always the same for this rule, too.
     func covers(_ other: QueryRule) -> Bool {
         switch (self, other) {
         case (.any, _), (.exact, .exact), (.ignoring, .exact):
@@ -63,7 +63,7 @@ package enum QueryRule: Hashable, Sendable {
         }
     }
 
-    /// Which of two rules answers first: 0 exact, 1 a list, 2 any.
+    /// The precedence of the rule, of which the lowest answers first: 0 exact, 1 a list, 2 any.
     var rank: Int {
         switch self {
         case .exact: 0

@@ -1,11 +1,11 @@
-/// The headers that a manifest may not set.
+/// The header fields that a manifest may not set.
 package enum ReservedHeader {
-    /// Why the header is not the manifest's to set; nil when it may be set.
+    /// Returns the reason why a manifest may not set the header field; nil if it may.
     ///
     /// Names are case-insensitive.
     static func reason(for name: String) -> String? { reasons[name.lowercased()] }
 
-    /// All of them, in lower case.
+    /// The names of all these header fields, in lower case.
     package static var names: [String] { reasons.keys.sorted() }
 
     private static let reasons: [String: String] = {

@@ -3,9 +3,9 @@ import Foundation
 /// A manifest without errors, with the files that it names found on disk.
 struct ResolvedManifest {
     let source: SourceText
-    /// What is mapped, folders expanded.
+    /// The substitutions in use, with folders expanded.
     let substitutions: [Substitution]
-    /// What was mapped until its day had passed.
+    /// The substitutions whose last day has passed.
     let expired: [Substitution]
     let folder: OpenedFolder
 
@@ -14,13 +14,13 @@ struct ResolvedManifest {
         self.folder = folder
         let isExpired = { (substitution: Substitution) in substitution.entry.until.map { $0.value < today } ?? false }
         expired = substitutions.filter(isExpired)
-        // Usually no substitution has expired, and then the array need not be copied.
+        // Usually no substitution has expired, and then no copy of the array is needed.
         self.substitutions = expired.isEmpty ? substitutions : substitutions.filter { !isExpired($0) }
     }
 
-    /// The bytes of each substitution, in their order; each file is read or mapped once.
+    /// Returns the bytes of each substitution, in the same order; each file is read or mapped once.
     ///
-    /// - Throws: Whatever became wrong with a file since it was found.
+    /// - Throws: ``ManifestError`` with each file that became unusable since it was found.
     func contents(
         _ reading: ReadingMode,
         maximumMappings: Int = ContentsLoader.maximumMappings

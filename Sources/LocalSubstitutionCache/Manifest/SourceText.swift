@@ -1,10 +1,12 @@
 import Foundation
 
-/// The text of a manifest and its name, which turn an offset into a place a person can go to.
+/// The name and the lines of a manifest, which convert an offset to a line and a column for the user.
 package struct SourceText: Sendable {
     let name: String
     private let lineStarts: [Int]
 
+    /// Finds the lines of the text.
+    ///
     /// Cost: one pass over the text.
     init(name: String, bytes: Data) {
         self.name = name
@@ -15,9 +17,9 @@ package struct SourceText: Sendable {
         lineStarts = starts
     }
 
-    /// Line and column, both from 1.
+    /// Returns the line and column of an offset, both from 1.
     ///
-    /// Columns count UTF-8 bytes, a byte-order mark included, as the Swift compiler's do.
+    /// Columns count UTF-8 bytes, a byte-order mark included, as the Swift compiler does.
     package func place(of offset: Int) -> (line: Int, column: Int) {
         var (low, high) = (0, lineStarts.count)
         while high - low > 1 {

@@ -1,5 +1,5 @@
 extension Substitution {
-    /// When the file of an entry answers instead of the network: one word of `when`.
+    /// A condition under which the file of an entry answers instead of the network: one value of `when`.
     public enum Condition: Hashable, Sendable, CustomStringConvertible {
         /// There is no connection to the server.
         case offline
@@ -30,7 +30,7 @@ extension Substitution {
             }
         }
 
-        /// Whether it holds after a status that asks a person to sign in: 401, 403 or 407 (RFC 9110 §15.5).
+        /// True if the condition holds for a status that asks the user to sign in: 401, 403 or 407 (RFC 9110 §15.5).
         package var hidesSignIn: Bool {
             switch self {
             case .status(let status): [401, 403, 407].contains(status)

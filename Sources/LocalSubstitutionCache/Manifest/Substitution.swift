@@ -1,18 +1,18 @@
 package import Foundation
 
-/// One file of the bundle and the URL it stands in for.
+/// A file of the bundle and the URL for which it answers.
 ///
-/// An entry of the manifest, or one file of an entry for a folder; the file was found on disk.
+/// A substitution is an entry of the manifest, or one file of an entry for a folder. The file was found on disk.
 public struct Substitution: Sendable, CustomStringConvertible {
-    /// The entry that it comes from.
+    /// The entry of this substitution.
     package let entry: ManifestEntry
     /// The entry's URL, or that of one file of its folder.
     package let pattern: URLPattern
     package let reference: FoundFile
-    /// The length of the path in the URL of the folder's entry, in bytes; nil for an entry of its own.
+    /// The length of the path in the URL of the folder's entry, in bytes; nil if the entry names a single file.
     package let folderLength: Int?
 
-    /// The media type that is sent, with `charset=utf-8` where the type takes a charset and names none.
+    /// The media type of the response, with `charset=utf-8` if the type takes a charset and names none.
     public let mediaType: MediaType
     /// The line of the entry in the manifest, from 1.
     public let line: Int
@@ -34,17 +34,20 @@ public struct Substitution: Sendable, CustomStringConvertible {
         (line, column) = place
     }
 
-    /// The URL as the manifest spells it, with what cannot stand in a URL percent-encoded; `//host/path` for both
-    /// schemes.
+    /// The URL as the manifest spells it, or `//host/path` for both schemes.
+    ///
+    /// Characters that a URL cannot hold are percent-encoded.
     public var url: String { pattern.spelling }
 
     /// The file's path below the manifest's folder, as it is on disk.
     public var file: String { reference.path }
 
-    /// When the file answers instead of the network; empty when it always does, without asking the network.
+    /// The conditions under which the file answers instead of the network.
+    ///
+    /// If there are none, the file always answers, and no request is sent to the network.
     public var conditions: [Condition] { entry.conditions.map(\.value) }
 
-    /// Offset of the entry's `file` in the manifest.
+    /// The offset of the entry's `file` in the manifest.
     package var fileOffset: Int { (entry.file ?? entry.key).offset }
 
     /// The size of the file when the manifest was read, in bytes.
@@ -53,27 +56,27 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The file's absolute path, without symbolic links.
     package var realPath: String { reference.realPath.text }
 
-    /// The file that the entry names: this one, or its folder, which ends in "/".
+    /// The path that the entry names: this file, or its folder, whose path ends in "/".
     package var namedFile: String { entry.file?.value ?? file }
 
-    /// The entry's own URL: this one, or that of its folder.
+    /// The URL that the entry names: this one, or that of the folder.
     package var namedURL: String { entry.key.value }
 
-    /// The first bytes of the file as it is now; nil when it cannot be read, or is no file any more.
+    /// Returns the first bytes of the file as it is now; nil if it cannot be read, or is no longer a file.
     package func bytes(upTo count: Int) -> Data? { try? OpenedFile(reference.realPath.text).head(count) }
 
-    /// The file as it is now, or some bytes of it, opened without leaving `folder`.
+    /// Returns the file as it is now, or some bytes of it, opened without leaving `folder`.
     ///
-    /// Nil when it cannot be read, or is no file any more.
+    /// Nil if it cannot be read, or is no longer a file.
     package func data(in folder: URL, _ range: Range<Int>? = nil) -> Data? {
         guard let opened = try? OpenedFolder(folder.path), let file = try? opened.file(reference) else { return nil }
         return try? file.part(range ?? 0..<file.size)
     }
 
-    /// The last day on which the entry is used, as `YYYY-MM-DD`.
+    /// The last day on which the entry is used, as `YYYY-MM-DD`; nil if there is none.
     package var lastDay: String? { entry.until?.value.description }
 
-    /// Whether the last day has passed, in UTC, so that the entry is ignored.
+    /// Returns whether the last day has passed, in UTC, so that the entry is ignored.
     package func isExpired(on date: Date) -> Bool { entry.until.map { $0.value < CalendarDay(date) } ?? false }
 
     /// `url → file`.

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// A manifest as it is written: entries with their places, before any file has been looked at.
+/// A manifest as it is written: entries and their positions, before any file is looked up.
 ///
-/// Reading goes on after a mistake, but for one in the JSON itself. Everything that is wrong with the text is kept as
-/// ``ManifestIssue``s, which a cache that is made of it throws together with what is wrong with the files. Warnings and
-/// guesses at what was meant are for those who edit it: the designers' tool prints them, and the product
-/// `LocalSubstitutionDevelopment` has them as values:
+/// Reading continues after an error, unless the error is in the JSON itself. Every problem in the text is kept as a
+/// ``ManifestIssue``. A cache that is created from the manifest throws the errors among them, together with those of
+/// the files. Warnings and suggestions are for designers and developers who edit the manifest. The designers' tool
+/// prints them, and the product `LocalSubstitutionDevelopment` returns them as values:
 ///
 /// ```swift
 /// try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json")).issues(in: folder)
@@ -14,20 +14,20 @@ public struct SubstitutionManifest: Sendable {
     package let source: SourceText
     package let entries: [ManifestEntry]
     package let findings: [Finding]
-    /// The manifest's own file, when it came from one: a folder entry does not ship it.
+    /// The manifest's own file, if it was read from one; no folder entry includes it.
     package let url: URL?
     package let text: Data
     let advice: (any ManifestAdvice)?
 
     /// Reads a manifest file.
     ///
-    /// - Parameter url: A file URL. Its path stands in the messages as given.
+    /// - Parameter url: A file URL. Messages show its path as given.
     /// - Throws: ``ManifestError`` when the file cannot be read.
     public init(contentsOf url: URL) throws(ManifestError) {
         self.init(try Self.text(of: url, name: url.path), name: url.path, url: url)
     }
 
-    /// The bytes of a manifest file.
+    /// Returns the bytes of a manifest file.
     package static func text(of url: URL, name: String) throws(ManifestError) -> Data {
         guard url.isFileURL else {
             throw ManifestError(
@@ -52,12 +52,12 @@ public struct SubstitutionManifest: Sendable {
     ///
     /// - Parameters:
     ///   - data: The text, in UTF-8.
-    ///   - name: What the messages call the file.
+    ///   - name: The name of the file in messages.
     public init(_ data: Data, name: String) {
         self.init(data, name: name, url: nil)
     }
 
-    /// Reads a manifest from memory that came from the file at `url`, if from any.
+    /// Reads a manifest from memory; `url` is the file that the data came from, if any.
     package init(_ data: Data, name: String, url: URL?, advice: (any ManifestAdvice)? = nil) {
         let source = SourceText(name: name, bytes: data)
         var reader = ManifestReader(advice: advice)
@@ -68,26 +68,26 @@ public struct SubstitutionManifest: Sendable {
         self.url = url
     }
 
-    /// What the manifest maps: one element for each URL and file, folders expanded.
+    /// Returns what the manifest maps, with one element for each URL and file, and folders expanded.
     ///
-    /// Looks at the files' names and kinds, not into them. Entries whose `until` has passed are checked and left out.
-    /// Cost: a few system calls a file.
+    /// Checks the names and kinds of the files, but does not read them. Entries whose `until` has passed are checked,
+    /// and then left out. Cost: a few system calls per file.
     ///
     /// - Parameters:
     ///   - folder: The folder that the files lie in.
     ///   - date: The moment that `until` is compared with.
-    /// - Returns: The substitutions, explicit entries in the order of the manifest, files of a folder by name.
-    /// - Throws: ``ManifestError`` with every error of the manifest and its files; also when `folder` is no file URL.
+    /// - Returns: The substitutions: explicit entries in the order of the manifest, files of a folder by name.
+    /// - Throws: ``ManifestError`` with every error of the manifest and its files, or if `folder` is not a file URL.
     package func substitutions(in folder: URL, on date: Date = Date()) throws(ManifestError) -> [Substitution] {
         try resolved(in: folder, on: date).substitutions
     }
 
-    /// The same manifest, read by a reader that has advice.
+    /// Returns the same manifest, read again with advice.
     package func read(with advice: any ManifestAdvice) -> SubstitutionManifest {
         SubstitutionManifest(text, name: source.name, url: url, advice: advice)
     }
 
-    /// The manifest together with the files that it names, or every error.
+    /// Returns the manifest together with the files that it names, or throws every error.
     func resolved(in folder: URL, on date: Date = Date()) throws(ManifestError) -> ResolvedManifest {
         var resolver = ManifestResolver(self, folder: folder)
         resolver.resolve()

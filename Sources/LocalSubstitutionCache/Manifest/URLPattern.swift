@@ -2,33 +2,34 @@ import Foundation
 
 /// A key of the manifest: one URL, or `//host/path` for the same URL in http and https.
 package struct URLPattern: Sendable {
-    /// One URL that the key stands for.
+    /// One URL that the key represents.
     package struct Target: Sendable {
-        /// The URL as the manifest spells it, with what cannot stand in a URL percent-encoded.
+        /// The URL as the manifest spells it, with characters that a URL cannot hold percent-encoded.
         package let spelling: String
         package let identity: URLIdentity
-        /// Whether the manifest names the scheme, or leaves it open with `//`.
+        /// True if the manifest names the scheme; false if it leaves the scheme open with `//`.
         let namesScheme: Bool
     }
 
-    /// The key as written, with what cannot stand in a URL percent-encoded.
+    /// The key as written, with characters that a URL cannot hold percent-encoded.
     package let spelling: String
-    /// One or two.
+    /// The URLs that the key represents: one, or two if the scheme is open.
     package let targets: [Target]
 
     package init(_ key: String) throws(URLProblem) {
         try Self.checkText(key)
         let namesScheme = !key.hasPrefix("//")
-        // RFC 3986 §3.2.2 allows it in a name, but no host has it.
+        // RFC 3986 §3.2.2 allows a "*" in a host's name, but no host has one.
         let host = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?:".utf8.contains($0) }
         if host.contains(UInt8(ascii: "*")) { throw .host(String(Substring(host))) }
-        // What is kept is syntax, or encoded already; brackets stand in hosts only, where they are syntax too.
+        // The bytes to keep are syntax, or are encoded already. Brackets are syntax in the host only, which stays
+        // unchanged.
         let authority = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
         let path = authority.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? key.endIndex
         let isKept = { (byte: UInt8) in
             byte.isPathCharacter || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "%")
         }
-        // The same text, and no copy of it, when nothing is to be encoded.
+        // If nothing has to be encoded, use the text itself instead of a copy.
         let isSpelled = key.utf8[path...].allSatisfy(isKept)
         let spelling = isSpelled ? key : key[..<path] + Self.encoded(String(key[path...]), keeping: isKept)
         self.spelling = spelling
@@ -37,20 +38,20 @@ package struct URLPattern: Sendable {
             let identity = try URLIdentity(url)
             return Target(spelling: isSpelled ? url : prefix + spelling, identity: identity, namesScheme: namesScheme)
         }
-        // A query that only browsers send names nothing.
+        // Requests may hold a query that only browsers send, but a manifest's key may not.
         if let query = key.utf8.firstIndex(of: UInt8(ascii: "?")) {
             _ = try URLIdentity.normalised(String(key[query...]).composed.utf8)
         }
     }
 
-    /// Checks what only the spelling tells; a request's URL cannot hold these.
+    /// Checks for mistakes that only the key's spelling shows; the URL of a request cannot hold them.
     private static func checkText(_ key: String) throws(URLProblem) {
         if key.utf8.contains(UInt8(ascii: "#")) { throw .fragment }
         if key.utf8.first == UInt8(ascii: " ") || key.utf8.last == UInt8(ascii: " ") {
             throw .spaceAround(String(key.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()))
         }
         if key.isASCII { return }
-        // Letters and emoji are joined by these.
+        // These scalars join letters and emoji.
         let joiners: [Unicode.Scalar] = ["\u{200C}", "\u{200D}", "\u{FE0F}"]
         if let scalar = key.unicodeScalars.first(where: { $0.value > 0x7F && $0.isInvisible && !joiners.contains($0) })
         {
@@ -65,12 +66,12 @@ package struct URLPattern: Sendable {
 
     package var query: String? { targets.first?.identity.query }
 
-    /// Whether the URL ends in "/" as it is written: what lies in the folder is written behind it.
+    /// True if the URL as written ends in "/": the path of a file in the folder is appended to it.
     package var isFolder: Bool { spelling.utf8.last == UInt8(ascii: "/") }
 
-    /// The key for a URL that a client asked for.
+    /// Creates the key for a URL that a client requested.
     ///
-    /// Browsers send what a manifest may not write: it is percent-encoded. The fragment is dropped.
+    /// Characters that browsers send but a manifest may not hold are percent-encoded. The fragment is dropped.
     package init(requested url: String) throws(URLProblem) {
         let url = String(url.prefix { $0 != "#" })
         do throws(URLProblem) {
@@ -83,25 +84,25 @@ package struct URLPattern: Sendable {
     /// The same URL without its query.
     package var withoutQuery: URLPattern? { try? URLPattern(String(spelling.prefix { $0 != "?" })) }
 
-    /// The URL in full: https where the key leaves the scheme open.
+    /// The full URL, with https if the key leaves the scheme open.
     package var targetURL: String { targets.first?.spelling ?? spelling }
 
-    /// Host with port, and path, percent-encoded as they are in normal form.
+    /// The host with its port, and the path, both percent-encoded in normal form.
     package var address: (authority: String, path: String) {
         let parts = (targets.first?.identity.base ?? "").split(separator: "/", maxSplits: 2).map(String.init)
         return (parts.count > 1 ? parts[1] : "", String(targets.first?.identity.path ?? "/"))
     }
 
-    /// A form of the key that does not depend on its spelling, to find two keys that are the same.
+    /// A form of the key that does not depend on its spelling, by which duplicate keys are found.
     package var identityKey: String {
-        // The text of a single target, and no copy of it.
+        // For a single target, return its text itself instead of a copy.
         let texts = targets.map(\.identity.description)
         return texts.count == 1 ? texts[0] : texts.joined(separator: " ")
     }
 
-    /// The pattern of one file of a folder entry.
+    /// Returns the pattern of one file of a folder entry.
     ///
-    /// An empty path is the folder's own URL.
+    /// An empty path gives the folder's own URL.
     func appending(path: String) -> URLPattern {
         let path = Self.encoded(path, keeping: \.isPathCharacter)
         return URLPattern(
@@ -117,7 +118,7 @@ package struct URLPattern: Sendable {
         )
     }
 
-    /// `text` in NFC, with every byte percent-encoded that is not kept.
+    /// Returns `text` in NFC, in which every byte that is not kept is percent-encoded.
     private static func encoded(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
         if text.utf8.allSatisfy(isKept) { return text }
         var result: [UInt8] = []

@@ -5,29 +5,31 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The table that answers now, whose responses are built in the background.
+/// The current table, and the background pass that builds its responses.
 ///
-/// A request that comes first builds its own. A single pass goes through the rows, a few at a time. Between them it
-/// refers to no table, and weakly to this object: it goes on with the next table after a reload, and ends when the
-/// cache is released.
+/// A request for a row that the pass has not reached builds its own response. A single pass goes through the rows, a
+/// few at a time. Between two steps it holds no table, and refers to this object only weakly: after a reload it
+/// continues with the new table, and it ends when the cache is deallocated.
 final class CurrentTable: Sendable {
     /// The queue of all passes.
-    // A queue is safe to share, which older SDKs do not declare.
+    // DispatchQueue is thread-safe, but older SDKs do not declare it Sendable.
     struct Preparation: @unchecked Sendable {
         static let shared = Preparation()
         let queue = DispatchQueue(label: "LocalSubstitutionCache.preparation", qos: .background)
     }
 
-    /// The number of rows in a step, which takes a fraction of a millisecond.
+    /// The number of rows in a step; a step takes a fraction of a millisecond.
     private static let step = 16
-    /// The pause between two steps, which leaves the processors to the app where a queue's priority does not.
+    /// The pause between two steps.
+    ///
+    /// It leaves the processors to the app on systems where a queue's priority does not.
     private static var pause: DispatchTimeInterval { .milliseconds(2) }
 
     private struct State {
         let table: SubstitutionTable
         /// The rows that the pass has not reached.
         var rest: Range<Int>
-        /// Whether somebody takes note of the requests.
+        /// True if a ``RequestObserver`` is set.
         var isObserved: Bool
 
         init(_ table: SubstitutionTable, isObserved: Bool = false) {
@@ -45,28 +47,28 @@ final class CurrentTable: Sendable {
     var value: SubstitutionTable { state.value.table }
 
     func replace(with table: SubstitutionTable) {
-        // What is replaced is released outside the lock.
+        // The replaced table is released outside the lock.
         let previous = state.withLock { state in
             defer { state = State(table, isObserved: state.isObserved) }
             return state
         }
-        // A pass that has not reached its end goes on with this table.
+        // A pass that is still running continues with the new table.
         if previous.rest.isEmpty, table.count > 0 { prepare() }
     }
 
-    /// True once no response of the table is left to be built.
+    /// True once every response of the table is built.
     var isPrepared: Bool { state.value.rest.isEmpty }
 
-    /// Decides on a request.
+    /// Decides what answers a request.
     func verdict(on request: URLRequest) -> Verdict { judge(request).verdict }
 
-    /// Decides on a request, and tells whether that is to be noted.
+    /// Decides what answers a request, and returns whether an observer is set.
     func judge(_ request: URLRequest) -> (verdict: Verdict, isObserved: Bool) {
         let state = state.value
         return (state.table.verdict(on: request, isPrepared: state.rest.isEmpty), state.isObserved)
     }
 
-    /// Whether somebody takes note of the requests; kept here, so that an unobserved look-up costs no second lock.
+    /// True if a ``RequestObserver`` is set; kept here so that an unobserved lookup needs no second lock.
     var isObserved: Bool {
         get { state.value.isObserved }
         set { state.withLock { $0.isObserved = newValue } }
@@ -76,7 +78,7 @@ final class CurrentTable: Sendable {
         Preparation.shared.queue.async { [weak self] in self?.prepareStep() }
     }
 
-    /// Builds a few responses, and goes on after a pause while any are left.
+    /// Builds a few responses, and schedules the next step after a pause if any are left.
     private func prepareStep() {
         let before = state.value
         let rows = before.rest.prefix(Self.step)

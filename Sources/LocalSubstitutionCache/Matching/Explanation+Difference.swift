@@ -9,16 +9,18 @@ extension Explanation {
         case port
         /// The hosts differ in a few letters.
         case host
-        /// The last parts of the paths differ in a few letters, or in what tells a picture's resolution, as `@2x`.
+        /// The last segments of the paths differ in a few letters, or in the marker of an image's resolution, such as
+        /// `@2x`.
         case fileName
-        /// A character of the path is percent-encoded in one, and stands for itself in the other.
+        /// A character of the path is percent-encoded in one URL and literal in the other.
         case percentEncoding
         /// Letters of the path differ in case.
         case letterCase
         /// One path ends in `/` and the other does not.
         case trailingSlash
-        /// The queries differ, but not if parameters of these names were ignored; empty when only ignoring
-        /// all of it would help.
+        /// The queries differ, but match once the parameters with these names are ignored.
+        ///
+        /// The list is empty if it only helps to ignore the whole query.
         case query(ignoring: [String])
     }
 }

@@ -5,24 +5,24 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Why a request would, or would not, be answered with a file, and what would change that.
+/// The reason why a request would, or would not, be answered with a file, and what would change that.
 ///
-/// Judges the request and the table, never a session: whether a session asks the cache at all is not known here.
+/// It judges the request and the manifest, never a session: it cannot know whether a session consults the cache at all.
 /// Printed, it is a sentence or two.
 public struct Explanation: Sendable, CustomStringConvertible {
-    /// Who answers the request.
+    /// The source of the answer to a request.
     public enum Answer: Hashable, Sendable {
-        /// The file, whether the cache is asked or `SubstitutionProtocol`.
+        /// The file, through the cache as well as through `SubstitutionProtocol`.
         case cacheAndProtocol
         /// The file, but only through `SubstitutionProtocol`.
         case protocolOnly(because: Bypass)
-        /// The network; through `SubstitutionProtocol` the file, when one of these conditions holds.
+        /// The network, unless one of these conditions holds; then the file, but only through `SubstitutionProtocol`.
         case networkUnless([Substitution.Condition])
         /// The network, as if the library were not there.
         case network(because: Reason)
     }
 
-    /// Why a cache may not answer.
+    /// The reason why a cache must not answer.
     public enum Bypass: Hashable, Sendable {
         /// The request's cache policy asks for a load from the origin.
         case cachePolicy
@@ -30,15 +30,15 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case authorization
     }
 
-    /// Why nothing is substituted.
+    /// The reason why nothing is substituted.
     public enum Reason: Hashable, Sendable {
         /// The request has no URL, or one that RFC 3986 does not allow.
         case noURL
-        /// The entry that names the URL is ignored since its `until` has passed.
+        /// The entry that names the URL is ignored, because its `until` has passed.
         case expired
-        /// Only http and https are substituted; this is the request's scheme.
+        /// The request's scheme, which is neither http nor https.
         case scheme(String)
-        /// Only GET and HEAD are substituted; this is the request's method.
+        /// The request's method, which is neither GET nor HEAD.
         case method(String)
         /// The URL holds a user name.
         case userInfo
@@ -48,30 +48,32 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case noEntry
     }
 
-    /// An entry that almost names the URL of a request.
+    /// An entry whose URL nearly matches that of a request.
     public struct Neighbour: Sendable {
-        /// What the entry substitutes.
+        /// The entry's URL and file.
         public let substitution: Substitution
-        /// In what the request's URL differs.
+        /// The ways in which the request's URL differs from that of the entry.
         public let differences: [Difference]
     }
 
-    /// The request's URL, as text; empty when it has none.
+    /// The request's URL as text; empty if it has none.
     public let url: String
-    /// Who answers.
+    /// The source of the answer.
     public let answer: Answer
-    /// The entry that names the URL, also where something else keeps it from answering; nil when none does.
+    /// The entry that names the URL, even if something else keeps it from answering; nil if no entry does.
     public let substitution: Substitution?
-    /// The nearest entry when none names the URL.
+    /// The entry with the nearest URL, if no entry names the URL itself; nil if none is near.
     public let nearest: Neighbour?
-    /// A file of the folder that an entry maps to where the URL would lie, and the file that this folder lacks.
+    /// A file of the mapped folder that would contain the URL, and the path that this folder lacks.
+    ///
+    /// Nil if there is no such folder.
     let folder: (file: Substitution, missing: String)?
-    /// What the messages call the manifest.
+    /// The name of the manifest in messages.
     let manifestName: String
-    /// What is wrong with the URL, as a sentence without its full stop.
+    /// The problem with the URL, as a sentence without its full stop; nil if there is none.
     let problem: String?
 
-    /// The answer in words, with the entry's place and, where nothing is substituted, what would change that.
+    /// The answer in words, with the line of the entry and, if nothing is substituted, what would change that.
     public var description: String {
         let subject = url.isEmpty ? "A request without a URL" : visible(url)
         switch answer {
@@ -139,7 +141,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             + differences.joined(separator: " and in ") + ". " + advice(neighbour)
     }
 
-    /// The line of the manifest that would answer.
+    /// Returns a sentence with the manifest entry that would answer the URL.
     private func advice(_ neighbour: Neighbour) -> String {
         let entry = neighbour.substitution
         let file = quoted(entry.file)
@@ -151,7 +153,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             if neighbour.differences.count == 1 { return "Its entry would answer with \(query)." }
         }
         let key = String(url.prefix { $0 != "#" })
-        // What hides something is no key.
+        // A message hides user information, so it cannot show this URL as a key.
         if UserInformation.isIn(key) { return "If the app really loads this URL, add it with \(file)." }
         return "If the app really loads this URL, add \(quoted(key, limit: .max)): \(file)."
     }
@@ -181,7 +183,7 @@ extension Explanation {
         )
     }
 
-    /// Why no entry names a URL, and what almost does.
+    /// The reason why no entry names a URL, and the entry that almost does.
     private struct Unnamed {
         var expired: Substitution?
         var nearest: Neighbour?
@@ -199,7 +201,7 @@ extension Explanation {
                 expired = table.expiredSubstitution(for: identity)
                 if expired != nil { return .expired }
                 nearest = table.nearest(to: identity)
-                // Where only the query differs, the folder has the file.
+                // If only the query differs, the folder does hold the file.
                 let isThere = if case .query? = nearest?.differences.first { true } else { false }
                 if !isThere { folder = table.folder(above: identity) }
                 return .noEntry

@@ -1,8 +1,8 @@
-/// Tells most URLs whose host a manifest does not name, without allocating anything.
+/// A filter that rejects most URLs whose host the manifest does not name, without allocating memory.
 ///
-/// Keeps a bit for each host; that two hosts share one costs a look-up, never a wrong answer.
+/// A Bloom filter with one hash: a false positive costs a lookup; false negatives cannot happen.
 struct HostFilter: Sendable {
-    /// A power of two of words, with room for many times as many bits as there are hosts.
+    /// The bits of the filter, in a power of two of words: at least 64 times as many bits as hosts.
     private var words: [UInt64]
 
     init(_ identities: [URLIdentity]) {
@@ -16,12 +16,14 @@ struct HostFilter: Sendable {
         for hash in hashes { words[word(of: hash)] |= 1 << (hash >> 58) }
     }
 
-    /// The low bits of a hash choose a word, the high ones a bit in it.
+    /// Returns the index of the word for a hash.
+    ///
+    /// The low bits of the hash select the word, the high ones a bit in it.
     private func word(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash & UInt64(words.count - 1)) }
 
     private enum Host {
         case hash(UInt64)
-        /// Something that must be parsed to be judged.
+        /// A host that only a full parse of the URL can judge.
         case unclear
     }
 
@@ -32,9 +34,9 @@ struct HostFilter: Sendable {
         }
     }
 
-    /// The hash of the host in lower case, up to the port or path.
+    /// Returns the hash of the host in lower case, without the port.
     private static func host(of url: String) -> Host {
-        // A string's own iterator takes five times as long for each byte.
+        // The string's own iterator takes five times as long per byte.
         var url = url
         return url.withUTF8(host(of:))
     }

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// Where a table comes from: a manifest file with the files beside it, or a manifest's text with a folder.
+/// The source of a table: a manifest file and the files beside it, or a manifest's text and a folder.
 package struct ManifestSource: Sendable {
-    /// Nil for a manifest's text.
+    /// The manifest file; nil if the source is a manifest's text.
     package let file: URL?
     private let text: Data
     /// The folder of the files.
@@ -17,13 +17,13 @@ package struct ManifestSource: Sendable {
         (file, self.text, self.folder, self.reading) = (nil, text, folder, reading)
     }
 
-    /// Reads the manifest and its files as they are now.
+    /// Reads the manifest and its files in their current state.
     func load(with advice: (any ManifestAdvice)? = nil) throws(ManifestError) -> SubstitutionTable {
         let text = try file.map { url throws(ManifestError) in try SubstitutionManifest.text(of: url, name: name) }
         let manifest = SubstitutionManifest(text ?? self.text, name: name, url: file, advice: advice)
         return try SubstitutionTable(manifest, folder: folder, reading: reading)
     }
 
-    /// What messages call the manifest.
+    /// The name of the manifest in messages.
     package var name: String { file?.path ?? "manifest.json" }
 }

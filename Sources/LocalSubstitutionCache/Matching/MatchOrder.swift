@@ -1,32 +1,36 @@
-/// Every URL that a list of substitutions stands for, in the order in which they answer.
+/// All URLs of a list of substitutions, in order of precedence.
 ///
-/// Explicit entries before folders, longer folder URLs first, a named scheme before `//`, an exact query before a list
-/// before any. The order in the manifest does not matter.
+/// Explicit entries come before folders, longer folder URLs before shorter ones, a named scheme before `//`. An exact
+/// query comes before a list of ignored parameters, and that before any query. The order in the manifest does not
+/// matter.
 package struct MatchOrder: Sendable {
     /// One URL of one substitution.
     package struct Candidate: Sendable {
-        /// Index of the substitution.
+        /// The index of the substitution.
         package let substitution: Int
         package let target: URLPattern.Target
         package let rule: QueryRule
     }
 
-    /// In the order in which they answer.
+    /// The candidates, in order of precedence.
     package let candidates: [Candidate]
-    /// Identity → the first candidate whose query must be exactly that.
+    /// The first candidate with an exact query rule, keyed by identity.
     private let exact: [URLIdentity: Int]
-    /// The first candidate of each rule that ignores parameters, by what the rule leaves of its query.
+    /// The first candidate of each rule that ignores parameters, keyed by URL, rule and the rest of the query.
     private let lenient: [Remainder: Int]
-    /// URL without query → the rules that entries for it have, other than an exact query.
+    /// The rules other than an exact query, keyed by the URL without its query.
     private let rules: [String: [NumberedRule]]
 
-    /// Files of folders whose names hold what pages percent-encode → their candidates, in the order in which they
-    /// answer: one for each key that stands for the folder's URL.
+    /// The candidates for files whose path below the folder holds characters that pages percent-encode.
+    ///
+    /// Each file has one candidate for each key with the folder's URL, in order of precedence.
     private let decoded: [FolderFile: [Int]]
-    /// ``URLIdentity/decodedBase`` of these files → the lengths of their folders' URLs in segments, the longest first.
+    /// The depths of the folders with these files, deepest first, keyed by ``URLIdentity/decodedBase``.
+    ///
+    /// The depth of a folder is the number of slashes in its URL.
     private let folderDepths: [String: [Int]]
 
-    /// A file of a folder, by the folder's URL, which stays exact, and the decoded path below it.
+    /// The key of a file in a folder: the folder's URL, which stays exact, and the decoded path below it.
     private struct FolderFile: Hashable {
         private let url: String
         /// The length of the folder's URL in bytes.
@@ -40,8 +44,7 @@ package struct MatchOrder: Sendable {
             self.folder = folder
         }
 
-        /// The file that a request for `base` means in a folder whose URL has so many segments; nil when the request's
-        /// has fewer.
+        /// Creates the key for a request for `base`, if the folder's URL has `depth` slashes; nil if `base` has fewer.
         init?(_ base: String, depth: Int) {
             let slashes = base.utf8.indices.lazy.filter { base.utf8[$0] == UInt8(ascii: "/") }
             guard let slash = slashes.dropFirst(depth - 1).first else { return nil }
@@ -49,7 +52,7 @@ package struct MatchOrder: Sendable {
         }
     }
 
-    /// A rule and its number; each request hashes the number instead of what may be a long list.
+    /// A rule and its number; requests hash the number, because the rule may be a long list.
     private struct NumberedRule {
         let rule: QueryRule
         let number: Int
@@ -67,7 +70,7 @@ package struct MatchOrder: Sendable {
         }
     }
 
-    /// Cost: sorts the candidates once.
+    /// Expands the substitutions to candidates, and sorts these once.
     package init(_ substitutions: [Substitution]) {
         var keyed: [(rank: (Int, Int, Int), candidate: Candidate)] = []
         keyed.reserveCapacity(substitutions.count)
@@ -81,7 +84,7 @@ package struct MatchOrder: Sendable {
         }
         keyed.sort { first, second in
             if first.rank != second.rank { return first.rank < second.rank }
-            // Two that differ in nothing else: by URL and then by key, so that the order in the file does not matter.
+            // For equal ranks, sort by URL and then by key, so that the order in the file does not matter.
             let urls = (first.candidate.target.identity.description, second.candidate.target.identity.description)
             if urls.0 != urls.1 { return urls.0 < urls.1 }
             let patterns = [first, second].map { substitutions[$0.candidate.substitution].pattern }
@@ -95,7 +98,7 @@ package struct MatchOrder: Sendable {
         var decoded: [FolderFile: [Int]] = [:]
         var folderDepths: [String: [Int]] = [:]
         var numbers: [QueryRule: Int] = [:]
-        // All files of a folder have the same rule, and a long list takes long to hash.
+        // All files of a folder share one rule, and hashing a long list is slow, so remember the last rule.
         var last: NumberedRule?
         for (index, candidate) in candidates.enumerated() {
             let identity = candidate.target.identity
@@ -105,7 +108,7 @@ package struct MatchOrder: Sendable {
                     decoded[FolderFile(identity.base, folder: folder), default: []].append(index)
                     let depth = identity.base.utf8.prefix(folder).count { $0 == UInt8(ascii: "/") }
                     let depths = folderDepths[identity.decodedBase, default: []]
-                    // There are few: folders lie in each other no deeper than files on disk.
+                    // There are few depths, because mapped folders nest no deeper than folders on disk.
                     if !depths.contains(depth) {
                         folderDepths[identity.decodedBase] = (depths + [depth]).sorted(by: >)
                     }
@@ -125,7 +128,7 @@ package struct MatchOrder: Sendable {
             last = rule
             let remainder = Remainder(identity, rule)
             if lenient[remainder] == nil { lenient[remainder] = index }
-            // There are few for one URL: a manifest with more is refused.
+            // One URL has few rules: a manifest with more is refused.
             if rules[identity.base]?.contains(where: { $0.number == rule.number }) != true {
                 rules[identity.base, default: []].append(rule)
             }
@@ -134,11 +137,11 @@ package struct MatchOrder: Sendable {
         (self.decoded, self.folderDepths) = (decoded, folderDepths)
     }
 
-    /// The index of the candidate that answers, or nil.
+    /// Returns the index of the candidate that answers, or nil.
     ///
-    /// Cost: one look-up, and where entries ignore parameters another and one for each different rule of the same URL.
-    /// A URL that none of them finds, and that holds a `%`, is decoded and looked up once more where folders hold names
-    /// with characters that pages percent-encode: once for each length that the URLs of such folders have.
+    /// Cost: one lookup. If any entry ignores parameters, there is a second one, and one more for each distinct rule of
+    /// the same URL. If none of these finds the URL, it holds a `%`, and some folders hold names with characters that
+    /// pages percent-encode, the URL is decoded and looked up once for each depth of such folders.
     package func first(matching identity: URLIdentity) -> Int? {
         if let index = firstSpelled(as: identity) { return index }
         guard !decoded.isEmpty, identity.base.utf8.contains(UInt8(ascii: "%")) else { return nil }
@@ -159,10 +162,10 @@ package struct MatchOrder: Sendable {
         return (leniently + [exactly].compactMap(\.self)).min()
     }
 
-    /// The substitutions that never answer, each with one that answers before it.
+    /// Returns the substitutions that never answer, each with one that answers before it.
     ///
-    /// - Parameter counts: Whether a substitution, by its index, may take the place of others.
-    /// - Returns: Index → index.
+    /// - Parameter counts: Returns true if the substitution with this index may shadow others.
+    /// - Returns: The index of one that answers earlier, keyed by the index of the shadowed substitution.
     package func shadowed(by counts: (Int) -> Bool) -> [Int: Int] {
         var shadowed: [Int: Int] = [:]
         var used: Set<Int> = []

@@ -1,16 +1,16 @@
-/// Finds the entry whose URL is nearest to one that no entry answers.
+/// An index that finds the entry whose URL is nearest to one that no entry answers.
 ///
-/// URLs are brought under one name for all that people mix up (scheme, `www.`, port, case, percent-encoding, a slash at
-/// the end, query), so one look-up finds every such candidate. Slips in the file name are looked for among the files of
-/// the same folder, and slips in the host among the URLs with the same path.
+/// URLs that differ only in what is often confused (scheme, `www.`, port, case, percent-encoding, a trailing slash,
+/// query) share one key, so one lookup finds all such candidates. Typos in the file name are searched for among the
+/// files of the same folder, and typos in the host among the URLs with the same path.
 struct NearestIndex: Sendable {
     private let order: MatchOrder
     private var candidates: [String: [Known]] = [:]
-    /// By host and path up to the last part, and by path alone.
+    /// The candidates keyed by host and path up to the last segment; `byPath` has them by path alone.
     private var byFolder: [String: [Known]] = [:]
     private var byPath: [String: [Known]] = [:]
 
-    /// A mapped folder's URL → the first candidate for a file of it.
+    /// The first candidate for a file of each mapped folder, keyed by the folder's URL.
     private var folders: [String: Int] = [:]
 
     private struct Known {
@@ -18,10 +18,10 @@ struct NearestIndex: Sendable {
         let parts: Parts
     }
 
-    /// Of many candidates under one name, so many are enough to name one; nobody waits for more.
+    /// The maximum number of candidates for one key; so many are enough to suggest one without delay.
     private static let (limit, folderLimit) = (100, 1000)
 
-    /// Cost: one pass over all candidates.
+    /// Indexes all candidates in one pass.
     init(_ order: MatchOrder, _ substitutions: [Substitution]) {
         self.order = order
         for (index, candidate) in order.candidates.enumerated() {
@@ -42,7 +42,7 @@ struct NearestIndex: Sendable {
         if list.count < limit { list.append(known) }
     }
 
-    /// The candidate that differs in the fewest ways, and these.
+    /// Returns the candidate that differs in the fewest ways, and its differences.
     func nearest(to identity: URLIdentity) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])?
     {
         let parts = Parts(identity)
@@ -51,7 +51,7 @@ struct NearestIndex: Sendable {
             ?? nearestHost(to: parts).flatMap { nearest(to: parts, among: [$0]) }
     }
 
-    /// A candidate for a file of the mapped folder in which `identity` would lie, and the path that the folder lacks.
+    /// Returns a candidate of the mapped folder that would contain `identity`, and the path that the folder lacks.
     func folder(above identity: URLIdentity) -> (candidate: MatchOrder.Candidate, missing: String)? {
         if folders.isEmpty { return nil }
         var folder = Substring(identity.base)
@@ -81,7 +81,7 @@ struct NearestIndex: Sendable {
         return (candidate, differences + [.query(ignoring: names)])
     }
 
-    /// The candidate in the same folder whose file has nearly the same name.
+    /// Returns the candidate in the same folder whose file name is nearly the same.
     private func nearestFile(to parts: Parts) -> Known? {
         let known = byFolder[parts.foldedFolder, default: []]
         let plain = Self.withoutResolution(parts.foldedName)
@@ -98,7 +98,7 @@ struct NearestIndex: Sendable {
         return known.first { $0.parts.host == host }
     }
 
-    /// A name without what tells the resolution of a picture: `logo@2x.png` is `logo.png`.
+    /// Returns a name without the marker of an image's resolution: `logo.png` for `logo@2x.png`.
     private static func withoutResolution(_ name: String) -> String {
         guard let at = name.lastIndex(of: "@"), name[at...].dropFirst().first?.isNumber == true,
             let end = name[at...].firstIndex(of: "x")
@@ -130,23 +130,24 @@ struct NearestIndex: Sendable {
 
         var folded: String { Self.withoutWWW(host).lowercased() + foldedPath }
 
-        /// Without what people mix up.
+        /// The path without what is often confused: decoded, in lower case and without a trailing slash.
         var foldedPath: String { Self.withoutSlash(Substring(Self.decoded(path))).lowercased() }
 
-        /// The host and the path up to its last part, which no "/" ends.
+        /// The folded host, and the folded path up to its last segment.
         var foldedFolder: String { String(folded.dropLast(foldedName.count)) }
 
-        /// The last part of the path.
+        /// The last segment of the folded path.
         var foldedName: String { foldedPath.split(separator: "/").last.map(String.init) ?? "" }
 
-        /// How the URLs differ, apart from their queries.
+        /// Returns the differences between the URLs, apart from their queries.
         func differences(from other: Parts) -> [Explanation.Difference] {
             var differences: [Explanation.Difference] = []
             if scheme != other.scheme { differences.append(.scheme) }
             if host != other.host {
                 differences.append(Self.withoutWWW(host) == Self.withoutWWW(other.host) ? .www : .host)
             }
-            // A default port goes with the scheme.
+            // `URLIdentity` drops a default port, so http and https URLs with their default ports differ only in the
+            // scheme.
             if port != other.port { differences.append(.port) }
             let paths = [Self.withoutSlash(path), Self.withoutSlash(other.path)]
             let decoded = paths.map(Self.decoded)
@@ -161,7 +162,7 @@ struct NearestIndex: Sendable {
             return differences
         }
 
-        /// With those characters decoded that pages encode though a path may hold them.
+        /// Returns a path with those characters decoded that pages percent-encode although a path may hold them.
         private static func decoded(_ path: Substring) -> String { URLIdentity.decoded(String(path)) }
 
         private static func withoutWWW(_ host: Substring) -> Substring {
@@ -172,20 +173,19 @@ struct NearestIndex: Sendable {
             path.hasSuffix("/") ? path.dropLast() : path
         }
 
-        /// The names of parameters to ignore so that two queries are the same: those that stand in only one of them,
-        /// and those that are ignored already.
+        /// Returns the names of the parameters to ignore so that two queries match; empty if that does not help.
         ///
-        /// Empty when that does not help.
+        /// These are the parameters in which the queries differ, and those that the rule ignores already.
         static func ignorable(in first: String?, _ second: String?, _ rule: QueryRule) -> [String] {
             func parameters(_ query: String?) -> Set<Substring> {
                 Set((rule.remainder(of: query) ?? "").split(separator: "&"))
             }
             let differing = parameters(first).symmetricDifference(parameters(second))
-            // A number without a name is a version, and the next one is another.
+            // A parameter that holds a digit and no "=" is a version; ignoring it would not help with the next version.
             guard differing.allSatisfy({ $0.contains("=") || !$0.contains(where: \.isNumber) }) else { return [] }
             var names = Set(differing.map { parameter in String(parameter.prefix { $0 != "=" }) })
             if case .ignoring(let known) = rule { names.formUnion(known.sorted.map(\.description)) }
-            // Nobody writes a longer list, or reads it.
+            // A longer list is no useful advice.
             guard names.count <= 20, !names.contains("") else { return [] }
             let ignored = ParameterNames(names.compactMap { try? ParameterNames.Name($0) })
             return QueryRule.ignoring(ignored).matches(first, key: second) ? names.sorted() : []

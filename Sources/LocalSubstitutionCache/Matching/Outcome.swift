@@ -5,17 +5,17 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What became of a request on the network, as far as a condition can ask.
+/// The outcome of a request on the network, in the terms of the manifest's conditions.
 enum Outcome: Hashable, Sendable {
     /// There was no connection, or it broke.
     case offline
     /// The server answered with this status.
     case status(Int)
 
-    /// No connection, if that is what the error means; nil for every other error.
+    /// Creates the outcome `offline` if the error means that there is no connection; nil for every other error.
     ///
-    /// A cancelled load, an untrusted certificate and an unreadable answer do not mean that there is no connection:
-    /// in these cases the server, or the app, has decided.
+    /// A cancelled load, an untrusted certificate and an unreadable response do not mean that there is no connection:
+    /// in these cases the server or the app has made a decision.
     init?(_ error: any Error) {
         guard let error = error as? URLError, Self.offlineCodes.contains(error.code) else { return nil }
         self = .offline
@@ -26,18 +26,18 @@ enum Outcome: Hashable, Sendable {
         .timedOut, .internationalRoamingOff, .callIsActive, .dataNotAllowed,
     ]
 
-    /// The status of an answer; nil for one without.
+    /// Creates the outcome for the status of a response; nil if it is not an HTTP response.
     init?(_ response: URLResponse?) {
         guard let response = response as? HTTPURLResponse else { return nil }
         self = .status(response.statusCode)
     }
 
-    /// What the server answered; nil when there was no connection.
+    /// The status that the server sent; nil if there was no connection.
     var status: Int? {
         if case .status(let status) = self { status } else { nil }
     }
 
-    /// Whether a condition holds after this.
+    /// Returns whether a condition holds after this outcome.
     func fulfils(_ condition: Substitution.Condition) -> Bool {
         switch (condition, self) {
         case (.offline, .offline): true

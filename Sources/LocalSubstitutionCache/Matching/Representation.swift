@@ -5,32 +5,32 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// The file that stands in for a URL, as responses tell of it (RFC 9110 §3.2).
+/// The representation (RFC 9110 §3.2) of a file that answers for a URL.
 package struct Representation {
     private let substitutions: [Substitution]
     private let index: Int
     private let contents: FileContents
 
-    /// Represents one of `substitutions`, without a copy of it.
+    /// Represents one of `substitutions`, without copying it.
     init(_ substitutions: [Substitution], _ index: Int, _ contents: FileContents) {
         (self.substitutions, self.index, self.contents) = (substitutions, index, contents)
     }
 
     package var substitution: Substitution { substitutions[index] }
 
-    /// The whole answer to a GET of `url`; nil when Foundation refuses to make a response.
+    /// Returns the whole response to a GET of `url`; nil if Foundation refuses to create a response.
     func whole(for url: URL) -> CachedURLResponse? {
         response(url, status: 200, fields: fields, data: contents.data)
     }
 
-    /// The head of the answer to a HEAD of `url`; `Range` is ignored there (RFC 9110 §14.2).
+    /// Returns the response to a HEAD of `url`; a HEAD ignores `Range` (RFC 9110 §14.2).
     func head(for url: URL) -> CachedURLResponse? {
         response(url, status: 200, fields: fields, data: Data())
     }
 
-    /// The part that a GET of `url` asks for, or nil when the whole is to be sent.
+    /// Returns the byte range that a GET of `url` asks for, or nil if the whole file is to be sent.
     ///
-    /// RFC 9110 §14.2 allows the whole everywhere; it is sent when `If-Range` does not match, and for every range that
+    /// RFC 9110 §14.2 always allows the whole file. It is sent if `If-Range` does not match, and for every range that
     /// cannot be satisfied.
     func part(for request: URLRequest, url: URL) -> CachedURLResponse? {
         guard case .part(let range) = range(of: request) else { return nil }
@@ -38,9 +38,9 @@ package struct Representation {
         return response(url, status: part.status, fields: part.fields, data: part.data)
     }
 
-    /// The answer to a GET or HEAD of somebody who joins no parts to what others sent before: exactly what it asks for.
+    /// Returns the response for a client that never appends it to another source's bytes: the exact range, or 416.
     ///
-    /// - Returns: 200, 206 or 416 (RFC 9110 §15.5.17), with the fields and bytes of each.
+    /// - Returns: A 200, 206 or 416 (RFC 9110 §15.5.17), with its header fields and bytes.
     package func exactly(for request: URLRequest) -> Answer {
         if request.fileMethod == .head { return Answer(status: 200, fields: fields, data: Data()) }
         switch range(of: request) {
@@ -54,7 +54,7 @@ package struct Representation {
         }
     }
 
-    /// What is told, before it has a URL.
+    /// The status, header fields and body of a response that has no URL yet.
     package struct Answer {
         package var status: Int
         package var fields: [String: String]
@@ -83,10 +83,10 @@ package struct Representation {
         }
     }
 
-    /// The header fields of the whole answer.
+    /// The header fields of the whole response.
     private var fields: [String: String] {
         let substitution = substitution
-        // Room for these, for what the entry adds, and for what a part needs.
+        // Room for these fields, for those that the entry adds, and for those of a byte range.
         var fields = [String: String](minimumCapacity: 8 + substitution.entry.headers.count)
         fields["Access-Control-Allow-Origin"] = "*"
         fields["Content-Length"] = String(contents.data.count)
@@ -94,12 +94,13 @@ package struct Representation {
         // No Last-Modified: a client would send the date of the app's build to the real server.
         if substitution.entry.conditions.isEmpty {
             fields["Accept-Ranges"] = "bytes"
-            // Without it a response may be revalidated; a year is the longest that RFC 2616 §14.21 recommended.
+            // Without this field, a client may revalidate the response. A year is the longest that RFC 2616 §14.21
+            // recommended.
             fields["Cache-Control"] = "max-age=31536000"
             fields["Cache-Status"] = CacheStatus.hit(detail: substitution.file)
             fields["ETag"] = contents.entityTag
         } else {
-            // It stands in for one load: nobody is told to keep it, and it has no tag to resume by.
+            // The file answers for one load only: no cache may store it, and without an ETag no client can resume it.
             fields["Cache-Control"] = "no-store"
         }
         for (name, value) in substitution.entry.headers {

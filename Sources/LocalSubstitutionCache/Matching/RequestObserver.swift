@@ -6,25 +6,26 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// Takes note of the requests about which a cache, or ``SubstitutionProtocol`` on its behalf, is asked; for the time in
-/// which an app is made.
+/// An observer of the requests that a cache, or ``SubstitutionProtocol`` on its behalf, is asked to answer.
+///
+/// Only development builds use one.
 package protocol RequestObserver: AnyObject, Sendable {
-    /// Notes one step of a request.
+    /// Records one step of a request.
     ///
-    /// Called on any thread, and also inside URL loading's locks, so that it returns at once and calls nothing of URL
-    /// loading.
+    /// It is called on any thread, even while URL loading holds its locks. It must return at once, and must not call
+    /// URL loading.
     ///
     /// - Parameters:
-    ///   - step: What has happened.
-    ///   - request: The request, with its own URL also where a page asked for a mirror of it.
-    ///   - asker: The task, or what else stands for one load and no other; nil for a question without a load.
+    ///   - step: The step that has happened.
+    ///   - request: The request with its original URL, even if a page asked for a mirror of that URL.
+    ///   - asker: The task, or another object that represents exactly one load; nil for a request without a load.
     func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?)
 }
 
 /// A step of a request.
 // Responses are immutable, but Foundation on Linux does not declare CachedURLResponse Sendable.
 package enum RequestStep: @unchecked Sendable {
-    /// Nothing of the app answers, at least not yet.
+    /// The app has no answer, at least not yet.
     case asked
     /// A file or an archived copy answers.
     case answered(URLResponse, byteCount: Int)
@@ -32,25 +33,25 @@ package enum RequestStep: @unchecked Sendable {
     case offered(CachedURLResponse)
     /// URL loading uses a stored response.
     case used(CachedURLResponse)
-    /// The network has sent a head.
+    /// The network has sent a response head.
     case received(URLResponse)
     /// The network has redirected the request.
     case redirected(HTTPURLResponse, to: URLRequest)
     /// The network has sent a part of the body.
     case receivedPart(Data)
-    /// URL loading has the whole answer of the network, and hands it to a cache.
+    /// URL loading has the network's whole response, and passes it to a cache.
     case stored(CachedURLResponse)
-    /// Nothing more comes; only noted where the asker is no task.
+    /// The load has ended; reported only if the asker is not a task.
     case ended((any Error)?)
 }
 
-/// One load of the library's, whose steps are noted.
+/// A load by this library, whose steps an observer records.
 struct ObservedLoad: Sendable {
     private let observer: any RequestObserver
     private let request: URLRequest
     private let task: URLSessionTask
 
-    /// Nil when nobody takes note, or the request belongs to no task.
+    /// Creates the load; nil if there is no observer, or if the request belongs to no task.
     init?(_ request: URLRequest, of task: URLSessionTask?, _ observer: (any RequestObserver)?) {
         guard let observer, let task else { return nil }
         (self.request, self.task, self.observer) = (request, task, observer)
@@ -58,6 +59,6 @@ struct ObservedLoad: Sendable {
 
     func note(_ step: RequestStep) { observer.observe(step, of: request, by: task) }
 
-    /// Notes that a file or an archived copy answers.
+    /// Records that a file or an archived copy answers.
     func note(_ answer: CachedURLResponse) { note(.answered(answer.response, byteCount: answer.data.count)) }
 }

@@ -5,15 +5,15 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// All stages in their order.
+/// The stages of loading, in order.
 extension SubstitutionTable {
-    /// Resolves a manifest, reads its files, and prepares their responses.
+    /// Resolves a manifest, reads its files, and creates the table; the responses are built later.
     ///
     /// - Parameters:
     ///   - manifest: The manifest.
-    ///   - folder: The folder that its files lie in.
-    ///   - reading: How the files are brought into memory.
-    ///   - date: The moment that `until` is compared with.
+    ///   - folder: The folder of its files.
+    ///   - reading: How the files are loaded into memory.
+    ///   - date: The date to compare `until` with.
     /// - Throws: ``ManifestError`` with every error of the manifest and its files.
     package convenience init(
         _ manifest: SubstitutionManifest,
@@ -30,7 +30,7 @@ extension SubstitutionTable {
         Explanation(request, self, advice)
     }
 
-    /// The answer to a request that a file answers without asking the network; nil for every other request.
+    /// Returns the response to a request that a file answers without the network; nil for every other request.
     package func answer(to request: URLRequest) -> CachedURLResponse? {
         switch verdict(on: request) {
         case .answered(let match), .answeredByProtocol(let match, _): match.response(to: request)
@@ -38,17 +38,17 @@ extension SubstitutionTable {
         }
     }
 
-    /// Whether a file answers the request when what becomes of it on the network fulfils a condition.
+    /// Returns whether the request goes to the network first, and a file answers if a condition holds.
     package func mayAnswerAfterNetwork(_ request: URLRequest) -> Bool {
         if case .afterNetwork = verdict(on: request) { true } else { false }
     }
 
-    /// The answer to a request after the network was asked; nil when the network's answer stands.
+    /// Returns the response to a request after the network was queried; nil if the network's response is used.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - status: What the server answered; nil when there was no connection.
-    /// - Returns: The whole file.
+    ///   - status: The status that the server sent; nil if there was no connection.
+    /// - Returns: The whole file, or nil.
     package func answer(to request: URLRequest, afterStatus status: Int?) -> CachedURLResponse? {
         guard case .afterNetwork(let match) = verdict(on: request) else { return nil }
         return match.response(to: request, after: status.map(Outcome.status) ?? .offline)

@@ -5,31 +5,34 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Everything a manifest substitutes, ready to be delivered: URL identity → response. Immutable, but for the moment at
-/// which each response is built.
+/// All substitutions of a manifest, ready to be delivered: a map from URL identities to responses.
 ///
-/// A request can only pick a row of this table; it never becomes a path.
+/// It is immutable, except that each response is built later, once.
+///
+/// A request can only pick a row of this table; its URL never becomes a file path.
 // CachedURLResponse is immutable, but Foundation on Linux does not declare it Sendable.
 package final class SubstitutionTable: @unchecked Sendable {
-    /// One URL and what answers it.
+    /// A URL and the file that answers it.
     ///
-    /// A class, so that a look-up retains one reference and not every string of a substitution.
+    /// It is a class, so that a lookup retains one reference instead of every string of a substitution.
     final class Row {
         let representation: Representation
         /// The URL as Foundation spells it.
         private let spelling: String
-        /// The answer to a GET spelled as in the manifest, once it is built; where the network is asked first, it lacks
-        /// the field that tells what the network answered.
+        /// The response to a GET spelled as in the manifest; nil until it is built.
         ///
-        /// Written inside ``building``, and read outside it only when all responses of the table are built.
+        /// For a conditional entry it lacks the `Cache-Status` field, which depends on the network's response.
+        ///
+        /// It is written inside the lock ``building``. It is read outside the lock only once all responses of the table
+        /// are built.
         fileprivate private(set) var response: CachedURLResponse?
-        /// Held for a look at one reference, or its change.
+        /// A lock for all rows, held only while one reference is read or written.
         private static let building = NSLock()
         /// The file's path below the manifest's folder.
         let file: String
-        /// When the file answers instead of the network; empty when it always does.
+        /// The conditions under which the file answers instead of the network; empty if it always answers.
         let conditions: [Substitution.Condition]
-        /// Whether the network is asked first.
+        /// True if the request goes to the network first.
         let isConditional: Bool
 
         init(_ representation: Representation, _ spelling: String) {
@@ -41,10 +44,10 @@ package final class SubstitutionTable: @unchecked Sendable {
 
         var substitution: Substitution { representation.substitution }
 
-        /// Builds the response unless it is there.
+        /// Builds the response, unless it is already built.
         ///
-        /// - Returns: The same instance each time, from whichever thread; nil when Foundation builds none, which is not
-        ///   known to happen: URL and headers were checked before.
+        /// - Returns: The same instance on every call, on any thread; nil if Foundation cannot create the response.
+        ///   That is not known to happen, because URL and header fields were checked before.
         func prepare() -> CachedURLResponse? {
             if let response = Self.building.withLock({ response }) { return response }
             let built = URL(string: spelling).flatMap(representation.whole)
@@ -55,21 +58,21 @@ package final class SubstitutionTable: @unchecked Sendable {
         }
     }
 
-    /// A row and how the request picked it.
+    /// A row, and how the request matches it.
     struct Match {
         let row: Row
-        /// Whether the request is spelled as in the manifest.
+        /// True if the request's URL is spelled as in the manifest.
         let isExact: Bool
-        /// True when every response of the table is built, so that none is written any more.
+        /// True if every response of the table is built, so that no response is written any more.
         let isPrepared: Bool
-        /// Whether only the head is asked for.
+        /// True for a HEAD request.
         var isHead = false
-        /// Whether a part may be asked for.
+        /// True if the request has a `Range` field.
         var hasRange = false
 
         private var prepared: CachedURLResponse? { isPrepared ? row.response : row.prepare() }
 
-        /// The answer to the request that picked the row.
+        /// Returns the response to the request that matches the row.
         func response(to request: URLRequest) -> CachedURLResponse? {
             if isExact, !isHead, !hasRange { return prepared }
             guard let url = request.url else { return nil }
@@ -78,9 +81,9 @@ package final class SubstitutionTable: @unchecked Sendable {
             return isExact ? prepared : row.representation.whole(for: url)
         }
 
-        /// The answer to the request after the network was asked; nil when no condition holds.
+        /// Returns the response to the request after the network was queried; nil if no condition holds.
         ///
-        /// Always the whole: a range might be joined to what the network sent before.
+        /// It is always the whole file: the client might append a byte range to bytes that the network sent before.
         func response(to request: URLRequest, after outcome: Outcome) -> CachedURLResponse? {
             guard row.conditions.contains(where: outcome.fulfils), let url = request.url, let prepared,
                 let head = prepared.response as? HTTPURLResponse, var fields = head.allHeaderFields as? [String: String]
@@ -94,26 +97,26 @@ package final class SubstitutionTable: @unchecked Sendable {
 
     let substitutions: [Substitution]
     private let expired: [Substitution]
-    /// What messages call the manifest.
+    /// The name of the manifest in messages.
     let manifestName: String
     private let order: MatchOrder
-    /// Parallel to the candidates of `order`.
+    /// The rows, parallel to the candidates of `order`.
     private let rows: [Row]
-    /// Spelling → row, only where that row answers that spelling.
+    /// The rows keyed by spelling, but only rows that are the first to match their own spelling.
     private let spellings: [String: Row]
     private let hosts: HostFilter
     private let nearestLock = NSLock()
-    /// Made when the first explanation asks for it; an app may never do so.
+    /// The index, created by the first explanation that needs it; an app may never need it.
     private var nearestIndex: NearestIndex?
     private lazy var expiredOrder = MatchOrder(expired)
 
-    /// Makes a row of every substitution, whose response is built later.
+    /// Creates a row for every URL of the substitutions; its response is built later.
     ///
     /// - Parameters:
-    ///   - manifest: What is substituted.
-    ///   - contents: The bytes of each of its substitutions.
-    /// - Throws: ``ManifestError`` when Foundation makes no URL of a key, which is not known to happen: it was checked
-    ///   before.
+    ///   - manifest: The substitutions.
+    ///   - contents: The bytes of each substitution, in the same order.
+    /// - Throws: ``ManifestError`` if Foundation cannot parse the URL of a key. That is not known to happen, because
+    ///   the key was checked before.
     init(_ manifest: ResolvedManifest, _ contents: [FileContents]) throws(ManifestError) {
         substitutions = manifest.substitutions
         expired = manifest.expired
@@ -144,10 +147,10 @@ package final class SubstitutionTable: @unchecked Sendable {
         hosts = HostFilter(order.candidates.map(\.target.identity))
     }
 
-    /// The URL as Foundation spells it: the text that the target has already, where these are the same.
+    /// Returns the URL as Foundation spells it: the target's own string, not a copy, if both are the same.
     private static func spelling(of target: URLPattern.Target) -> String? {
         let identity = target.identity
-        // Foundation leaves a URL as it is that is in normal form.
+        // Foundation does not change a URL in normal form.
         if identity.query == nil, identity.base == target.spelling { return target.spelling }
         guard let spelling = URL(string: target.spelling)?.absoluteString else { return nil }
         return spelling == target.spelling ? target.spelling : spelling
@@ -156,15 +159,15 @@ package final class SubstitutionTable: @unchecked Sendable {
     /// The number of rows.
     var count: Int { rows.count }
 
-    /// Builds the responses of some rows.
+    /// Builds the responses of a range of rows.
     func prepare(_ range: Range<Int>) {
         for row in rows[range] { _ = row.prepare() }
     }
 
-    /// The row that stands in for `url`, or nil.
+    /// Returns the row that answers for `url`, or nil.
     ///
-    /// Cost: one look-up for a URL that is spelled as in the manifest. For others a second one in the names of hosts;
-    /// and when the manifest names the host, the URL is normalised and looked up once more.
+    /// Cost: one lookup for a URL that is spelled as in the manifest. For any other URL the host filter is consulted,
+    /// too. If it may contain the host, the URL is normalised and looked up once more.
     func match(_ url: URL, isPrepared: Bool = false) -> Match? {
         let spelling = url.absoluteString
         if let row = spellings[spelling] { return Match(row: row, isExact: true, isPrepared: isPrepared) }
@@ -174,7 +177,7 @@ package final class SubstitutionTable: @unchecked Sendable {
         return Match(row: rows[index], isExact: false, isPrepared: isPrepared)
     }
 
-    /// What would answer `identity` if its day had not passed.
+    /// Returns the substitution that would answer `identity` if its `until` had not passed.
     func expiredSubstitution(for identity: URLIdentity) -> Substitution? {
         nearestLock.lock()
         defer { nearestLock.unlock() }
@@ -182,7 +185,7 @@ package final class SubstitutionTable: @unchecked Sendable {
         return order.first(matching: identity).map { expired[order.candidates[$0].substitution] }
     }
 
-    /// The entry that almost names `identity`.
+    /// Returns the entry whose URL is nearest to `identity`, or nil.
     ///
     /// Cost: the first call indexes the table.
     func nearest(to identity: URLIdentity) -> Explanation.Neighbour? {
@@ -191,7 +194,7 @@ package final class SubstitutionTable: @unchecked Sendable {
         }
     }
 
-    /// A file of the mapped folder in which `identity` would lie, and the path that this folder lacks.
+    /// Returns a file of the mapped folder that would contain `identity`, and the path that the folder lacks.
     ///
     /// Cost: the first call indexes the table.
     func folder(above identity: URLIdentity) -> (file: Substitution, missing: String)? {

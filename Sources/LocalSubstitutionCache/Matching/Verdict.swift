@@ -6,33 +6,33 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// What becomes of a request: decided here for the cache, the protocol and every explanation.
+/// The decision about a request; the cache, the protocol and every explanation share it.
 ///
-/// Judges the request and the table, never a session.
+/// It depends on the request and the table, never on a session.
 enum Verdict {
-    /// The file answers, whether the cache is asked or `SubstitutionProtocol`.
+    /// The file answers, through the cache as well as through `SubstitutionProtocol`.
     case answered(SubstitutionTable.Match)
-    /// The file answers, but no cache may give it.
+    /// The file answers, but only through `SubstitutionProtocol`: no cache may return it.
     case answeredByProtocol(SubstitutionTable.Match, because: Explanation.Bypass)
-    /// `SubstitutionProtocol` asks the network, and the file answers when a condition of its entry holds.
+    /// `SubstitutionProtocol` queries the network first, and the file answers if a condition of its entry holds.
     case afterNetwork(SubstitutionTable.Match)
-    /// An entry names the URL, and the request is left to the network.
+    /// An entry names the URL, but the request is left to the network.
     case leftAlone(SubstitutionTable.Match, because: Refusal)
     /// No entry names the URL.
     case unnamed
 
-    /// Why a request is left alone whose URL an entry names.
+    /// The reason why a request is left to the network although an entry names its URL.
     enum Refusal {
-        /// Only GET and HEAD are answered.
+        /// The method is neither GET nor HEAD.
         case method
-        /// Its policy switches the library off.
+        /// The request's cache policy switches the library off.
         case optOut
     }
 
-    /// Whether a cache answers with the file.
+    /// True if a cache answers with the file.
     var isFile: Bool { if case .answered = self { true } else { false } }
 
-    /// Whether a file, without a condition, stands in for the URL of this GET or HEAD, whatever its policy is.
+    /// True if an unconditional entry has a file for the URL of this GET or HEAD, whatever the cache policy.
     var isSubstituted: Bool {
         switch self {
         case .answered, .answeredByProtocol: true
@@ -43,16 +43,16 @@ enum Verdict {
 }
 
 extension SubstitutionTable {
-    /// Decides on a request.
+    /// Decides what answers a request.
     ///
-    /// Cost: that of ``match(_:isPrepared:)``; for a request whose URL an entry names, one look at its header fields.
+    /// Cost: that of ``match(_:isPrepared:)`` and, if an entry names the URL, one pass over the header fields.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - isPrepared: True when the caller knows that every response of the table is built.
-    /// - Returns: The decision, with the row that it is about.
+    ///   - isPrepared: True if the caller knows that every response of the table is built.
+    /// - Returns: The decision, with the row that matches.
     func verdict(on request: URLRequest, isPrepared: Bool = false) -> Verdict {
-        // The question that most requests end at comes first.
+        // This check comes first, because most requests end here.
         guard let url = request.url, var match = match(url, isPrepared: isPrepared) else { return .unnamed }
         guard let method = request.fileMethod else { return .leftAlone(match, because: .method) }
         match.isHead = method == .head
@@ -68,9 +68,9 @@ extension SubstitutionTable {
 }
 
 extension URLRequest {
-    /// Whether a part may be asked for, and whether the request carries credentials of its own.
+    /// The presence of the `Range` and of the `Authorization` field.
     ///
-    /// One look at all names, which costs less than asking for each.
+    /// One pass over all names costs less than a lookup of each field.
     fileprivate var decisiveFields: (hasRange: Bool, isAuthorized: Bool) {
         guard let fields = allHTTPHeaderFields, !fields.isEmpty else { return (false, false) }
         return (
@@ -79,7 +79,9 @@ extension URLRequest {
         )
     }
 
-    /// Whether the request says who sends it: no answer to it is kept, unless the app allows that for its host.
+    /// True if the request identifies its user, by credentials or cookies.
+    ///
+    /// No response to it is kept, unless the app allows that for its host.
     package var isPersonal: Bool {
         ["Authorization", "Proxy-Authorization", "Cookie"].contains { value(forHTTPHeaderField: $0) != nil }
     }
@@ -89,9 +91,9 @@ extension URLRequest.CachePolicy {
     /// Switches the library off for a single request.
     static let optOut = Self.reloadIgnoringLocalAndRemoteCacheData
 
-    /// Whether a request with this policy may be answered by a cache without asking the origin.
+    /// True if a cache may answer a request with this policy without asking the origin server.
     ///
-    /// `reloadRevalidatingCacheData` may not: nothing here can be revalidated.
+    /// False for `reloadRevalidatingCacheData`, because nothing here can be revalidated.
     var allowsCache: Bool {
         self == .useProtocolCachePolicy || self == .returnCacheDataElseLoad || self == .returnCacheDataDontLoad
     }

@@ -5,10 +5,10 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// A response whose status was not accepted, with its body.
+/// An error for a response whose status was not accepted, with its body.
 ///
-/// URL loading takes every response for a success; the body of an error, such as the JSON message of a 422, is at hand
-/// here:
+/// URL loading treats every response as a success. This error has the body of the response, such as the JSON message of
+/// a 422:
 ///
 /// ```swift
 /// do {
@@ -18,7 +18,7 @@ public import FoundationNetworking
 /// }
 /// ```
 public struct HTTPStatusError: Error, CustomStringConvertible, LocalizedError {
-    /// The head of the response.
+    /// The response head.
     public let response: HTTPURLResponse
     /// The body of the response, as it was received; empty when there was none.
     public let body: Data
@@ -26,7 +26,7 @@ public struct HTTPStatusError: Error, CustomStringConvertible, LocalizedError {
     /// The status of the response.
     public var status: Int { response.statusCode }
 
-    /// A sentence with the status and the URL, without a user name or password in it.
+    /// A sentence with the status and the URL, without a user name or password.
     public var description: String {
         var components = response.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
         components?.user = nil
@@ -39,17 +39,17 @@ public struct HTTPStatusError: Error, CustomStringConvertible, LocalizedError {
 }
 
 extension URLSession {
-    /// Loads a request, and throws when the status of the response is not an accepted one.
+    /// Loads a request, and throws if the status of the response is not accepted.
     ///
-    /// Redirects are followed before; the status is that of the last response. On Linux the body of a 3xx that was not
+    /// Redirects are followed first; the status is that of the last response. On Linux the body of a 3xx that was not
     /// followed is empty, because URL loading drops it.
     ///
     /// - Parameters:
     ///   - request: The request to load.
-    ///   - accepted: Whether a status is accepted; without it those from 200 to 299 are.
+    ///   - accepted: Returns true if a status is accepted. By default, those from 200 to 299 are.
     /// - Returns: The body and the head of the response.
-    /// - Throws: ``HTTPStatusError`` for every other status; `URLError` when nothing was loaded, or something else than
-    ///   a response of HTTP.
+    /// - Throws: ``HTTPStatusError`` for every other status; `URLError` if the load fails or the response is not an
+    ///   HTTP response.
     public func validatedData(
         for request: URLRequest,
         accepting accepted: (Int) -> Bool = { (200..<300).contains($0) }

@@ -6,41 +6,42 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Decides about redirects: follow them, refuse them, or change where they lead.
+/// A policy for redirects: follow them, refuse them, or change their target.
 ///
-/// It is the delegate of a session, or of a task before it is resumed:
+/// Use it as the delegate of a session, or of a task before it is resumed:
 ///
 /// ```swift
 /// let session = URLSession(configuration: .default, delegate: RedirectPolicy.sameOrigin, delegateQueue: nil)
 /// ```
 ///
-/// Where a redirect leads is read from `Location` as RFC 9110 §10.2.2 and RFC 3986 §5 say, which Linux's own way of
-/// following does not do: there `page2` from `/a/b` becomes `/page2`, and `%2F` becomes `/`. `Authorization` and
-/// `Cookie` fields of the request are not sent to another origin (RFC 6454 §4: scheme, host and port), also when a
-/// closure leads there; those of the session's `httpAdditionalHeaders` are URL loading's to add. Methods change as URL
-/// loading changes them, and a chain without end ends with its usual error. (On Linux it sends no body again after a
-/// 307 or 308.)
+/// The policy reads the target from `Location` according to RFC 9110 §10.2.2 and RFC 3986 §5. Foundation on Linux does
+/// not do so by itself: there `page2` from `/a/b` becomes `/page2`, and `%2F` becomes `/`. `Authorization` and `Cookie`
+/// fields of the request are not sent to another origin (RFC 6454 §4: scheme, host and port), even if a closure leads
+/// there. URL loading adds those of the session's `httpAdditionalHeaders` itself. Methods change as usual in URL
+/// loading, and an endless chain fails with URL loading's usual error. (On Linux URL loading does not send the body
+/// again after a 307 or 308.)
 ///
-/// A refused redirect is the answer: the 3xx with its head. On Linux its body is empty except in a session with a
-/// data delegate. On Linux `data(for:delegate:)` never asks its delegate; give the policy to the session, or to the
+/// If a redirect is refused, the 3xx itself is the response. On Linux its body is empty, except in a session with a
+/// data delegate. On Linux `data(for:delegate:)` never calls its delegate, so set the policy on the session or the
 /// task.
 public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
     private let decide: @Sendable (_ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?
 
-    /// Follows every redirect.
+    /// A policy that follows every redirect.
     public static let follow = RedirectPolicy { request, _ in request }
 
-    /// Follows none: the 3xx is the answer.
+    /// A policy that follows no redirect: the 3xx is the response.
     public static let refuse = RedirectPolicy { _, _ in nil }
 
-    /// Follows redirects that stay on scheme, host and port; others are the answer.
+    /// A policy that only follows redirects to the same scheme, host and port; any other 3xx is the response.
     public static let sameOrigin = RedirectPolicy { request, response in
         isSameOrigin(request.url, response.url) ? request : nil
     }
 
-    /// Makes a custom policy.
+    /// Creates a custom policy.
     ///
-    /// - Parameter decide: Called for each redirect, on the queue of the session's delegate.
+    /// - Parameter decide: Returns the request to load next, or nil to refuse the redirect. It is called for each
+    ///   redirect, on the session's delegate queue.
     public init(
         _ decide: @escaping @Sendable (_ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?
     ) {
@@ -53,8 +54,8 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
     ///   - session: The session of the task.
     ///   - task: The task that was redirected.
     ///   - response: The 3xx.
-    ///   - request: What URL loading would load next.
-    ///   - completionHandler: Called with what is to be loaded next.
+    ///   - request: The request that URL loading would load next.
+    ///   - completionHandler: Called with the request to load next, or nil.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -73,12 +74,12 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
             completionHandler(nil)
             return
         }
-        // The decision may have led elsewhere. What it set itself stays.
+        // The closure may have changed the target. Credentials that it set itself stay.
         Self.removeCredentials(of: request, from: &decided, sentBy: source)
         completionHandler(decided)
     }
 
-    /// Removes what `next` has of the credentials of `request`, when it goes to another origin than `source`.
+    /// Removes the credentials of `request` from `next` if that goes to another origin than `source`.
     private static func removeCredentials(of request: URLRequest, from next: inout URLRequest, sentBy source: URL) {
         guard !isSameOrigin(source, next.url) else { return }
         for name in ["Authorization", "Cookie"]
@@ -87,15 +88,15 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
         }
     }
 
-    /// Where a redirect leads; nil without a `Location`, or with one that is no URL reference.
+    /// Returns the target of a redirect; nil without a `Location`, or if that is not a URL reference.
     package static func target(of response: HTTPURLResponse, from source: URL) -> URL? {
         guard let location = response.value(forHTTPHeaderField: "Location"), !location.isEmpty,
             let target = URL(string: location, relativeTo: source)?.absoluteURL
         else { return nil }
         var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
-        // RFC 9110 §10.2.2: without a fragment of its own the target inherits that of the source.
+        // RFC 9110 §10.2.2: a target without a fragment inherits the fragment of the source.
         if components?.fragment == nil { components?.percentEncodedFragment = source.fragment(percentEncoded: true) }
-        // A user name and password that one server writes would be sent to the other as credentials.
+        // URL loading would send a user name and password written by one server to the other server as credentials.
         if !isSameOrigin(source, target) {
             components?.user = nil
             components?.password = nil
@@ -103,7 +104,7 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
         return components?.url ?? target
     }
 
-    /// Whether two URLs have the same scheme, host and port; user names do not matter.
+    /// Returns whether two URLs have the same scheme, host and port; user names do not matter.
     private static func isSameOrigin(_ first: URL?, _ second: URL?) -> Bool {
         guard let first = Origin(first), let second = Origin(second) else { return false }
         return first == second

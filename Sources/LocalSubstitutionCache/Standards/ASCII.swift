@@ -1,7 +1,9 @@
-// The classes of characters that JSON (RFC 8259), URLs (RFC 3986 §2) and HTTP (RFC 9110 §5.6.2) are written with.
-// `Character` has such properties, but for all of Unicode: "٣" is a number there and not here.
+// The character classes in the grammars of JSON (RFC 8259), URLs (RFC 3986 §2) and HTTP (RFC 9110 §5.6.2).
+// `Character` has similar properties, but they cover all of Unicode: "٣" is a number there, and not here.
 extension String {
-    /// Whether the text is `other`, which is in lower case, but for the case of its letters.
+    /// Returns whether the text equals `other`, ignoring the case of ASCII letters.
+    ///
+    /// `other` must be in lower case.
     package func isASCIICaseInsensitiveEqual(to other: StaticString) -> Bool {
         utf8.count == other.utf8CodeUnitCount
             && other.withUTF8Buffer { other in zip(utf8, other).allSatisfy { $0.asciiLowercased == $1 } }
@@ -20,13 +22,13 @@ extension UInt8 {
 
     var isControl: Bool { self < 0x20 || self == 0x7F }
 
-    /// `unreserved` of RFC 3986 §2.3.
+    /// True for `unreserved` of RFC 3986 §2.3.
     package var isUnreserved: Bool {
         isASCIILetter || isASCIIDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
             || self == UInt8(ascii: "_") || self == UInt8(ascii: "~")
     }
 
-    /// `sub-delims` of RFC 3986 §2.2.
+    /// True for `sub-delims` of RFC 3986 §2.2.
     var isSubDelimiter: Bool {
         switch self {
         case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("),
@@ -38,23 +40,24 @@ extension UInt8 {
         }
     }
 
-    /// What a path may hold as it is (RFC 3986 §3.3) and means the same when it is encoded by a page: `sub-delims`, ":"
-    /// and "@".
+    /// True for `sub-delims`, ":" and "@", which a path may hold raw (RFC 3986 §3.3) but pages often percent-encode.
+    ///
+    /// A page that percent-encodes one of them means the same character.
     package var isOftenEncoded: Bool { isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@") }
 
-    /// `pchar` of RFC 3986 §3.3 without percent-encoding, and "/".
+    /// True for `pchar` of RFC 3986 §3.3 without percent-encoding, and for "/".
     var isPathCharacter: Bool {
         isUnreserved || isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@")
             || self == UInt8(ascii: "/")
     }
 
-    /// What the names of most hosts are made of: lower case, digits, "-" and ".".
+    /// True for the characters that most host names consist of: lower-case letters, digits, "-" and ".".
     package var isPlainHostCharacter: Bool {
         UInt8(ascii: "a")...UInt8(ascii: "z") ~= self || isASCIIDigit || self == UInt8(ascii: "-")
             || self == UInt8(ascii: ".")
     }
 
-    /// `tchar` of RFC 9110 §5.6.2.
+    /// True for `tchar` of RFC 9110 §5.6.2.
     package var isTokenCharacter: Bool {
         if isASCIILetter || isASCIIDigit { return true }
         return switch self {

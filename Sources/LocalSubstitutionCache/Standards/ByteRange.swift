@@ -1,15 +1,16 @@
-/// A `Range` header's single byte range (RFC 9110 §14.1.2 and §14.2).
+/// The single byte range of a `Range` header field (RFC 9110 §14.1.2 and §14.2).
 package enum ByteRange: Equatable {
-    /// Everything: for another unit, several ranges, what is not well formed, and the end of an empty representation.
+    /// The whole representation: for another unit, several ranges, a malformed value, or a suffix of an empty
+    /// representation.
     case whole
-    /// Offsets from 0, never empty.
+    /// A range of offsets from 0; never empty.
     case part(Range<Int>)
-    /// Well formed, and beyond the end.
+    /// A well-formed range that lies beyond the end, or a suffix of length 0.
     case unsatisfiable
 
-    /// The bytes of a representation that `header` asks for.
+    /// Determines the bytes of a representation that `header` requests.
     ///
-    /// Numbers may have any length.
+    /// Numbers may have any number of digits.
     ///
     /// - Parameters:
     ///   - header: The value of `Range`.
@@ -45,7 +46,7 @@ package enum ByteRange: Equatable {
             }
     }
 
-    /// The value of `1*DIGIT`, or `Int.max` when it is larger; nil for anything else.
+    /// Returns the value of `1*DIGIT`, or `Int.max` if it is larger; nil for anything else.
     private static func number(_ digits: Substring.UTF8View) -> Int? {
         guard !digits.isEmpty, digits.allSatisfy(\.isASCIIDigit) else { return nil }
         return Int(Substring(digits)) ?? .max

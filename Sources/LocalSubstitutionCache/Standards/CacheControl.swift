@@ -1,6 +1,6 @@
 /// The directives of a `Cache-Control` field (RFC 9111 §5.2), for which Foundation has no parser.
 package enum CacheControl {
-    /// The names of the directives, in lower case; nil when the field is not a list of directives (RFC 9110 §5.6.1).
+    /// Returns the lower-case names of the directives; nil if the field is not a list of them (RFC 9110 §5.6.1).
     package static func directives(_ field: String) -> [String]? {
         var rest = Array(field.utf8)[...]
         var names: [String] = []
@@ -16,7 +16,7 @@ package enum CacheControl {
         }
     }
 
-    /// Skips `=` and what follows it, a token or a quoted string; false when that is neither.
+    /// Skips an argument, which is `=` and a token or a quoted string, if there is one; false if it is malformed.
     private static func skipArgument(_ rest: inout ArraySlice<UInt8>) -> Bool {
         guard rest.first == UInt8(ascii: "=") else { return true }
         rest = rest.dropFirst()
@@ -35,6 +35,6 @@ package enum CacheControl {
 }
 
 extension UInt8 {
-    /// A space or a tab, `OWS` of RFC 9110 §5.6.3.
+    /// True for a space or a tab, `OWS` of RFC 9110 §5.6.3.
     fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }

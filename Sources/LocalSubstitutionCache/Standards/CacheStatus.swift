@@ -1,26 +1,30 @@
 import Foundation
 
-/// The header field that tells an inspector where bytes came from (RFC 9211).
+/// The `Cache-Status` header field (RFC 9211), which shows in an inspector where bytes came from.
 enum CacheStatus {
     private static let cache = "LocalSubstitutionCache"
 
-    /// The bundle answered; `detail` (§2.8) is the file.
+    /// Returns the value for a response from the bundle; `detail` (§2.8) is the file.
     static func hit(detail: String) -> String {
         "\(cache); hit; detail=\(string(detail))"
     }
 
-    /// The network was asked first, because the library is configured to be bypassed (§2.2); `detail` answered instead.
+    /// Returns the value for a response from `detail` after the request went to the network first.
+    ///
+    /// The library is configured to let such a request bypass it at first, which is `fwd=bypass` (§2.2).
     ///
     /// - Parameters:
-    ///   - status: What the network answered; nil when there was no connection, for which §2.3 has no word.
-    ///   - detail: What answered.
+    ///   - status: The status of the network's response; nil if there was no connection, for which §2.3 has no word.
+    ///   - detail: The source that answered instead.
     /// - Returns: The field's value.
     static func forwarded(status: Int?, detail: String) -> String {
         if let status { return "\(cache); fwd=bypass; fwd-status=\(status); detail=\(string(detail))" }
         return "\(cache); fwd=bypass; detail=\(string(detail + " (offline)"))"
     }
 
-    /// An sf-string (RFC 8941 §3.3.3) holds printable ASCII; the rest is percent-encoded.
+    /// Returns the text as an sf-string (RFC 8941 §3.3.3).
+    ///
+    /// An sf-string holds printable ASCII only, so everything else is percent-encoded.
     private static func string(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy {
             (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")

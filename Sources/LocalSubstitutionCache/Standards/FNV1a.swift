@@ -1,8 +1,9 @@
 package import Foundation
 
-/// FNV-1a with 64 bits (RFC 9923): filters hosts, tells damage and names files; not made against forgery.
+/// The 64-bit FNV-1a hash (RFC 9923), which filters hosts, detects damage and names files.
 ///
-/// Foundation has none on every platform, and `Hasher` differs from one process to the next.
+/// It gives no protection against forgery. Foundation has no hash that is available on every platform, and the values
+/// of `Hasher` differ from one process to the next.
 package struct FNV1a: CustomStringConvertible {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -15,7 +16,7 @@ package struct FNV1a: CustomStringConvertible {
     package init() {}
 
     package mutating func combine(_ data: Data) {
-        // Local, as these are bytes by the million, also in debug builds.
+        // Local variables keep this loop fast in debug builds, too: it runs over millions of bytes.
         let prime = Self.prime
         var value = value
         data.withUnsafeBytes { bytes in
@@ -24,7 +25,7 @@ package struct FNV1a: CustomStringConvertible {
         self.value = value
     }
 
-    /// Sixteen hexadecimal digits.
+    /// The hash in sixteen hexadecimal digits.
     package var description: String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits

@@ -1,4 +1,4 @@
-/// A method of HTTP (RFC 9110 §9.3) that a file can answer.
+/// An HTTP method (RFC 9110 §9.3) that a file can answer.
 package enum FileMethod {
     case get
     case head

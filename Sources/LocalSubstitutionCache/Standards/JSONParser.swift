@@ -1,19 +1,19 @@
-/// A strict parser of RFC 8259 that keeps the place of every value, and ends at the first mistake.
+/// A strict JSON parser (RFC 8259) that records the offset of every value and stops at the first error.
 ///
-/// Strict means: comments, trailing commas, lone surrogates, invalid UTF-8 and whatever follows the value are errors.
-/// The one liberty is the one that §8.1 gives: a UTF-8 byte-order mark at the start is skipped. One pass, linear in the
-/// length of the text; nesting is limited, so the stack is too.
+/// Comments, trailing commas, lone surrogates, invalid UTF-8 and anything after the value are errors. There is one
+/// exception, which §8.1 allows: a UTF-8 byte-order mark at the start is skipped. The parser makes one pass, in time
+/// linear in the length of the text. Nesting is limited, and so is the stack.
 package struct JSONParser {
-    /// How many objects and arrays may stand inside each other.
+    /// The maximum nesting of objects and arrays.
     ///
-    /// A manifest needs three.
+    /// A manifest needs three levels.
     package static let maximumDepth = 64
 
     private var scanner: JSONScanner
 
     /// Parses one JSON text.
     ///
-    /// - Returns: Its value; one that is unreadable, and the error, where the text is not JSON.
+    /// - Returns: The document; if the text is not JSON, an unreadable value and the error.
     package static func parse(_ bytes: some Collection<UInt8>) -> JSONDocument {
         bytes.withContiguousStorageIfAvailable(parse(buffer:)) ?? Array(bytes).withUnsafeBufferPointer(parse(buffer:))
     }
@@ -94,7 +94,7 @@ package struct JSONParser {
         return elements
     }
 
-    /// Reads what stands between two brackets, the commas between the elements, and the closing bracket.
+    /// Reads a list from its opening to its closing bracket: the elements and the commas between them.
     private mutating func list(
         closing: UInt8,
         depth: Int,
@@ -134,14 +134,14 @@ package struct JSONParser {
     private mutating func string() throws(JSONSyntaxError) -> String {
         let start = scanner.position + 1
         scanner.position = start
-        // The content up to `rest`; nil as long as it stands in the text as it is.
+        // The decoded content before `rest`; nil as long as the string has no escapes.
         var decoded: [UInt8]?
         var rest = start
         var isASCII = true
         while let byte = scanner.current {
             switch byte {
             case UInt8(ascii: "\""):
-                // What was decoded from escapes is valid, so this judges the bytes that stand there raw.
+                // Escapes decode to valid scalars, so only the raw bytes need this check.
                 if !isASCII, let error = scanner.encodingError(in: start..<scanner.position) { throw error }
                 let range = rest..<scanner.position
                 scanner.position += 1

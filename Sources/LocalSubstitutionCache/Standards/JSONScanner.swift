@@ -1,4 +1,4 @@
-/// The tokens of a JSON text (RFC 8259), for parsers that differ in what they do about a mistake.
+/// A reader of JSON tokens (RFC 8259), for parsers that handle errors in different ways.
 package struct JSONScanner {
     package let bytes: UnsafeBufferPointer<UInt8>
     package var position = 0
@@ -26,12 +26,12 @@ package struct JSONScanner {
         while let byte = current, byte.isASCIIDigit { position += 1 }
     }
 
-    /// Only for ranges that are known to be valid UTF-8.
+    /// Returns the text of a range, which must be known to be valid UTF-8.
     package func text(_ range: Range<Int>) -> String {
         String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
 
-    /// The scalar at `offset` as a character, and its length in bytes; nil at the end and for what is not UTF-8.
+    /// Returns the scalar at `offset` as a character, and its length in bytes; nil at the end and for invalid UTF-8.
     package func character(at offset: Int) -> (Character, width: Int)? {
         guard offset < bytes.count else { return nil }
         var end = offset + 1
@@ -44,9 +44,9 @@ package struct JSONScanner {
 
     // MARK: - Tokens
 
-    /// Steps over a number (§6).
+    /// Reads a number (§6).
     ///
-    /// - Returns: Its digits, as they are written.
+    /// - Returns: The number as it is written.
     package mutating func number() throws(JSONSyntaxError) -> String {
         let start = position
         skip(UInt8(ascii: "-"))
@@ -73,7 +73,7 @@ package struct JSONScanner {
         throw error("this is not a number, so it needs quotation marks", at: start, kind: .word)
     }
 
-    /// Steps over a backslash and what belongs to it (§7).
+    /// Reads an escape sequence, beginning at its backslash (§7).
     package mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
         let start = position
         position += 1
@@ -116,7 +116,7 @@ package struct JSONScanner {
         return unit
     }
 
-    // MARK: - Mistakes
+    // MARK: - Errors
 
     package func error(
         _ message: String,
@@ -136,10 +136,12 @@ package struct JSONScanner {
         )
     }
 
-    /// The mistake of a whole file that is in another encoding of Unicode, as the zeros of its first characters show.
+    /// The error for a file in UTF-16 or UTF-32; nil for any other file.
+    ///
+    /// Such a file begins with a byte-order mark, or has zero bytes in its first characters.
     package var wideEncodingError: JSONSyntaxError? {
         let start = bytes.prefix(4)
-        // What begins with an ASCII character has zeros in the same places twice.
+        // Two ASCII characters in UTF-16, or one in UTF-32, have zero bytes in these positions.
         let isWide = [
             [true, false, true, false], [false, true, false, true], [false, true, true, true],
             [true, true, true, false],
@@ -196,6 +198,6 @@ package struct JSONScanner {
 }
 
 extension UInt8 {
-    /// `ws` of RFC 8259 §2.
+    /// True for `ws` of RFC 8259 §2.
     package var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }

@@ -1,23 +1,23 @@
-/// A JSON value and the place where it begins.
+/// A JSON value and the offset at which it begins.
 ///
-/// Foundation's JSON readers report no positions and keep one of two duplicate keys in silence, so the manifest is read
-/// with ``JSONParser`` into this.
+/// Foundation's JSON readers report no positions and silently keep one of two duplicate keys. So ``JSONParser`` reads
+/// the manifest into this type.
 package struct JSONValue: Sendable {
     package enum Kind: Sendable {
         case null
         case bool(Bool)
-        /// The digits as written: the manifest knows no arithmetic, and a message quotes what was typed.
+        /// The digits as written: a manifest needs no arithmetic, and messages quote what the designer typed.
         case number(String)
         case string(String)
         case array([JSONValue])
-        /// Members in the order of the file, duplicates included.
+        /// The members in the order of the file, duplicates included.
         case object([JSONMember])
-        /// Something that could not be read; an error tells what is wrong with it, so nobody else has to.
+        /// A value that could not be read; the document already has an error for it, so other code reports none.
         case unreadable
     }
 
     package let kind: Kind
-    /// Offset of the value's first byte.
+    /// The offset of the value's first byte.
     package let offset: Int
 
     package init(kind: Kind, offset: Int) {
@@ -47,7 +47,7 @@ package struct JSONValue: Sendable {
 /// One `"name": value` of a JSON object.
 package struct JSONMember: Sendable {
     package let name: String
-    /// Offset of the name's opening quotation mark.
+    /// The offset of the name's opening quotation mark.
     package let nameOffset: Int
     package let value: JSONValue
 
@@ -55,39 +55,39 @@ package struct JSONMember: Sendable {
         (self.name, self.nameOffset, self.value) = (name, nameOffset, value)
     }
 
-    /// Whether even the name could not be read.
+    /// True if not even the member's name could be read.
     package var isLost: Bool {
         guard name.isEmpty, case .unreadable = value.kind else { return false }
         return true
     }
 }
 
-/// A JSON text as far as it could be read, with everything that is wrong with it.
+/// A parsed JSON text: everything that could be read, and every error found.
 package struct JSONDocument: Sendable {
-    /// What is unreadable in it is marked so; without errors nothing is.
+    /// The root value, in which unreadable parts are marked as such; without errors, no part is unreadable.
     package let value: JSONValue
-    /// In the order in which they were met.
+    /// The errors in the order in which the parser found them.
     package let errors: [JSONSyntaxError]
-    /// Whether the text begins with U+FEFF, which RFC 8259 §8.1 allows to skip and forbids to write.
+    /// True if the text begins with U+FEFF, which RFC 8259 §8.1 allows a reader to skip and forbids a writer to add.
     let hasByteOrderMark: Bool
 
     package init(value: JSONValue, errors: [JSONSyntaxError], hasByteOrderMark: Bool) {
         (self.value, self.errors, self.hasByteOrderMark) = (value, errors, hasByteOrderMark)
     }
 
-    /// Whether the text is JSON (RFC 8259).
+    /// True if the text is JSON (RFC 8259).
     package var isValid: Bool { errors.isEmpty }
 }
 
-/// What is wrong with the text of a JSON file, and where.
+/// An error in the text of a JSON file, and its offset.
 package struct JSONSyntaxError: Error, Equatable {
     package enum Kind {
         case syntax
-        /// A number goes on as a word.
+        /// A number continues as a word, such as `12px`.
         case word
         case encoding
         case nesting
-        /// Brackets are open at the end.
+        /// The text ends, and brackets are still open.
         case end
     }
 

@@ -1,13 +1,13 @@
-// Apple's `Mutex` needs newer systems than this library.
+// On Apple platforms, `Mutex` needs newer systems than this library does.
 #if canImport(Darwin)
 import Foundation
 #else
 import Synchronization
 #endif
 
-/// A value behind a lock that is never held while other code runs.
+/// A value protected by a lock, which is held only to read or change the value, never while other code runs.
 struct Locked<Value: Sendable>: ~Copyable, Sendable {
-    // As above.
+    // On Apple platforms, `Mutex` is too new, as said above.
     #if canImport(Darwin)
     // The value is only accessed inside the lock.
     private final class Storage: @unchecked Sendable {
@@ -26,7 +26,9 @@ struct Locked<Value: Sendable>: ~Copyable, Sendable {
     }
     #else
     private let lock: Mutex<Value>
-    /// Shows the order of the lock's holders to the thread sanitizer, which sees atomics and cannot see into `Mutex`.
+    /// An atomic that shows the order of the lock's holders to the thread sanitizer.
+    ///
+    /// The thread sanitizer sees atomics, but cannot see into `Mutex`.
     private let order = Atomic(false)
 
     init(_ value: Value) { lock = Mutex(value) }
@@ -40,10 +42,10 @@ struct Locked<Value: Sendable>: ~Copyable, Sendable {
     }
     #endif
 
-    /// The value as it is now.
+    /// The current value.
     var value: Value { withLock { $0 } }
 
-    /// Stores `value`, and returns what was there, so that the caller releases it outside the lock.
+    /// Stores `value` and returns the old value, so that the caller releases the old value outside the lock.
     func replace(with value: Value) -> Value {
         withLock { current in
             defer { current = value }

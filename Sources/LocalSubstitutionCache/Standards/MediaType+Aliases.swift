@@ -1,20 +1,23 @@
 extension MediaType {
-    /// The type under the name of the table in `MediaType+Extensions.swift`, with the same parameters.
+    /// The type under its name in the table of `MediaType+Extensions.swift`, with the same parameters.
     ///
-    /// Servers send several names for one type: `application/javascript` is `text/javascript`. A type that has no such
-    /// name stays as it is.
+    /// Servers send several names for one type, such as `application/javascript` for `text/javascript`. A type that the
+    /// table does not have under any name stays unchanged.
     package var canonical: MediaType { MediaType(essence: synonyms[0], parameters: parameters) }
 
-    /// Returns whether the two types have a name in common, whatever their parameters.
+    /// Returns whether the two types have a name in common; parameters are ignored.
     package func isSame(as other: MediaType) -> Bool { !Set(synonyms).isDisjoint(with: other.synonyms) }
 
-    /// Its names in the table of extensions, the best first: its own, and each that it is an alias of.
+    /// The names of the type in the table of extensions, the best name first.
+    ///
+    /// These are its own name, if the table has it, and the name of each type that it is an alias of. A type that is
+    /// neither in the table nor an alias has only its own name.
     package var synonyms: [String] {
         let types = Self.types[essence] ?? []
         return types.isEmpty || Self.isKnown(essence) ? [essence] + types : types
     }
 
-    /// Alias → the types that it stands for.
+    /// Alias → the types that it is an alias of.
     private static let types: [String: [String]] = {
         var types: [String: [String]] = [:]
         for words in rows(of: aliases) {
@@ -23,13 +26,16 @@ extension MediaType {
         return types
     }()
 
-    /// One type a line, followed by its aliases.
+    /// A table with one type per line, followed by its aliases.
     ///
-    /// Sources: the groups of WHATWG MIME Sniffing §4.6 (JavaScript, JSON, XML, fonts) and the types of its §6; the
-    /// "deprecated alias names" of IANA's registry (https://www.iana.org/assignments/media-types), among them those of
-    /// RFC 8081 (fonts), RFC 7303 (XML), RFC 2361 (wave), RFC 8216 §10 (playlists), RFC 9512 (YAML) and RFC 7946
-    /// (GeoJSON); and what servers send: the tables of nginx (conf/mime.types) and Apache httpd (docs/conf/mime.types),
-    /// of today and of old, and Python's `mimetypes`, by which the command line of S3 names what it uploads.
+    /// Sources:
+    /// - The groups of WHATWG MIME Sniffing §4.6 (JavaScript, JSON, XML, fonts), and the types of its §6.
+    /// - The "deprecated alias names" of IANA's registry (https://www.iana.org/assignments/media-types), among them
+    ///   those of RFC 8081 (fonts), RFC 7303 (XML), RFC 2361 (wave), RFC 8216 §10 (playlists), RFC 9512 (YAML) and RFC
+    ///   7946 (GeoJSON).
+    /// - The names that servers send: the present and former tables of nginx (conf/mime.types) and Apache httpd
+    ///   (docs/conf/mime.types), and Python's `mimetypes`, which the S3 command line uses to name the types of its
+    ///   uploads.
     static let aliases = """
         text/javascript application/ecmascript application/javascript application/x-ecmascript
         text/javascript application/x-javascript text/ecmascript text/javascript1.0 text/javascript1.1

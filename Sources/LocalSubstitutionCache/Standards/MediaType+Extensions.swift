@@ -1,16 +1,17 @@
 extension MediaType {
-    /// Bytes of which nothing is known.
+    /// The type of unknown bytes.
     package static let octetStream = MediaType(essence: "application/octet-stream")
 
     /// True for types that browsers show as a page.
     package var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
 
-    /// True for bytes of which nothing is known.
+    /// True for the type of unknown bytes, under any of its names.
     package var isUnknown: Bool { canonical.essence == Self.octetStream.essence }
 
-    /// The media type for a file name, by what follows the last dot; nil when there is none or it is not known.
+    /// Creates the media type for a file name's extension; nil if the extension is missing or unknown.
     ///
-    /// The same on every platform; upper and lower case are the same. Cost: one look-up.
+    /// The extension is the text after the last dot, in upper or lower case. The result is the same on every platform.
+    /// Cost: one lookup.
     ///
     /// - Parameter fileName: A name or a path, such as `img/logo.PNG`.
     package init?(fileName: String) {
@@ -21,10 +22,10 @@ extension MediaType {
         self.init(essence: essence)
     }
 
-    /// The extension by which files of this type are known best, without its dot; nil when none is known.
+    /// The best-known extension of files of this type, without its dot; nil if none is known.
     package var fileExtension: String? { synonyms.lazy.compactMap { Self.fileExtensions[$0] }.first }
 
-    /// True where the parameters say no more than that text is UTF-8.
+    /// True if the type has no parameter, or only a `charset` that names UTF-8.
     package var isPlain: Bool {
         parameters.allSatisfy { $0.name == "charset" && ["utf-8", "utf8"].contains($0.value.lowercased()) }
     }
@@ -32,7 +33,7 @@ extension MediaType {
     /// Returns whether the table has a type under this name.
     package static func isKnown(_ essence: String) -> Bool { fileExtensions[essence] != nil }
 
-    /// Every type that an extension is known of, in the order of the alphabet.
+    /// Every type that has a known extension, in alphabetical order.
     package static var knownEssences: [String] { Set(essences.values).sorted() }
 
     /// Extension → type/subtype.
@@ -47,17 +48,18 @@ extension MediaType {
         uniquingKeysWith: { first, _ in first }
     )
 
-    /// The words of each line of a table.
+    /// Returns the words of each line of a table; lines that begin with `#` are left out.
     static func rows(of table: String) -> [[String]] {
         table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }.filter { $0.first != "#" }
     }
 
-    /// One type a line, followed by its extensions.
+    /// A table with one type per line, followed by its extensions.
     ///
-    /// Names are those of IANA's registry (https://www.iana.org/assignments/media-types) where it has one. The first
-    /// part holds every extension that the tables of nginx (conf/mime.types) and Apache httpd (docs/conf/mime.types)
-    /// give the same type, with two exceptions: JavaScript, of which both still say application/javascript, which RFC
-    /// 9239 made obsolete; and svgz, which needs a Content-Encoding that nothing here undoes.
+    /// Names are those of IANA's registry (https://www.iana.org/assignments/media-types), if it has one. The first part
+    /// holds every extension to which the tables of nginx (conf/mime.types) and Apache httpd (docs/conf/mime.types)
+    /// give the same type, with two exceptions. For JavaScript, both tables still say application/javascript, which RFC
+    /// 9239 made obsolete. The extension svgz is left out: it needs a Content-Encoding, and nothing here would decode
+    /// it.
     static let table = """
         text/html html htm
         text/css css

@@ -2,7 +2,7 @@
 public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// `type/subtype` in lower case, without parameters.
     public let essence: String
-    /// The parameters in their order: names in lower case, values without quotation marks.
+    /// The parameters in the order of the text: names in lower case, values without quotation marks.
     package let parameters: [Parameter]
 
     /// One `name=value` of a media type.
@@ -35,22 +35,22 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         parameters.first { $0.name == "charset" }?.value.lowercased()
     }
 
-    /// Whether a response may say it: `*/*` is for requests, and an empty charset names none.
+    /// True for a type that a response can have: `*/*` is for requests, and an empty charset names no encoding.
     package var isConcrete: Bool { charset != "" && !essence.utf8.contains(UInt8(ascii: "*")) }
 
-    /// What precedes the "/", such as `image`.
+    /// The part before the "/", such as `image`.
     package var kind: Substring { essence.prefix { $0 != "/" } }
 
-    /// Whether content of this type is plain text whose encoding a `charset` names: `text/*` and JavaScript.
+    /// True for plain text whose encoding a `charset` names: `text/*` and JavaScript.
     ///
-    /// JSON and XML say their encoding themselves (RFC 8259 §8.1, RFC 7303 §3).
+    /// JSON and XML determine their encoding themselves (RFC 8259 §8.1, RFC 7303 §3).
     package var takesCharset: Bool {
         essence.hasPrefix("text/") || essence == "application/javascript" || essence == "application/ecmascript"
     }
 
-    /// The type as a `Content-Type` header writes it.
+    /// The type in the form of a `Content-Type` header field.
     ///
-    /// Values that are not tokens stand in quotation marks.
+    /// Values that are not tokens are in quotation marks.
     public var description: String {
         parameters.reduce(essence) { text, parameter in
             let isToken = !parameter.value.isEmpty && parameter.value.utf8.allSatisfy(\.isTokenCharacter)
@@ -63,14 +63,14 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         return "\"" + escaped.joined() + "\""
     }
 
-    /// The same type with `charset=utf-8` where it takes a charset and has none.
+    /// The same type, with `charset=utf-8` added if it takes a charset and has none.
     var withCharset: MediaType {
         guard takesCharset, charset == nil else { return self }
         return MediaType(essence: essence, parameters: parameters + [Parameter(name: "charset", value: "utf-8")])
     }
 }
 
-/// Reads the parts of a media type from left to right.
+/// A scanner that reads the parts of a media type from left to right.
 private struct MediaTypeScanner {
     private var rest: Substring.UTF8View
 
@@ -90,7 +90,7 @@ private struct MediaTypeScanner {
         return token.isEmpty ? nil : String(token)
     }
 
-    /// `*( OWS ";" OWS [ parameter ] )` up to the end of the text; nil when something else stands there.
+    /// Reads `*( OWS ";" OWS [ parameter ] )` up to the end of the text; nil if the text holds anything else.
     mutating func parameters() -> [MediaType.Parameter]? {
         var parameters: [MediaType.Parameter] = []
         while true {
@@ -106,7 +106,7 @@ private struct MediaTypeScanner {
         }
     }
 
-    /// `quoted-string` of RFC 9110 §5.6.4.
+    /// Reads a `quoted-string` (RFC 9110 §5.6.4); nil if it is malformed.
     private mutating func quotedString() -> String? {
         rest.removeFirst()
         var value: [UInt8] = []

@@ -1,29 +1,31 @@
-/// Text from a manifest, a file name or a request, safe to print in a message.
+/// Returns text from a manifest, a file name or a request in quotation marks, safe to print in a message.
 ///
-/// In quotation marks; what nobody would see, and what changes the direction of text, is written as `\u{…}`, so that a
-/// name cannot rewrite the line it is printed in. Cut after 200 scalars, unless another limit is given. The user
-/// information of URLs is hidden, so hand in the whole URL, not a part of it.
+/// Characters that are invisible or change the direction of text are written as `\u{…}`, so that a name cannot rewrite
+/// the line in which it is printed. The text is cut after 200 scalars, unless `limit` is given. The user information of
+/// URLs is hidden, so pass the whole URL, not a part of it.
 package func quoted(_ text: String, limit: Int = 200) -> String {
     "\"" + shortened(text, limit: limit) + "\""
 }
 
-/// The same without quotation marks.
+/// Returns the same text as `quoted(_:limit:)`, without quotation marks.
 package func shortened(_ text: String, limit: Int = 200) -> String {
     let text = UserInformation.hidden(in: text)
     let start = text.unicodeScalars.prefix(limit)
     return printable(String(start)) + (start.endIndex == text.endIndex ? "" : "…")
 }
 
-/// The same without quotation marks, and whole.
+/// Returns the same text as `quoted(_:limit:)`, without quotation marks and uncut.
 package func visible(_ text: some StringProtocol) -> String { printable(UserInformation.hidden(in: String(text))) }
 
-/// The same with user information, for what is no message: the content of a file.
+/// Returns the text with invisible characters escaped, and with its user information.
+///
+/// This is for the content of a file, not for messages.
 package func printable(_ text: some StringProtocol) -> String {
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return String(text) }
     var result = String.UnicodeScalarView()
     var isAfterEmoji = false
     for scalar in text.unicodeScalars {
-        // Inside an emoji of several scalars, the invisible ones are part of what is seen.
+        // In an emoji of several scalars, the invisible scalars are part of what the user sees.
         let joinsEmoji = isAfterEmoji && (scalar == "\u{200D}" || scalar == "\u{FE0F}")
         if scalar.isInvisible, !joinsEmoji {
             result.append(contentsOf: codePoint(String(scalar)).unicodeScalars)
@@ -36,8 +38,10 @@ package func printable(_ text: some StringProtocol) -> String {
 }
 
 extension Unicode.Scalar {
-    /// Whether nobody sees it on a screen, or whether it changes how others are shown: controls, formats, spaces other
-    /// than the plain one, and what Unicode says is to be ignored by default (UAX 44, Default_Ignorable_Code_Point).
+    /// True for a scalar that is invisible on a screen, or that changes how others are shown.
+    ///
+    /// These are controls, format characters, spaces other than the plain one, and the characters that Unicode says to
+    /// ignore by default (UAX 44, Default_Ignorable_Code_Point).
     package var isInvisible: Bool {
         if value < 0x7F { return value < 0x20 }
         switch properties.generalCategory {
@@ -49,16 +53,16 @@ extension Unicode.Scalar {
     }
 }
 
-/// The scalars of `text` as `\u{…}`.
+/// Returns the scalars of `text` as `\u{…}`.
 package func codePoint(_ text: String) -> String {
     text.unicodeScalars.map { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }.joined()
 }
 
-/// The known name that was probably meant, if one is near enough.
+/// Returns the candidate that was probably meant by `name`; nil if none is close enough.
 ///
-/// The measure is the number of letters to insert, delete, replace or swap with their neighbour (optimal string
-/// alignment distance); near enough is a third of the length. Cost: the length of each candidate, and the product of
-/// the lengths for those that have nearly the same letters, of which a few thousand are looked at.
+/// The measure is the optimal string alignment distance: the number of letters to insert, delete, replace or swap with
+/// their neighbour. Close enough is a third of the length. Cost: the length of each candidate and, for those that have
+/// nearly the same letters, the product of the two lengths. Of the latter, only a few thousand are compared.
 package func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
     let letters = Array(name.lowercased().utf8.prefix(256))
     let limit = max(1, letters.count / 3)
@@ -71,14 +75,17 @@ package func suggestion(for name: String, among candidates: some Sequence<String
         guard stepsLeft > 0 else { break }
         let distance = editDistance(letters, other)
         guard distance <= limit else { continue }
-        // Of two that are equally near the first in order of the alphabet, so that messages do not change by chance.
+        // Of two equally close candidates, take the first in alphabetical order, so that messages do not change by
+        // chance.
         if let best, (best.distance, best.name) <= (distance, candidate) { continue }
         best = (distance, candidate)
     }
     return best?.name
 }
 
-/// How many letters one text has and the other lacks, in any position; never more than the edit distance.
+/// Returns the number of letters that one text has and the other lacks, in any position.
+///
+/// The number never exceeds the edit distance.
 private func differingLetters(_ first: [UInt8], _ second: [UInt8]) -> Int {
     var counts = [Int](repeating: 0, count: 256)
     for letter in first { counts[Int(letter)] += 1 }

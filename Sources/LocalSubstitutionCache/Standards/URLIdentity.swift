@@ -1,29 +1,30 @@
 import Foundation
 
-/// What makes two http or https URLs the same, as one comparable value.
+/// The normal form of an http or https URL: two URLs are the same if their identities are equal.
 ///
-/// RFC 3986 §6.2.2 (case, percent-encoding, dot segments) and §6.2.3 with RFC 9110 §4.2.3 (default port, empty path),
-/// and nothing beyond them. The fragment is dropped: it is not part of what is requested (RFC 9110 §4.2.5).
+/// It follows RFC 3986 §6.2.2 (case, percent-encoding, dot segments) and §6.2.3 with RFC 9110 §4.2.3 (default port,
+/// empty path), and nothing beyond them. The fragment is dropped: it is not part of what is requested (RFC 9110
+/// §4.2.5).
 ///
 /// Foundation has nothing for this: `URL`'s `==` compares spellings, `.path` decodes `%2F` to `/`, and `.standardized`
-/// leaves encoded dot segments, host case and ports alone. Text is read here and not by `URL(string:)` because its
-/// leniency differs between systems.
+/// leaves encoded dot segments, host case and ports alone. The text is parsed here and not by `URL(string:)`, because
+/// that initialiser's leniency differs between systems.
 package struct URLIdentity: Hashable, Sendable {
     /// `scheme://authority/path`, normalised.
     package let base: String
-    /// What follows the `?`, normalised; nil when there is no `?`.
+    /// The query, normalised; nil if there is no `?`.
     ///
-    /// "" and nil differ.
+    /// An empty query and nil differ.
     package let query: String?
 
-    /// Reads an absolute http or https URL.
+    /// Parses an absolute http or https URL.
     ///
     /// Cost: linear in the length of the text.
     ///
-    /// Characters beyond ASCII in path and query are percent-encoded as UTF-8 of their NFC form, and so are the ASCII
-    /// characters that no URL may hold raw but browsers and `URL` let pass (such as `|` and `"`). In a query browsers
-    /// send two more (URL Standard §4.4), a backslash and a "%" that no two hexadecimal digits follow: they are
-    /// encoded, too.
+    /// In path and query, non-ASCII characters are percent-encoded as UTF-8 of their NFC form. So are the ASCII
+    /// characters that no URL may hold raw but browsers and `URL` let pass (such as `|` and `"`). In a query, browsers
+    /// send two more (URL Standard §4.4): a backslash, and a "%" without two hexadecimal digits after it. These are
+    /// percent-encoded, too.
     package init(_ text: String) throws(URLProblem) {
         if let identity = Self.alreadyNormal(text) {
             self = identity
@@ -56,8 +57,7 @@ package struct URLIdentity: Hashable, Sendable {
         self.query = query
     }
 
-    /// The identity of a text that is already normal, as in most requests; nil for every text that needs a closer
-    /// look.
+    /// Returns the identity of a text that is already normal, as in most requests; nil if it needs a closer look.
     private static func alreadyNormal(_ text: String) -> URLIdentity? {
         let identity = text.utf8.withContiguousStorageIfAvailable { bytes -> URLIdentity? in
             guard let scheme = ["https://", "http://"].first(where: { bytes.starts(with: $0.utf8) }) else { return nil }
@@ -75,7 +75,7 @@ package struct URLIdentity: Hashable, Sendable {
                 }
                 index += 1
             }
-            // The same text, and no copy of it, when it is nothing but the base.
+            // Without query and fragment, the text is the base: reuse it instead of a copy.
             if index == bytes.count, baseEnd == nil { return URLIdentity(base: text, query: nil) }
             let base = String(decoding: bytes[..<(baseEnd ?? index)], as: UTF8.self)
             let query = baseEnd.map { String(decoding: bytes[($0 + 1)..<index], as: UTF8.self) }
@@ -84,16 +84,16 @@ package struct URLIdentity: Hashable, Sendable {
         return identity ?? nil
     }
 
-    /// From the first "/" after the authority; never empty.
+    /// The path, from the first "/" after the authority; never empty.
     package var path: Substring {
         let authority = base.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
         return base[(authority.firstIndex(of: UInt8(ascii: "/")) ?? base.endIndex)...]
     }
 
-    /// The base with those characters decoded that stand for themselves in a path, and that pages percent-encode all
-    /// the same.
+    /// The base, with those characters decoded that a path may hold raw but pages often percent-encode.
     ///
-    /// Two URLs that differ in it are different; two that are the same in it are so only for files of folders.
+    /// Two URLs with different decoded bases are different. Two URLs with the same decoded base are the same only for
+    /// files of folders.
     package var decodedBase: String { Self.decoded(base) }
 
     static func decoded(_ text: String) -> String {
@@ -116,7 +116,7 @@ package struct URLIdentity: Hashable, Sendable {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// A part of a path or query, normalised as it would be inside a URL.
+    /// Returns a part of a path or query, normalised as it would be inside a URL.
     static func normalised(_ part: some Collection<UInt8>) throws(URLProblem) -> String {
         var result: [UInt8] = []
         try appendNormalised(part, to: &result)
@@ -130,7 +130,7 @@ package struct URLIdentity: Hashable, Sendable {
             bytes[..<colon].allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) })
         else { throw .notAbsolute }
         let rest = bytes[(colon + 1)...]
-        // People who write example.com:8080 mean a host and its port, not a scheme.
+        // A user who writes example.com:8080 means a host and its port, not a scheme.
         if rest.first?.isASCIIDigit == true { throw .notAbsolute }
         let scheme = bytes[..<colon].lazy.map(\.asciiLowercased)
         let isSecure = scheme.elementsEqual("https".utf8)
@@ -171,7 +171,7 @@ package struct URLIdentity: Hashable, Sendable {
         if number != defaultPort { result.append(contentsOf: ":\(number)".utf8) }
     }
 
-    /// `IP-literal` of RFC 3986 §3.2.2, without the zone identifiers that no request to a server holds.
+    /// Appends an `IP-literal` (RFC 3986 §3.2.2); zone identifiers are refused, as no request to a server holds one.
     private static func appendAddress(_ host: ArraySlice<UInt8>, to result: inout [UInt8]) throws(URLProblem) {
         let address = host.dropFirst().dropLast()
         guard host.last == UInt8(ascii: "]"), address.count(where: { $0 == UInt8(ascii: ":") }) >= 2,
@@ -180,9 +180,9 @@ package struct URLIdentity: Hashable, Sendable {
         result.append(contentsOf: host.map(\.asciiLowercased))
     }
 
-    /// `reg-name` of RFC 3986 §3.2.2.
+    /// Appends a `reg-name` (RFC 3986 §3.2.2).
     ///
-    /// Letters are lowercased, the hexadecimal digits of what stays encoded are not.
+    /// Letters are lowercased, except the hexadecimal digits of bytes that stay percent-encoded.
     private static func appendName(_ host: ArraySlice<UInt8>, to result: inout [UInt8]) throws(URLProblem) {
         if host.contains(where: { $0 >= 0x80 }) { throw .nonASCIIHost(String(decoding: host, as: UTF8.self)) }
         guard host.allSatisfy({ $0.isUnreserved || $0.isSubDelimiter || $0 == UInt8(ascii: "%") }) else {
@@ -248,7 +248,7 @@ package struct URLIdentity: Hashable, Sendable {
         result.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
     }
 
-    /// RFC 3986 §5.2.4 for an absolute path; an empty one becomes "/" (RFC 9110 §4.2.3).
+    /// Appends an absolute path without dot segments (RFC 3986 §5.2.4); an empty one becomes "/" (RFC 9110 §4.2.3).
     private static func appendWithoutDotSegments(_ path: [UInt8], to result: inout [UInt8]) {
         let start = result.count
         let dot = UInt8(ascii: ".")
@@ -287,7 +287,7 @@ extension String {
 
     /// The text in NFC.
     ///
-    /// What is percent-encoded stays as it is, also when a combining mark follows.
+    /// Percent-encoded bytes stay unchanged, even if a combining mark follows.
     var composed: String {
         if isASCII { return self }
         var result = ""

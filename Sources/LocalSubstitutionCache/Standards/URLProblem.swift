@@ -1,4 +1,4 @@
-/// The reason for which a text is not a URL that can be looked up.
+/// The reason why a text is not a URL that can be looked up.
 package enum URLProblem: Error, Equatable {
     case notAbsolute
     case scheme(String)
@@ -12,22 +12,22 @@ package enum URLProblem: Error, Equatable {
     case backslash
     case control
     case fragment
-    /// The key begins or ends with space; the value is the key without it.
+    /// The key begins or ends with spaces; the value is the key without them.
     case spaceAround(String)
     case invisible(Unicode.Scalar)
 
-    /// The problem of `url`, as a sentence for the person who wrote it.
+    /// Returns a sentence that explains the problem to the designer who wrote `url`.
     ///
-    /// User information in it is hidden, and is what to mend first.
+    /// User information in `url` is hidden. If there is some, the sentence asks the designer to remove it first.
     ///
     /// - Parameters:
-    ///   - url: The text that is no URL.
-    ///   - meant: The whole URL, with every slip in it mended; nil when nobody knows it.
-    /// - Returns: The sentence, whose remedy is `meant`.
+    ///   - url: The text that is not a URL.
+    ///   - meant: The whole URL, with every mistake in it fixed; nil if unknown.
+    /// - Returns: The sentence, which proposes `meant` if it is known.
     package func message(for url: String, meant: String? = nil) -> String {
         let bytes = Array(url.utf8)
         let secret = UserInformation.places(in: bytes).first?.secret
-        // Behind a path it belongs to another URL.
+        // User information after a path belongs to another URL in the text.
         guard let secret, bytes[..<secret.lowerBound].split(whereSeparator: { "/\\?#".utf8.contains($0) }).count < 2
         else {
             return sentence(for: url, meant)
@@ -41,13 +41,13 @@ package enum URLProblem: Error, Equatable {
 
     private func sentence(for url: String, _ meant: String?) -> String {
         let subject = quoted(url)
-        // What hides something is nothing to copy.
+        // With its user information hidden, `meant` would be useless as text to copy.
         let meant = meant.flatMap { UserInformation.isIn($0) ? nil : quoted($0, limit: 1000) }
-        /// The URL to write, or else what to do instead.
+        /// Returns the advice to write `meant`, or `otherwise` if `meant` is unknown.
         func write(_ otherwise: String = "write the URL that is loaded") -> String {
             meant.map { "write \($0)" } ?? otherwise
         }
-        /// The same for a URL of which more is guessed.
+        /// Returns the same as a question, for problems whose `meant` is more of a guess.
         func guess(_ otherwise: String) -> String { meant.map { "did you mean \($0)?" } ?? otherwise }
         return switch self {
         case .notAbsolute:

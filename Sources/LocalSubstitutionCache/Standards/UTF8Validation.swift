@@ -1,8 +1,8 @@
 extension RandomAccessCollection<UInt8> where Index == Int {
-    /// The offset of the first byte that is not UTF-8; nil when every byte is.
+    /// Returns the offset of the first byte that is not UTF-8; nil if every byte is.
     ///
-    /// Decodes with the standard library. `String(validating:)` tells only whether one exists, and is not on every
-    /// system.
+    /// The standard library decodes the bytes. `String(validating:)` reports only that there is such a byte, and is not
+    /// available on every system.
     package func firstInvalidUTF8() -> Int? {
         var parser = Unicode.UTF8.ForwardParser()
         // Most text begins with plain ASCII.

@@ -1,31 +1,32 @@
-/// The user information of URLs (RFC 3986 §3.2.1) in any text, which may be a password, so no message shows it.
+/// A search for the user information of URLs (RFC 3986 §3.2.1) in any text.
 ///
-/// Finds it in URLs that are malformed, percent-encoded or escaped as in JSON, in URLs inside of others, and in
-/// `user:password@host` without a scheme. Where a text can be read in two ways, it is hidden. The path of a URL, an
-/// address of e-mail and a name such as `logo@2x.png` hold none.
+/// User information may be a password, so no message shows it. The search finds it in URLs that are malformed,
+/// percent-encoded or escaped as in JSON, in URLs inside other URLs, and in `user:password@host` without a scheme. If a
+/// text can be read in two ways, the part that may be a password is hidden. The path of a URL, an e-mail address and a
+/// name such as `logo@2x.png` hold no user information.
 package enum UserInformation {
-    /// One place of a text.
+    /// One occurrence of user information in a text.
     package struct Place: Equatable {
         /// The bytes that may be a password.
         package let secret: Range<Int>
-        /// The end of the "@" that follows them.
+        /// The offset after the "@" that follows these bytes.
         let end: Int
 
         fileprivate var secretWithAt: Range<Int> { secret.lowerBound..<end }
     }
 
-    /// The text with "…" instead of each user name and password.
+    /// Returns the text with "…" instead of each user name and password.
     package static func hidden(in text: String) -> String { replaced(in: text, \.secret, with: "…") }
 
-    /// The text without user information, and without the "@" behind it.
+    /// Returns the text without user information, and without the "@" after it.
     package static func removed(from text: String) -> String {
         replaced(in: text, \.secretWithAt, with: "")
     }
 
-    /// True when the text holds user information.
+    /// Returns whether the text holds user information.
     package static func isIn(_ text: String) -> Bool { mayBeIn(text.utf8) && !places(in: Array(text.utf8)).isEmpty }
 
-    /// Every place in a text, in its order.
+    /// Returns every occurrence in a text, in order.
     ///
     /// Cost: linear in the length of the text, and little without an "@".
     package static func places(in text: some RandomAccessCollection<UInt8>) -> [Place] {
@@ -34,11 +35,11 @@ package enum UserInformation {
         return scanner.places()
     }
 
-    /// False when the text has no "@", encoded or not.
+    /// Returns false if the text has no "@", encoded or not.
     private static func mayBeIn(_ text: some Collection<UInt8>) -> Bool {
         var previous: UInt8 = 0
         for byte in text {
-            // Encoded it ends in these two digits, also in JSON.
+            // An encoded "@" ends in these two digits: `%40`, or `\u0040` in JSON.
             if byte == UInt8(ascii: "@") || byte == UInt8(ascii: "0") && previous == UInt8(ascii: "4") { return true }
             previous = byte
         }

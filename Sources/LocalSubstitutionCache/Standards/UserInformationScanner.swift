@@ -1,10 +1,10 @@
-/// Reads a text once, from its beginning, for ``UserInformation``.
+/// A scanner that reads a text once, from its beginning, for ``UserInformation``.
 struct UserInformationScanner {
-    /// A character, read through its encoding.
+    /// A character of the text, decoded.
     private struct Letter {
-        /// The byte that is meant; 0 at the end of the text.
+        /// The decoded byte; 0 at the end of the text.
         let byte: UInt8
-        /// The number of times that it is percent-encoded.
+        /// The number of times that the character is percent-encoded.
         let level: Int
         let end: Int
 
@@ -16,9 +16,9 @@ struct UserInformationScanner {
     private let text: [UInt8]
     private var found: [Place] = []
     private var position = 0
-    /// The beginning of what no delimiter interrupts, such as a scheme or the name of a user.
+    /// The offset after the last delimiter, where the current word, such as a scheme or a user name, begins.
     private var word = 0
-    /// The end of what was searched for an "@" in vain, so that the cost stays linear.
+    /// The end of the text that was searched for an "@" in vain; it is not searched again, so the cost stays linear.
     private var barrenEnd = 0
     private var barrenRun = (end: 0, level: 0)
 
@@ -40,10 +40,10 @@ struct UserInformationScanner {
         return found
     }
 
-    /// Goes on at an offset, with a new word.
+    /// Continues at an offset, with a new word.
     private mutating func begin(at offset: Int) { (position, word) = (offset, offset) }
 
-    /// Two slashes or more in front of everything else begin an authority, as those behind a scheme do.
+    /// Reads slashes; two or more at the beginning of a word begin an authority, as they do after a scheme.
     private mutating func readSlashes() {
         let isFirst = word == position
         let (count, level, end) = slashes(at: position)
@@ -62,16 +62,16 @@ struct UserInformationScanner {
         begin(at: colon.end)
     }
 
-    /// A server follows these, also when slashes are forgotten.
+    /// Schemes that are followed by a server, even if the slashes are missing.
     private static let schemesOfServers: Set = ["http", "https", "ws", "wss", "ftp", "ftps"]
-    /// Schemes of addresses, in which an "@" ends no password.
+    /// Schemes that are followed by an address, in which an "@" does not end a password.
     private static let schemesOfAddresses: Set = [
         "mailto", "xmpp", "sip", "sips", "acct", "im", "cid", "mid", "npm", "jsr", "pkg", "urn", "tag", "data",
     ]
 
     // MARK: - Authority
 
-    /// Reads an authority, whose slashes are percent-encoded so many times.
+    /// Reads an authority after slashes that are percent-encoded `level` times.
     private mutating func readAuthority(_ level: Int) {
         let start = position
         var (at, colon): (Range<Int>?, Int?)
@@ -80,7 +80,7 @@ struct UserInformationScanner {
         while offset < text.count, !isClosingQuote(offset) {
             let letter = letter(at: offset)
             if isSpace(letter) || letter.level <= level && letter.isOne(of: "/\\?#") { break }
-            // A URL that is the value of a parameter ends with it.
+            // A percent-encoded URL in the value of a query parameter ends where the parameter ends.
             if level > 0, letter.level == 0, letter.byte == UInt8(ascii: "&") { break }
             if letter.byte == UInt8(ascii: "@") { at = offset..<letter.end }
             if letter.byte == UInt8(ascii: "]") {
@@ -94,15 +94,15 @@ struct UserInformationScanner {
         }
         let next = letter(at: offset)
         if let at { return hide(Place(secret: start..<at.lowerBound, end: at.upperBound)) }
-        // What is no port may be the beginning of a password with a "/" in it.
+        // Text that is not a port may be the beginning of a password with a "/" in it.
         if let colon, !isPort || colon == offset && isSpace(next), let at = lastAt(after: offset) {
             return hide(Place(secret: start..<at.lowerBound, end: at.upperBound))
         }
-        // More slashes in the path begin no authority.
+        // `word` stays at the start, so further slashes in the path do not begin an authority.
         (position, word) = (offset, start)
     }
 
-    /// The last "@" of the next part of a text that has some, up to a closing quotation mark.
+    /// Finds the next "@" before a closing quotation mark, and returns the last "@" of its run; nil if there is none.
     private mutating func lastAt(after start: Int) -> Range<Int>? {
         var offset = start
         if offset < barrenEnd { return nil }
@@ -115,7 +115,7 @@ struct UserInformationScanner {
         return nil
     }
 
-    /// The last "@" up to the end of an authority that a host may follow.
+    /// Returns the last "@" that a host may follow, in the run from `start` to the end of an authority.
     private func lastAt(inRunFrom start: Int, level: Int, where mayBeHost: (Int) -> Bool) -> Range<Int>? {
         var (at, offset): (Range<Int>?, Int) = (nil, start)
         while offset < text.count, !endsRun(offset, level) {
@@ -142,15 +142,15 @@ struct UserInformationScanner {
 
     // MARK: - Without a scheme
 
-    /// The place in `user:password@host`, with its colon here.
+    /// Returns the user information in `user:password@host`, given its colon; nil if there is none.
     private mutating func placeWithoutScheme(_ colon: Letter) -> Place? {
         let start = colon.end
         if start < barrenRun.end, colon.level >= barrenRun.level { return nil }
-        // `"name":"value"`
+        // A quotation mark follows the colon, as in `"name":"value"`.
         if start >= text.count || text[start] == UInt8(ascii: "\"") || text[start] == UInt8(ascii: "'") { return nil }
         let isAlone = word == position
         if isAlone, word > 0, "\"'".utf8.contains(text[word - 1]) { return nil }
-        // A run of a lower level goes on where one of a higher level ended in vain.
+        // A run at a lower level is longer: continue where the search at a higher level ended in vain.
         let unread = max(start, barrenRun.end)
         guard let at = lastAt(inRunFrom: unread, level: colon.level, where: { !isNumber($0) }) else {
             var offset = unread
@@ -161,8 +161,9 @@ struct UserInformationScanner {
         return at.lowerBound == start ? nil : Place(secret: word..<at.lowerBound, end: at.upperBound)
     }
 
-    /// True when the axes of a font (`wght@400..700`), a version (`@18.2`) or a scale (`@2x.png`) stand here, and not
-    /// an address.
+    /// True if a number begins at `start`, and not an IP address.
+    ///
+    /// Such numbers are the axes of a font (`wght@400..700`), a version (`@18.2`) and a scale (`@2x.png`).
     private func isNumber(_ start: Int) -> Bool {
         var run: [UInt8] = []
         var offset = start
@@ -184,7 +185,7 @@ struct UserInformationScanner {
 
     // MARK: - Letters
 
-    /// The letter at an offset: `%40`, `%2540`, `\u0040` and `@` are the same.
+    /// Returns the character at an offset, decoded: `%40`, `%2540`, `\u0040` and `@` give the same byte.
     private func letter(at offset: Int) -> Letter {
         guard offset < text.count else { return Letter(byte: 0, level: 0, end: offset) }
         let byte = text[offset]
@@ -212,7 +213,7 @@ struct UserInformationScanner {
 
     private func isSpace(_ letter: Letter) -> Bool { letter.level == 0 && letter.byte <= 0x20 }
 
-    /// True for a quotation mark that ends a text, and is not part of it.
+    /// True for a quotation mark that ends a quoted text; false for one inside the text.
     private func isClosingQuote(_ offset: Int) -> Bool {
         guard text[offset] == UInt8(ascii: "\""), offset == 0 || text[offset - 1] != UInt8(ascii: "\\") else {
             return false
@@ -221,7 +222,7 @@ struct UserInformationScanner {
             || ",:;.)]}\"".utf8.contains(text[offset + 1])
     }
 
-    /// The slashes from an offset on, of either kind.
+    /// Returns the slashes and backslashes from an offset on: their number, highest level and end.
     private func slashes(at start: Int) -> (count: Int, level: Int, end: Int) {
         var (count, level, offset) = (0, 0, start)
         while offset < text.count {

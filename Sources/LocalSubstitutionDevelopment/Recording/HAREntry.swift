@@ -1,6 +1,6 @@
 package import Foundation
 
-/// One request and its answer, as HAR 1.2 writes them.
+/// One request and its response, in the format of HAR 1.2.
 ///
 /// http://www.softwareishard.com/blog/har-12-spec/
 package struct HAREntry: Encodable, Sendable {
@@ -10,8 +10,9 @@ package struct HAREntry: Encodable, Sendable {
 
         package init(name: String, value: String) { (self.name, self.value) = (name, value) }
 
-        /// The fields whose values tell of nobody, or which `substitute import` reads; of all others the names are
-        /// enough.
+        /// The fields whose values are recorded: they identify no user, or `substitute import` reads them.
+        ///
+        /// Of all other fields only the name is recorded.
         private static let kept: Set = [
             "accept", "accept-encoding", "accept-ranges", "access-control-allow-origin", "age", "cache-control",
             "cache-status",
@@ -19,7 +20,7 @@ package struct HAREntry: Encodable, Sendable {
             "last-modified", "server", "vary",
         ]
 
-        /// The field, without a value that may tell who somebody is.
+        /// The field; its value is empty if it may identify a user.
         package var withoutSecret: Field { Self.kept.contains(name.lowercased()) ? self : Field(name: name, value: "") }
     }
 
@@ -45,7 +46,7 @@ package struct HAREntry: Encodable, Sendable {
     package struct Content: Encodable, Sendable {
         package var size: Int
         let mimeType: String
-        /// In base64; nil when the body is not known, or left out.
+        /// The body in base64; nil if it is not known, or was left out.
         package private(set) var text: String?
         private(set) var encoding: String?
         package var comment: String?
@@ -54,13 +55,13 @@ package struct HAREntry: Encodable, Sendable {
         ///   - size: The length of the body, in bytes; 0 when it is not known.
         ///   - type: The value of `Content-Type`; nil when there is none.
         ///   - base64: The body; nil when it is left out.
-        ///   - comment: Why it is left out.
+        ///   - comment: The reason why it is left out.
         package init(size: Int, type: String?, base64: String? = nil, comment: String? = nil) {
             (self.size, mimeType, text, self.comment) = (size, type ?? "x-unknown", base64, comment)
             encoding = base64 == nil ? nil : "base64"
         }
 
-        /// Leaves the body out.
+        /// Removes the body; `reason` becomes the comment.
         mutating func remove(because reason: String) { (text, encoding, comment) = (nil, nil, reason) }
     }
 
@@ -79,7 +80,7 @@ package struct HAREntry: Encodable, Sendable {
         ///   - status: The status; 0 when there was no answer.
         ///   - headers: All header fields; the values of those that may hold secrets are left out.
         ///   - content: The body.
-        ///   - redirectURL: The URL that follows, without secrets; empty for none.
+        ///   - redirectURL: The target of a redirect, without secrets; empty for none.
         package init(status: Int, headers: [Field], content: Content, redirectURL: String = "") {
             (self.status, self.headers, self.content) = (status, headers.map(\.withoutSecret), content)
             self.redirectURL = redirectURL
@@ -100,7 +101,7 @@ package struct HAREntry: Encodable, Sendable {
     package var response: Response
     private let cache = Cache()
     private let timings: Timings
-    /// What this library knows of the answer.
+    /// The facts about the response that only this library knows.
     var substitution: RecordedAnswer?
 
     private enum CodingKeys: String, CodingKey {
@@ -109,11 +110,11 @@ package struct HAREntry: Encodable, Sendable {
     }
 
     /// - Parameters:
-    ///   - date: When the request was made.
-    ///   - seconds: The time until the end of its answer.
-    ///   - request: What was asked.
-    ///   - response: What was answered.
-    ///   - substitution: What this library knows of the answer.
+    ///   - date: The time of the request.
+    ///   - seconds: The time until the end of the response.
+    ///   - request: The request.
+    ///   - response: The response.
+    ///   - substitution: The facts about the response that only this library knows.
     package init(
         _ date: Date,
         lasting seconds: TimeInterval = 0,
@@ -127,10 +128,10 @@ package struct HAREntry: Encodable, Sendable {
         (self.request, self.response, self.substitution) = (request, response, substitution)
     }
 
-    /// What stands for a secret in a URL.
+    /// The placeholder for a secret in a URL.
     package static let mask = "masked"
 
-    /// The text of the entry.
+    /// The entry as JSON.
     package var json: Data {
         get throws {
             let encoder = JSONEncoder()
@@ -139,13 +140,13 @@ package struct HAREntry: Encodable, Sendable {
         }
     }
 
-    /// The text before the first entry of an archive.
+    /// Returns the text before the first entry of an archive.
     package static func beginning(creator: String, version: String, comment: String? = nil) -> Data {
         let comment = comment.map { ",\"comment\":\"\($0)\"" } ?? ""
         let creator = "{\"name\":\"\(creator)\",\"version\":\"\(version)\"}"
         return Data("{\"log\":{\"version\":\"1.2\",\"creator\":\(creator)\(comment),\"entries\":[".utf8)
     }
 
-    /// The text behind the last entry of an archive.
+    /// The text after the last entry of an archive.
     package static let end = Data("]}}\n".utf8)
 }

@@ -1,33 +1,33 @@
-/// What a recording tells of a request beyond HAR 1.2: the field `_substitution` of its entry.
+/// The facts about a request that HAR 1.2 does not cover: the field `_substitution` of its entry.
 package struct RecordedAnswer: Codable, Sendable {
-    /// Who answered.
+    /// The source of the response.
     package enum Answerer: String, Codable, Sendable {
         /// A file of the app.
         case file
         /// The last good copy of an `OfflineArchive`.
         case archive
-        /// `URLCache`, with what it had stored; URL loading may have asked the server whether that is still right.
+        /// `URLCache`, with a stored response; URL loading may have revalidated it with the server.
         case cache
         /// The network.
         case network
-        /// Nobody: the load was cancelled, failed, or goes on.
+        /// No source: the load was cancelled, failed, or has not ended.
         case nobody
     }
 
     package var answeredBy: Answerer
-    /// The path, below the manifest's folder, of the file of the entry that names the URL; nil where none does.
+    /// The file of the entry that names the URL, as a path below the manifest's folder; nil if no entry does.
     package var file: String?
-    /// The line of the entry.
+    /// The line of that entry.
     package var line: Int?
-    /// How often it was answered so.
+    /// The number of times that the request got this response.
     package var times = 1
-    /// The bytes of all these answers together, as far as they are known.
+    /// The total size of these responses in bytes; responses of unknown length count as 0.
     package var bytes = 0
-    /// Why no file answers, as a sentence; nil where one does.
+    /// The reason why no file answers, as a sentence; nil if one does.
     package var reason: String?
-    /// How the load ended: `cancelled`, `not yet`, or the error; nil for a load that came to its end.
+    /// The end of the load: `cancelled`, `not yet`, or the error; nil if it ended without an error.
     package var ended: String?
-    /// True when the answer may be for one person, so that nobody else should get it.
+    /// True if the response may be meant for a single user, so that no other user should get it.
     package var isPersonal: Bool?
 
     package init(_ answeredBy: Answerer) { self.answeredBy = answeredBy }

@@ -6,29 +6,29 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-/// One load of the app, as far as it has been noted.
+/// One load of the app, from the steps recorded so far.
 struct RecordedLoad {
-    /// Who asks: a task, whose end is looked for, or a page, which tells its own.
+    /// The task of the load, which is polled for its end, or a page's load, which reports its end.
     let asker: any AnyObject & Sendable
-    /// The request at the end of the redirects that are known.
+    /// The request after all redirects that are known.
     private(set) var request: URLRequest
     private(set) var began: Date
-    /// Where the entry stands; nil before it has one.
+    /// The index of the entry; nil until the load has one.
     var index: Int?
-    /// Whether the entry lacks something.
+    /// True if the entry is out of date.
     var isChanged = true
-    /// Whether the summary knows of it.
+    /// True once the summary counts the load.
     var isSummed = false
 
-    /// The answer of a file or of an archived copy.
+    /// The response from a file or an archived copy.
     private(set) var answer: (response: URLResponse, byteCount: Int)?
     private var offered: CachedURLResponse?
     private var used: CachedURLResponse?
     private var head: URLResponse?
-    /// What is known of the network's body; nil when it is longer than is recorded.
+    /// The network's body so far; nil once it is too long to be recorded, or lacks a part.
     private var body: Data? = Data()
     private var byteCount = 0
-    /// Whether anything is known of the body.
+    /// True once any part of the body is known.
     private var hasBody = false
     private(set) var ending: (date: Date, error: (any Error)?)?
     private var wasRedirected = false
@@ -37,26 +37,26 @@ struct RecordedLoad {
         (self.request, self.asker, began) = (request, asker, date)
     }
 
-    /// The first URL of a load whose later one became known, with the answer that led there.
+    /// The part of a load before a redirect, with the response that caused the redirect.
     struct Redirect {
         let request: URLRequest
         let began: Date
-        /// Nil where URL loading does not tell it.
+        /// The response; nil if URL loading does not report it.
         let response: HTTPURLResponse?
         let next: URLRequest
     }
 
     // MARK: - Steps
 
-    /// Takes a step in.
+    /// Records a step.
     ///
     /// - Parameters:
     ///   - step: The step.
-    ///   - leftOut: The bytes that its part of a body lacks.
-    ///   - request: The request that it is noted for.
-    ///   - date: When it was noted.
-    ///   - largestBody: The length of the longest body that is kept.
-    /// - Returns: The redirect that it was, if it was one.
+    ///   - leftOut: The number of bytes that the step's part of a body lacks.
+    ///   - request: The request of the step.
+    ///   - date: The time of the step.
+    ///   - largestBody: The length of the longest body that is kept, in bytes.
+    /// - Returns: The redirect, if the step is one; otherwise nil.
     mutating func note(
         _ step: RequestStep,
         leaving leftOut: Int = 0,
@@ -67,7 +67,7 @@ struct RecordedLoad {
         isChanged = true
         switch step {
         case .asked:
-            // Apple's systems ask again for the request that a redirect leads to.
+            // On Apple platforms, URL loading asks again for the request after a redirect.
             if request.url != self.request.url, !wasRedirected { return follow(nil, to: request, at: date) }
         case .answered(let response, let byteCount): answer = (response, byteCount)
         case .offered(let response): offered = response
@@ -98,9 +98,9 @@ struct RecordedLoad {
         return redirect
     }
 
-    /// Looks whether the task has ended.
+    /// Checks whether the task has ended.
     ///
-    /// - Returns: A redirect that only the task knows of.
+    /// - Returns: A redirect that only the task shows; nil if there is none.
     mutating func look(at date: Date) -> Redirect? {
         guard ending == nil, let task = asker as? URLSessionTask else { return nil }
         guard task.state == .completed || task.state == .canceling else { return nil }
@@ -115,35 +115,38 @@ struct RecordedLoad {
         return follow(nil, to: last, at: began)
     }
 
-    // MARK: - What became of it
+    // MARK: - Result
 
-    /// Whether the load has an entry of its own: unless a file or copy has answered it, and nobody asked the network.
+    /// True if the load needs a separate entry.
+    ///
+    /// False if a file or copy has answered it, the network sent no response, and it has no entry yet.
     var needsEntry: Bool { answer == nil || head != nil || index != nil }
 
-    /// The response that came from elsewhere, and who gave it.
+    /// The response that is from neither a file nor an archived copy, and its source.
     var outside: (response: HTTPURLResponse, answerer: RecordedAnswer.Answerer)? {
         if let response = used?.response as? HTTPURLResponse { return (response, .cache) }
         if let response = head as? HTTPURLResponse {
-            // Nothing tells whether URL loading used what the cache had.
+            // URL loading does not report whether it used the stored response, so only a body shows that the network
+            // answered.
             return (response, offered == nil || hasBody ? .network : .cache)
         }
         return (offered?.response as? HTTPURLResponse).map { ($0, .cache) }
     }
 
-    /// The length of the network's body in bytes, as it was received or announced; nil when it is not known.
+    /// The length of the network's body in bytes, as received or announced; nil if it is not known.
     var length: Int? {
         if hasBody { return byteCount }
         if let used { return used.data.count }
         return outside.flatMap { $0.response.value(forHTTPHeaderField: "Content-Length") }.flatMap { Int($0) }
     }
 
-    /// The whole body; nil when it is not known.
+    /// The whole body; nil if it is not known.
     var wholeBody: Data? { hasBody && ending != nil && ending?.error == nil ? body : nil }
 
-    /// Whether the body is known, and longer than is recorded.
+    /// True if a body was received, but is not held as a whole.
     var isBodyTooLong: Bool { hasBody && body == nil }
 
-    /// Whether the answer may be for one person.
+    /// True if the response may be meant for a single user.
     var isPersonal: Bool {
         if request.isPersonal { return true }
         if let url = request.url, request.httpShouldHandleCookies,
@@ -161,7 +164,7 @@ struct RecordedLoad {
         return ["*", "cookie", "authorization"].contains { vary.contains($0) }
     }
 
-    /// How the load ended; nil for one that came to its end.
+    /// The end of the load in words; nil if it ended without an error.
     var endingInWords: String? {
         guard let ending else { return "not yet" }
         guard let error = ending.error else { return nil }

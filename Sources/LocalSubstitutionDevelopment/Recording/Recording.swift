@@ -1,27 +1,27 @@
 public import Foundation
 public import LocalSubstitutionCache
 
-/// A recording of what a running app asks for, which goes on until ``stop()``.
+/// A recording of the requests of a running app, which continues until ``stop()`` is called.
 ///
 /// See ``LocalSubstitutionCache/LocalSubstitutionCache/record(to:options:)``.
 public final class Recording: Sendable {
-    /// How much is recorded.
+    /// The limits of a recording.
     public struct Options: Sendable {
         /// The largest body that is recorded, in bytes.
         public var largestBody = 2_000_000
-        /// The size of the file, in bytes, at which further requests are only counted.
+        /// The size of the file, in bytes, beyond which further requests are only counted.
         ///
-        /// Bodies take three quarters of it at most.
+        /// Bodies take at most three quarters of it.
         public var limit = 20_000_000
 
-        /// The defaults.
+        /// Creates options with the default limits.
         public init() {}
     }
 
     /// The file that is written.
     public let file: URL
     private let log: RecordingLog
-    // URLCache is safe to share, which Foundation on Linux does not declare.
+    // URLCache is thread-safe, but Foundation on Linux does not declare it Sendable.
     private nonisolated(unsafe) weak var cache: LocalSubstitutionCache?
 
     init(of cache: LocalSubstitutionCache, to file: URL, _ options: Options) throws {
@@ -31,19 +31,19 @@ public final class Recording: Sendable {
         cache.observer = log
     }
 
-    /// What was asked for so far.
+    /// The summary of the requests so far.
     ///
     /// Cost: a few microseconds for each request since the file was last written.
     public var summary: RecordingSummary { log.summary }
 
-    /// Writes what is new now, instead of within a second.
+    /// Writes new entries now, instead of within a second.
     ///
-    /// - Throws: An error whose description says why the file cannot be written; what was there stays.
+    /// - Throws: An error whose description says why the file cannot be written; the previous file stays.
     public func save() throws { try log.save() }
 
-    /// Ends the recording, and writes what is new.
+    /// Ends the recording, and writes new entries.
     ///
-    /// - Throws: As ``save()``.
+    /// - Throws: The same errors as ``save()``.
     public func stop() throws {
         if let cache, cache.observer === log { cache.observer = nil }
         try log.save()
@@ -51,7 +51,7 @@ public final class Recording: Sendable {
 }
 
 extension LocalSubstitutionCache {
-    /// Records what the app asks for as a HAR file, for the time in which an app is made.
+    /// Records the app's requests in a HAR file; for development builds.
     ///
     /// ```swift
     /// #if DEBUG
@@ -59,23 +59,25 @@ extension LocalSubstitutionCache {
     /// #endif
     /// ```
     ///
-    /// `substitute list --used app.har` says which files the app has used, `substitute explain app.har` what it loaded
-    /// from the network and which entry would change that. `substitute import`, and the developer tools of browsers,
-    /// read the file, too. <doc:RecordingAnApp> says what is in it, and what cannot be seen.
+    /// `substitute list --used app.har` shows which files the app has used. `substitute explain app.har` shows what it
+    /// loaded from the network, and which entry would change that. `substitute import` and the developer tools of
+    /// browsers read the file, too. <doc:RecordingAnApp> describes what is in the file, and what the library cannot
+    /// see.
     ///
-    /// The file is written beside its name and renamed, at most once a second, so that a reader finds a whole version
-    /// at any moment; an app that is killed loses what it asked for in the last two seconds. It is readable by its
-    /// owner alone, and left out of backups on Apple's systems. One that is there is replaced. Values of header fields
-    /// that may hold secrets, user information, and parameters of a query that look like tokens are left out; bodies of
-    /// answers that may be for one person, too.
+    /// The file is written under a temporary name and renamed, at most once a second, so that a reader finds a complete
+    /// version at any moment. If the app is killed, the requests of the last two seconds are lost. Only its owner can
+    /// read the file, and on Apple platforms it is excluded from backups. An existing file is replaced. The recording
+    /// leaves out values of header fields that may hold secrets, user information, and query parameters that look like
+    /// tokens. It also leaves out bodies of responses that may be meant for a single user.
     ///
-    /// A recording goes on as long as the cache lives, or until `Recording.stop()` or the next one. Cost: for each
-    /// request about a fifth of what a file takes to answer a task; for each version of the file, its size.
+    /// A recording continues until the cache is deallocated, `Recording.stop()` is called, or the next recording
+    /// starts. Cost: for each request, about a fifth of the time that a file takes to answer a task; for each version
+    /// of the file, writing the whole file.
     ///
     /// - Parameters:
-    ///   - file: The file, below a folder that exists.
-    ///   - options: How much is recorded.
-    /// - Returns: The recording. It need not be kept.
+    ///   - file: The file, in a folder that exists.
+    ///   - options: The limits of the recording.
+    /// - Returns: The recording. The caller does not have to keep it.
     /// - Throws: An error whose description says why the file cannot be written.
     @discardableResult
     public func record(to file: URL, options: Recording.Options = Recording.Options()) throws -> Recording {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The file of a recording, of which a reader finds a whole version at any moment.
+/// The file of a recording; a reader finds a complete version at any moment.
 ///
-/// Each version is written beside it, and takes its name.
+/// Each version is written to a temporary file in the same folder, which then replaces the file.
 struct RecordingFile: Sendable {
     let url: URL
-    /// The version that is being written; one for each process.
+    /// The temporary file for the next version; each process has its own.
     private let draft: URL
 
-    /// - Parameter url: The file; its folder exists.
+    /// - Parameter url: The file, in a folder that exists.
     /// - Throws: ``RecordingProblem``.
     init(_ url: URL) throws(RecordingProblem) {
         guard url.isFileURL else { throw .noFile(url.absoluteString) }
@@ -22,7 +22,7 @@ struct RecordingFile: Sendable {
         self.url = url
         let prefix = ".\(url.lastPathComponent)."
         draft = folder.appendingPathComponent("\(prefix)\(ProcessInfo.processInfo.processIdentifier)")
-        // What a process left that was killed while it wrote.
+        // Remove the temporary files of processes that were killed while they wrote.
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
             guard name.hasPrefix(prefix), let process = pid_t(name.dropFirst(prefix.count)), process > 0,
                 kill(process, 0) != 0, errno == ESRCH
@@ -33,11 +33,11 @@ struct RecordingFile: Sendable {
 
     /// Writes a version.
     ///
-    /// - Parameter parts: Its text.
-    /// - Throws: ``RecordingProblem``; the version before stays.
+    /// - Parameter parts: The text of the version, in parts.
+    /// - Throws: ``RecordingProblem``; the previous version stays.
     func write(_ parts: some Sequence<Data>) throws(RecordingProblem) {
         unlink(draft.path)
-        // Only its user reads it, and no link is followed.
+        // Only the file's owner can read it, and no symbolic link is followed.
         let descriptor = open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .unwritten(url.path, Self.reason) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -67,7 +67,7 @@ struct RecordingFile: Sendable {
     private static var reason: String { String(cString: strerror(errno)) }
 
     private func leaveOutOfBackups() {
-        // Linux has no such mark.
+        // Linux has no attribute that excludes a file from backups.
         #if canImport(Darwin)
         var (file, values) = (draft, URLResourceValues())
         values.isExcludedFromBackup = true

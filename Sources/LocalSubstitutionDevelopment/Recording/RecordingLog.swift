@@ -6,22 +6,22 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-/// Notes what a cache is asked, and writes it to a file, at most once a second.
+/// An observer that records the requests of a cache, and writes them to a file at most once a second.
 ///
-/// URL loading only waits for a step to be put into a list. A queue makes entries of the steps, looks which tasks have
-/// ended, and writes the file, while there is anything new.
-// What is noted is only accessed inside the lock, and everything else on the queue.
+/// URL loading only waits until a step is appended to a list. A queue turns the steps into entries, checks which tasks
+/// have ended, and writes the file if there is anything new.
+// The properties from `notes` to `lastTurn` are only accessed inside the lock, all others only on the queue.
 final class RecordingLog: RequestObserver, @unchecked Sendable {
     private struct Note {
         let step: RequestStep
-        /// The bytes of a part that is not held.
+        /// The number of bytes of a part that is not held.
         let leftOut: Int
         let request: URLRequest
         let asker: (any AnyObject & Sendable)?
         let date = Date()
     }
 
-    /// What tells answers of files apart.
+    /// The key that tells responses from files apart.
     private struct FileKey: Hashable {
         let method: String
         let url: String
@@ -32,12 +32,12 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     private let lock = NSLock()
     private var notes: [Note] = []
-    /// The bytes of bodies in the notes.
+    /// The number of body bytes in the notes.
     private var heldBytes = 0
-    /// The number of notes that were not taken.
+    /// The number of notes that were dropped.
     private var lost = 0
     private var isScheduled = false
-    /// Whether the notes are about to be taken before their time, as there are many.
+    /// True if the queue is about to process the notes early, because there are many.
     private var isHurried = false
     private var lastTurn = DispatchTime(uptimeNanoseconds: 0)
 
@@ -46,10 +46,10 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     private let file: RecordingFile
     private let options: Recording.Options
     private var loads: [ObjectIdentifier: RecordedLoad] = [:]
-    /// The text of each entry, in the order in which they began.
+    /// The text of each entry, in the order in which the entries were added.
     private var texts: [Data] = []
     private var size = 0
-    /// The entries of answers by files, of which each is one for any number of times.
+    /// The entries of responses from files; one entry counts any number of equal responses.
     private var files: [FileKey: (index: Int, entry: HAREntry)] = [:]
     private var changedFiles: Set<FileKey> = []
     private var hasNews = true
@@ -59,7 +59,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         (self.cache, self.file, self.options) = (cache, file, options)
     }
 
-    // MARK: - Called anywhere
+    // MARK: - Called on any thread
 
     func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
         lock.withLock {
@@ -69,7 +69,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             }
             var (step, leftOut) = (step, 0)
             if case .receivedPart(let part) = step {
-                // A queue that cannot follow is told the length alone.
+                // If the queue does not keep up, hold only the length of the part.
                 if heldBytes > Self.most.bytes { (step, leftOut) = (.receivedPart(Data()), part.count) }
                 heldBytes += part.count - leftOut
             }
@@ -81,15 +81,15 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         }
     }
 
-    /// How much is held until the queue's next turn, and how much at most.
+    /// The numbers of notes and bytes at which the queue processes them early, and the maximum numbers held.
     private static let (many, most) = ((notes: 4_000, bytes: 4 << 20), (notes: 100_000, bytes: 32 << 20))
 
-    /// The pause between two versions of the file, and the shortest time in which notes are collected for one.
+    /// The pause between two versions of the file, and the minimum time in which notes are collected for one version.
     private static var pause: (between: DispatchTimeInterval, before: DispatchTimeInterval) {
         (.seconds(1), .milliseconds(50))
     }
 
-    /// Called inside the lock.
+    /// Schedules the next turn of the queue; called inside the lock.
     private func schedule() {
         isScheduled = true
         let turn = max(lastTurn + Self.pause.between, .now() + Self.pause.before)
@@ -98,16 +98,16 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             lock.withLock {
                 isScheduled = false
                 lastTurn = .now()
-                // Tasks do not tell when they end.
+                // Tasks do not report their end, so they are polled.
                 if !notes.isEmpty || !loads.isEmpty { schedule() }
             }
         }
     }
 
-    /// Writes what is new now.
+    /// Writes new entries now.
     func save() throws { try queue.sync { try work() } }
 
-    /// What has been noted so far.
+    /// The summary of all requests so far.
     var summary: RecordingSummary {
         queue.sync {
             takeNotes()
@@ -139,7 +139,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         }
     }
 
-    /// Makes entries of what was noted, and looks which tasks have ended.
+    /// Turns the notes into entries, and checks which tasks have ended.
     private func takeNotes() {
         let (notes, lost) = lock.withLock {
             defer { (self.notes, self.lost, heldBytes, isHurried) = ([], 0, 0, false) }
@@ -152,7 +152,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             if let redirect = loads[key]?.look(at: now) { record(redirect) }
             record(key)
         }
-        // Soon after its end the answer of a task may still be handed to a cache.
+        // Soon after a task has ended, URL loading may still pass its response to a cache.
         loads = loads.filter { $0.value.ending.map { now.timeIntervalSince($0.date) < 1 } ?? true }
         for key in changedFiles { if let known = files[key] { write(known.entry, at: known.index) } }
         changedFiles = []
@@ -168,7 +168,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         if loads[key] == nil {
             switch note.step {
             case .asked, .answered, .offered, .used: break
-            // Of something that was recorded long ago.
+            // A late step of a load that was recorded long ago.
             default: return
             }
             loads[key] = RecordedLoad(note.request, by: asker, at: note.date)
@@ -183,14 +183,14 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             largestBody: options.largestBody
         )
         if let redirect { record(redirect) }
-        // The cache and then the protocol may give the same answer to one task.
+        // The cache, and then the protocol, may report the same response to one task.
         guard !wasAnswered, let load = loads[key], let answer = load.answer, !load.needsEntry else { return }
         count(load.request, answer.response, answer.byteCount, at: note.date)
     }
 
     // MARK: - Entries
 
-    /// Counts an answer of a file or an archived copy for which the network was not asked.
+    /// Counts a response from a file or an archived copy for which the network was not queried.
     private func count(_ request: URLRequest, _ response: URLResponse, _ byteCount: Int, at date: Date) {
         summing.add(byteCountOfFile: byteCount)
         var answer = self.answer(of: response, to: request)
@@ -214,10 +214,11 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         changedFiles.insert(key)
     }
 
-    /// Who answered, where it was a file or an archived copy.
+    /// Returns the source of a response from the app: a file with its entry, or an archived copy.
     private func answer(of response: URLResponse, to request: URLRequest) -> RecordedAnswer {
         var asked = request
-        // After a redirect another entry answers than that of the request; a mirror is no URL of an entry.
+        // After a redirect, the entry for the response's URL has answered, not the one for the request's URL. A
+        // mirror's URL belongs to no entry.
         if let url = response.url, url.scheme?.lowercased().hasPrefix("http") == true { asked.url = url }
         let entry = cache?.explain(asked).substitution
         var answer = RecordedAnswer(entry == nil ? .archive : .file)
@@ -225,7 +226,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         return answer
     }
 
-    /// Writes what is known of a load.
+    /// Writes the entry of a load, as known so far.
     private func record(_ key: ObjectIdentifier) {
         guard let load = loads[key], load.isChanged, load.needsEntry else { return }
         loads[key]?.isChanged = false
@@ -255,7 +256,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         summing.add(answer, url)
     }
 
-    /// Writes a redirect, as far as it is known.
+    /// Adds the entry of a redirect, as known so far.
     private func record(_ redirect: RecordedLoad.Redirect) {
         let url = Self.masked(redirect.request.url)
         var answer = RecordedAnswer(.network)
@@ -276,10 +277,10 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         summing.requests += 1
     }
 
-    /// Adds why no file answers.
+    /// Adds the reason why no file answers, and the entry that names the URL.
     private func explain(_ request: URLRequest, _ url: String, _ answer: inout RecordedAnswer) {
         var asked = request
-        // The sentence holds the URL.
+        // The explanation contains the URL, so it must be the masked one.
         asked.url = URL(string: url)
         guard let explanation = cache?.explain(asked) else { return }
         answer.reason = explanation.description
@@ -315,7 +316,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     // MARK: - The file's text
 
-    /// The share of the file that bodies may take: entries without a body go on after it.
+    /// The size of the file, in bytes, beyond which entries are written without their bodies.
     private var limitOfBodies: Int { options.limit / 4 * 3 }
 
     @discardableResult
@@ -334,7 +335,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         }
         let text = (try? entry.json) ?? Data()
         guard rest + text.count <= options.limit else {
-            // What is there stays.
+            // The previous version of the entry stays.
             if texts[index].isEmpty { summing.left += 1 }
             return
         }

@@ -1,32 +1,32 @@
 import Foundation
 
-/// What an app has asked for while it was recorded, in numbers; printed, a text for a debug screen.
+/// The numbers of a recording so far; printed, they are a text for a debug screen.
 public struct RecordingSummary: Sendable, CustomStringConvertible {
     /// A URL that the network answered.
     public struct Miss: Sendable {
         /// The URL, without secrets.
         public let url: String
-        /// How often it was loaded.
+        /// The number of times that it was loaded.
         public fileprivate(set) var times = 0
-        /// The bytes of all these loads together, as far as they are known.
+        /// The total size of these loads in bytes; loads of unknown length count as 0.
         public fileprivate(set) var byteCount = 0
-        /// Why no file answers, as a sentence.
+        /// The reason why no file answers, as a sentence.
         public let reason: String
     }
 
-    /// The number of requests, those of redirects included.
+    /// The number of requests, including each one of a chain of redirects.
     public internal(set) var requests = 0
-    /// The number of those that a file, or an archived copy, answered.
+    /// The number of requests that a file or an archived copy answered.
     public private(set) var fromFiles = 0
-    /// The bytes that were not loaded, because a file or an archived copy answered.
+    /// The number of bytes that were not loaded, because a file or an archived copy answered.
     public private(set) var bytesFromFiles = 0
     /// The number of requests that are not in the file, because it has reached its limit.
     public internal(set) var left = 0
-    /// Why the file could not be written at last, as a sentence; nil when it could.
+    /// The reason why the last attempt to write the file failed, as a sentence; nil if it succeeded.
     public internal(set) var problem: String?
     private var missed: [String: Miss] = [:]
 
-    /// What the network answered, the most bytes first.
+    /// The URLs that the network answered, those with the most bytes first.
     public var misses: [Miss] {
         missed.values.sorted { ($0.byteCount, $0.times, $1.url) > ($1.byteCount, $1.times, $0.url) }
     }
@@ -36,10 +36,10 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
         bytesFromFiles += count
     }
 
-    /// Adds a load with an entry of its own.
+    /// Adds a load that has a separate entry.
     mutating func add(_ answer: RecordedAnswer, _ url: String) {
         switch answer.answeredBy {
-        // The network was asked before.
+        // The network was queried first, so these bytes do not count as saved.
         case .file, .archive: fromFiles += 1
         case .network:
             var miss = missed[url] ?? Miss(url: url, reason: answer.reason ?? "")
@@ -50,7 +50,7 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
         }
     }
 
-    /// A few lines: the numbers, and the five URLs of which the network sent most.
+    /// A few lines of text: the numbers, and the five URLs of which the network sent the most bytes.
     public var description: String {
         let format = ByteCountFormatter()
         var lines = [

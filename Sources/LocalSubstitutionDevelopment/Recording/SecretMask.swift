@@ -1,13 +1,13 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Hides what may be secret in the URLs of a recording.
+/// A mask for possible secrets in the URLs of a recording.
 ///
-/// User information goes, and so does the fragment, which no server gets and in which OAuth hands out tokens (RFC 6749
-/// §4.2.2). In the query a value is replaced whose parameter is named like a secret, or which looks like one itself.
-/// A secret in the path stays.
+/// User information is removed. So is the fragment, which no server receives, and in which OAuth returns tokens (RFC
+/// 6749 §4.2.2). In the query, a value is replaced if the name of its parameter suggests a secret, or if the value
+/// looks like one. A secret in the path stays.
 enum SecretMask {
-    /// The URL without its secrets.
+    /// Returns the URL without its secrets.
     static func masked(_ url: String) -> String {
         let url = UserInformation.removed(from: String(url.prefix { $0 != "#" }))
         guard let mark = url.firstIndex(of: "?") else { return url }
@@ -42,13 +42,15 @@ enum SecretMask {
         "hmac",
     ]
 
-    /// Whether a parameter tells which version of a file is wanted: a digest of the file, and no secret.
+    /// Returns whether a parameter selects a version of a file; its value is then a digest of the file, not a secret.
     private static func isVersion(name: Substring) -> Bool {
         ["v", "ver", "version", "rev", "revision", "h", "hash", "build"].contains(name.lowercased())
     }
 
-    /// Whether a value looks like a token: a long text in which digits, small and large letters alternate, as they do
-    /// in digests, UUIDs and base64 and not in words; or a URL with a secret of its own.
+    /// Returns whether a value looks like a token, or is a URL that contains a secret.
+    ///
+    /// A token is a long text in which digits, lower-case and upper-case letters alternate, as they do in digests,
+    /// UUIDs and base64, but not in words.
     private static func isSecret(value: Substring) -> Bool {
         let plain = value.removingPercentEncoding ?? String(value)
         if plain.hasPrefix("eyJ") { return true }

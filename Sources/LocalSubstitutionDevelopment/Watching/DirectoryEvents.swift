@@ -1,10 +1,12 @@
 import Foundation
 
-// Only Darwin has sources for files.
+// Only Darwin has dispatch sources for files.
 #if canImport(Darwin)
-/// Tells at once what is made, moved or removed in directories, and within a second what is written in place.
+/// An event source for directories: most changes are reported at once, writes in place within a second.
 ///
-/// A directory tells nothing of a file that is written in place, and a source for each file would keep each open.
+/// The dispatch source of a directory reports files that are created, moved or removed, but not files that are written
+/// in place. A source for each file would keep every file open, so writes in place are polled for.
+///
 /// https://developer.apple.com/documentation/dispatch/dispatchsource/2300040-makefilesystemobjectsource
 // Only accessed on the queue, until it is cancelled.
 final class DirectoryEvents: FileEvents {
@@ -18,7 +20,7 @@ final class DirectoryEvents: FileEvents {
         polled = PolledEvents(on: queue, happened)
     }
 
-    /// Watches these; one that cannot be opened is only looked at once a second.
+    /// Watches these paths; a directory that cannot be opened is only checked once a second.
     func watch(_ directories: [String], places: [String]) {
         let wanted = Set(directories + places.map { ($0 as NSString).deletingLastPathComponent })
         for (path, watched) in sources where !wanted.contains(path) {
@@ -31,7 +33,7 @@ final class DirectoryEvents: FileEvents {
     private func watch(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return }
-        // The same name may lead to another directory now.
+        // The path may lead to another directory now.
         if let watched = sources[path] {
             if watched.number == status.st_ino { return }
             watched.source.cancel()

@@ -1,22 +1,22 @@
 import Foundation
 
-/// Tells that something happened in directories, without saying what; ``FolderWatcher`` looks.
+/// A source of events that report that something changed, but not what; ``FolderWatcher`` finds out.
 protocol FileEvents: AnyObject {
-    /// Watches these, and nothing else any more.
+    /// Watches these paths, and stops watching all others.
     ///
     /// - Parameters:
-    ///   - directories: With all that is in them.
-    ///   - places: Paths in other directories, of which nothing else need be told.
-    /// - Throws: ``WatchProblem`` when the system watches no more.
+    ///   - directories: The directories to watch, with all that they contain.
+    ///   - places: Paths in other directories; nothing else in those directories has to be reported.
+    /// - Throws: ``WatchProblem`` if the system refuses to watch more.
     func watch(_ directories: [String], places: [String]) throws
 
-    /// Ends it.
+    /// Stops watching.
     func cancel()
 }
 
-/// Makes the events of this system; `happened` is called on `queue`.
+/// Creates the event source of this system, which calls `happened` on `queue`.
 func systemEvents(on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void) throws -> any FileEvents {
-    // Darwin has no inotify, and Linux no sources for files.
+    // Darwin has no inotify, and Linux has no dispatch sources for files.
     #if os(Linux)
     try InotifyEvents(on: queue, happened)
     #else

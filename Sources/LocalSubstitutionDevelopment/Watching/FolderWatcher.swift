@@ -1,36 +1,37 @@
 package import Foundation
 import LocalSubstitutionCache
 
-/// Tells when something below a folder is saved, made, moved or removed.
+/// A watcher that reports when something below a folder is saved, created, moved or removed.
 ///
-/// What editors do for one save (write in place; write aside and rename; delete and write again) is one change. What
-/// changes nothing that could be read is none. For the time in which an app is made: each change costs a look at the
-/// date of every file in the folder.
+/// The steps that an editor takes for one save (write in place; write a temporary file and rename it; delete and write
+/// again) are reported as one change. An event that leaves the folder's listing unchanged is not reported. The watcher
+/// is for development builds: each change costs a look at the date of every file in the folder.
 // Mutable state is only accessed on the queue.
 package final class FolderWatcher: @unchecked Sendable {
-    /// Internal for tests, which hold it up.
+    /// The queue of all work; internal so that tests can block it.
     let queue = DispatchQueue(label: "LocalSubstitutionCache.FolderWatcher")
     private let folder: FilePath
-    /// A file in the folder that may be a link to elsewhere.
+    /// The path of a file in the folder, which may be a symbolic link to a file elsewhere; nil for none.
     private let manifest: String?
     private let changed: @Sendable ([String]) -> Void
     private var events: (any FileEvents)?
     private var listing: FolderListing
-    /// When the first of the events came that are waiting.
+    /// The time of the first event that is not reported yet; nil if there is none.
     private var firstEvent: DispatchTime?
     private var waiting: DispatchWorkItem?
 
-    /// After an event no other has to come for so long, but no longer than the second, in seconds.
+    /// Debounce: report after `quiet` seconds without an event, at the latest after `patience` seconds.
     private static let (quiet, patience) = (0.1, 2.0)
 
-    /// Begins to watch.
+    /// Starts to watch a folder.
     ///
     /// - Parameters:
-    ///   - folder: A folder; it may be removed and made again.
-    ///   - manifest: A file in the folder that is watched also where it is a link to elsewhere; nil for none.
-    ///   - changed: Called with the paths that changed, on a queue of its own, one call at a time. Paths are relative
-    ///     to the folder; names that begin with "." are not told, but ".well-known".
-    /// - Throws: ``WatchProblem`` when the folder is not there, or the system watches no more.
+    ///   - folder: The folder; it may be removed and created again.
+    ///   - manifest: A file in the folder, which is watched even if it is a symbolic link to a file elsewhere; nil for
+    ///     none.
+    ///   - changed: Called with the changed paths, on the watcher's own queue, one call at a time. The paths are
+    ///     relative to the folder. Names that begin with "." are not reported, except ".well-known".
+    /// - Throws: ``WatchProblem`` if the folder does not exist, or if the system refuses to watch it.
     package convenience init(
         _ folder: URL,
         manifest: URL? = nil,
@@ -39,7 +40,7 @@ package final class FolderWatcher: @unchecked Sendable {
         try self.init(folder, manifest: manifest, by: systemEvents, changed)
     }
 
-    /// Begins to watch, by the events that `makeEvents` makes.
+    /// Starts to watch a folder, with the event source that `makeEvents` creates.
     init(
         _ folder: URL,
         manifest: URL?,
@@ -53,7 +54,7 @@ package final class FolderWatcher: @unchecked Sendable {
         listing = FolderListing(of: path.text)
         let events = try makeEvents(queue) { [weak self] in self?.touched() }
         self.events = events
-        // What comes while directories are listed is seen afterwards.
+        // Events that occur while the directories are listed are handled afterwards.
         try queue.sync { try watch(events) }
     }
 
@@ -63,7 +64,7 @@ package final class FolderWatcher: @unchecked Sendable {
     }
 
     private func watch(_ events: any FileEvents) throws {
-        // A directory may be filled before it is watched.
+        // A directory may gain subdirectories before it is watched, so list again until there are no new ones.
         var known: Set<String> = []
         while true {
             listing = FolderListing(of: folder.text)
@@ -73,7 +74,9 @@ package final class FolderWatcher: @unchecked Sendable {
         }
     }
 
-    /// The folder itself and those around it, in the directories that tell of them, and a manifest that lies elsewhere.
+    /// The paths of the folder, of all its ancestors, and of a manifest that lies elsewhere.
+    ///
+    /// The directory that contains such a path reports its changes.
     private var places: [String] {
         var folders: [String] = []
         var path = folder.text
@@ -98,33 +101,33 @@ package final class FolderWatcher: @unchecked Sendable {
     private func settled() {
         firstEvent = nil
         let old = listing
-        // A folder that is gone, or cannot be watched, is watched again when its parent tells.
+        // A folder that is gone, or that cannot be watched, is watched again once its parent reports it.
         if let events { try? watch(events) }
         let paths = listing.differences(from: old)
         if !paths.isEmpty { changed(paths) }
     }
 }
 
-/// What lies below a folder, and which version of it.
+/// The items below a folder, with their versions.
 struct FolderListing {
-    /// What lies at a path.
+    /// The item at a path.
     enum Item: Equatable {
         case file(FileIdentity, isReadable: Bool)
         case folder
-        /// A link to nothing.
+        /// A symbolic link whose target does not exist.
         case dangling
     }
 
-    /// By the path below the folder.
+    /// The items, keyed by their path below the folder.
     private(set) var items: [String: Item] = [:]
-    /// Absolute, the folder first.
+    /// The absolute paths of all directories, the folder first.
     private(set) var directories: [String] = []
 
     init(of folder: String) {
         directories = [folder]
         let found = FileManager.default.enumerator(atPath: folder)
         while let path = found?.nextObject() as? String {
-            // What editors keep aside; servers have files in this one folder (RFC 8615).
+            // Editors keep temporary files under such names. Servers have files in this one folder (RFC 8615).
             let name = (path as NSString).lastPathComponent
             if name.hasPrefix("."), name != ".well-known" {
                 found?.skipDescendants()
@@ -143,7 +146,7 @@ struct FolderListing {
         }
     }
 
-    /// The paths that came, went, or have another version, in the order of the alphabet.
+    /// Returns the paths that were added or removed, or have another version, in alphabetical order.
     func differences(from other: FolderListing) -> [String] {
         Set(items.keys).union(other.items.keys).filter { items[$0] != other.items[$0] }.sorted()
     }

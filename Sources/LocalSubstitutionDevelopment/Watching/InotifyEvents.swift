@@ -2,15 +2,15 @@ import Foundation
 
 // Only Linux has inotify.
 #if os(Linux)
-/// Tells that something happened in directories (inotify(7)).
+/// An event source that reports changes in directories, with inotify(7).
 // Only accessed on the queue, until it is cancelled.
 final class InotifyEvents: FileEvents {
     private let descriptor: Int32
     private let source: any DispatchSourceRead
-    /// By what inotify calls a directory: its path, and the names that are told; nil for all.
+    /// The watched directories, keyed by watch descriptor: the path, and the names to report; nil for all names.
     private var directories: [Int32: (path: String, names: Set<String>?)] = [:]
 
-    /// A file is told when it is closed, not with each part that is written to it.
+    /// The events to watch; a file is reported when it is closed, not after each write.
     private static let mask = UInt32(
         IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
             | IN_ATTRIB
@@ -29,15 +29,15 @@ final class InotifyEvents: FileEvents {
         source.resume()
     }
 
-    /// Watches these, and nothing else any more.
+    /// Watches these paths, and stops watching all others.
     ///
     /// - Parameters:
-    ///   - directories: With all that is in them.
-    ///   - places: Paths in other directories, of which nothing else is told.
-    /// - Throws: ``WatchProblem`` when the system watches no more.
+    ///   - directories: The directories to watch, with all that they contain.
+    ///   - places: Paths in other directories; nothing else in those directories is reported.
+    /// - Throws: ``WatchProblem`` if the system refuses to watch more.
     func watch(_ directories: [String], places: [String]) throws {
         var wanted: [Int32: (path: String, names: Set<String>?)] = [:]
-        // Also of those that could be watched before there were too many.
+        // After an error, too, keep the directories that were watched before the limit was reached.
         defer {
             for number in self.directories.keys where wanted[number] == nil { inotify_rm_watch(descriptor, number) }
             self.directories = wanted
@@ -55,21 +55,21 @@ final class InotifyEvents: FileEvents {
 
     /// Watches a directory.
     ///
-    /// - Returns: What inotify calls it; nil when there is none.
+    /// - Returns: The watch descriptor; nil if there is no such directory, or if it may not be read.
     private func add(_ directory: String) throws -> Int32? {
         let number = inotify_add_watch(descriptor, directory, Self.mask)
         guard number < 0 else { return number }
-        // What nobody may look into tells nothing.
+        // A missing or unreadable directory has nothing to report.
         if [ENOENT, ENOTDIR, EACCES].contains(errno) { return nil }
         throw WatchProblem(directory: errno)
     }
 
     func cancel() { source.cancel() }
 
-    /// Reads what happened.
+    /// Reads all events that have occurred.
     ///
-    /// - Returns: Whether there was more than files that were made and are still to be written: those are told when
-    ///   they are closed.
+    /// - Returns: True if any event must be reported. A file that was created and is still to be written is not
+    ///   reported before it is closed.
     private func drain() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         var isTold = false
@@ -90,17 +90,17 @@ final class InotifyEvents: FileEvents {
     }
 
     private func isTelling(_ event: inotify_event, _ name: String) -> Bool {
-        // A watch that was removed, or events that were too many to be kept.
+        // Either the watch was removed, or the event queue overflowed.
         guard let directory = directories[event.wd] else { return event.mask & UInt32(IN_Q_OVERFLOW) != 0 }
         if let names = directory.names, !names.contains(name) { return false }
         let isMade = event.mask & UInt32(IN_CREATE) != 0 && event.mask & UInt32(IN_ISDIR) == 0
         var status = stat()
         guard isMade, lstat("\(directory.path)/\(name)", &status) == 0 else { return true }
-        // A link, also one that is not symbolic, is not written now.
+        // A symbolic or hard link is complete when it is created; it is not written afterwards.
         return status.st_mode & S_IFMT != S_IFREG || status.st_nlink > 1
     }
 
-    /// True while the process may open files.
+    /// True if the process can open another file.
     private static var hasDescriptors: Bool {
         let descriptor = open("/", O_RDONLY | O_CLOEXEC)
         if descriptor >= 0 { close(descriptor) }

@@ -3,14 +3,14 @@ public import LocalSubstitutionCache
 import SubstitutionChecking
 
 extension LocalSubstitutionCache {
-    /// Reloads whenever the manifest or one of its files is saved, for the time in which an app is made.
+    /// Reloads whenever the manifest or one of its files is saved; for development builds.
     ///
-    /// What an editor does for one save is one reload. While the manifest has errors what was there stays, as with
-    /// ``reload()``; the report has remedies, as the designers' tool prints them. It ends with this cache; a second
-    /// call replaces the closure of the first.
+    /// One save in an editor causes one reload. While the manifest has errors, the cache keeps the previous
+    /// substitutions, as with ``reload()``. The report then contains remedies, as the designers' tool prints them.
+    /// Watching ends when this cache is deallocated; a second call replaces the closure of the first.
     ///
-    /// A simulator reads the designer's folder directly, so a save is seen in the running app. A device cannot: the
-    /// folder lies on the Mac, and what it has in its bundle never changes.
+    /// In a simulator the app reads the designer's folder directly, so a save shows in the running app. On a device it
+    /// cannot: the folder is on the Mac, and the files in the app's bundle never change.
     ///
     /// ```swift
     /// #if DEBUG
@@ -19,15 +19,15 @@ extension LocalSubstitutionCache {
     /// #endif
     /// ```
     ///
-    /// Cost: a look at the date of each file below the manifest's folder after every save. Linux tells of every save.
-    /// Apple's platforms tell of what is made, moved or removed; what is written in place is found by a look once a
-    /// second, and each folder is kept open meanwhile. (Not run there.)
+    /// Cost: a look at the date of each file below the manifest's folder after every save. Linux reports every save.
+    /// Apple platforms report files that are created, moved or removed. They do not report files that are written in
+    /// place, so the library looks for these once a second, and it keeps each folder open. (Not run there.)
     ///
-    /// - Parameter report: Called after each reload, one call at a time, on a queue of the library's: with the paths
-    ///   that changed, relative to the manifest's folder, or with what is wrong. Also called at once when the manifest
-    ///   has errors now.
-    /// - Throws: ``ManifestError`` when the cache was not made with ``ReadingMode/copied`` (a mapped file that is
-    ///   written in place ends the process), or when the folder cannot be watched.
+    /// - Parameter report: Called after each reload with the changed paths, relative to the manifest's folder, or with
+    ///   the error. The calls come one at a time, on a queue of the library. It is also called before this method
+    ///   returns if the manifest has errors now.
+    /// - Throws: ``ManifestError`` if the cache was not created with ``ReadingMode/copied`` (writing a mapped file in
+    ///   place kills the process with SIGBUS), or if the folder cannot be watched.
     public func reloadWhenChanged(
         _ report: @escaping @Sendable (Result<[String], ManifestError>) -> Void = { _ in }
     ) throws(ManifestError) {
@@ -36,7 +36,7 @@ extension LocalSubstitutionCache {
             report(Result { () throws(ManifestError) in try self.reload(with: Advice()) }.map { paths })
         }
         keep(watcher)
-        // What was saved before the folder was watched.
+        // Pick up files that were saved before the folder was watched.
         do { try reload(with: Advice()) } catch { report(.failure(error)) }
     }
 

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Tells once a second that something may have happened: for systems that do not tell when a file is written in place.
+/// A timer that fires once a second, for systems that do not report when a file is written in place.
 ///
-/// Each time ``FolderWatcher`` looks at the date of every file in the folder: some milliseconds for a thousand files.
+/// Each time, ``FolderWatcher`` looks at the date of every file in the folder, which takes some milliseconds for a
+/// thousand files.
 // Only accessed on the queue.
 final class PolledEvents: FileEvents {
     private let timer: any DispatchSourceTimer

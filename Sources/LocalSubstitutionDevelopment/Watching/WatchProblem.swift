@@ -2,25 +2,25 @@ import Foundation
 
 /// The reason why a folder cannot be watched.
 enum WatchProblem: Error, Equatable {
-    /// inotify gives this user no further instance, of which each watcher has one.
+    /// This user has reached the limit of inotify instances; each watcher needs one.
     case tooManyInstances
-    /// inotify takes no further directory of this user.
+    /// This user has reached the limit of directories that inotify watches.
     case tooManyDirectories
-    /// What the system says, as an error number.
+    /// Another error of the system, as an error number.
     case system(Int32)
 
-    /// The reason why inotify(7) gave no instance.
+    /// Creates the reason why inotify(7) refused an instance.
     ///
     /// - Parameters:
-    ///   - code: The error number, which does not tell an instance too many from a descriptor too many.
-    ///   - hasDescriptors: True while the process may open files.
+    ///   - code: The error number, which is the same for too many instances and too many file descriptors.
+    ///   - hasDescriptors: True if the process can open another file.
     init(instance code: Int32, hasDescriptors: Bool) {
         self = code == EMFILE && hasDescriptors ? .tooManyInstances : .system(code)
     }
 
-    /// The reason why inotify(7) did not take a directory.
+    /// Creates the reason why inotify(7) refused to watch a directory.
     ///
-    /// - Parameter code: The error number, which for a limit is that of a full disk.
+    /// - Parameter code: The error number. If a limit is reached, it is the same as for a full disk.
     init(directory code: Int32) {
         self = code == ENOSPC ? .tooManyDirectories : .system(code)
     }

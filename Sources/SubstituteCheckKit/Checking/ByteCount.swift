@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// A number of bytes as people read it, in powers of 1000.
+/// A number of bytes that is shown with a unit, in powers of 1000.
 package struct ByteCount: CustomStringConvertible {
     package let bytes: Int
 
@@ -11,9 +11,9 @@ package struct ByteCount: CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// Reads a number with a unit, such as `5MB` or `1.5 kB`; nil for anything else.
+    /// Parses a number with a unit, such as `5MB` or `1.5 kB`; nil for anything else.
     ///
-    /// Without a unit it is bytes. `KiB` and its relatives are powers of 1024.
+    /// A number without a unit is in bytes. `KiB`, `MiB` and `GiB` are powers of 1024.
     package init?(_ text: String) {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let unit = text.dropFirst(number.count).drop { $0 == " " }.lowercased()

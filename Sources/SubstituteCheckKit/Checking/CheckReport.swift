@@ -1,11 +1,11 @@
 import Foundation
 package import LocalSubstitutionCache
 
-/// How the issues of manifests are printed.
+/// The format in which the issues of manifests are printed.
 package enum ReportFormat: String, CaseIterable {
-    /// For people: each issue with its line, and what ships.
+    /// Text for users: each issue with its line, and a summary of the files that ship.
     case text
-    /// One object for each issue.
+    /// One JSON object for each issue.
     case json
     /// Workflow commands, which GitHub shows beside the lines of a change.
     case github
@@ -15,17 +15,17 @@ package enum ReportFormat: String, CaseIterable {
 
 /// Prints the issues of manifests.
 package struct CheckReport {
-    /// One manifest and what is told of it.
+    /// A manifest and the issues that are reported for it.
     package struct Result {
         let check: ManifestCheck
-        /// What is told: with warnings as errors where they are treated so.
+        /// The issues to report; if warnings are treated as errors, they are errors here.
         package let issues: [ManifestIssue]
 
         package init(check: ManifestCheck, issues: [ManifestIssue]) {
             (self.check, self.issues) = (check, issues)
         }
 
-        /// Whether an app would refuse the manifest, however strict the check is.
+        /// True if an app would refuse the manifest, however strict the check is.
         var isRefused: Bool { check.issues.contains { $0.severity == .error } }
     }
 
@@ -69,7 +69,7 @@ package struct CheckReport {
         }
     }
 
-    /// The last line, for those who read no other.
+    /// The last line, which sums up the result for users who read nothing else.
     private var verdict: String {
         let issues = results.flatMap(\.issues)
         let errors = issues.count { $0.severity == .error }

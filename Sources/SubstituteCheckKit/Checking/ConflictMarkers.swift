@@ -1,9 +1,9 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// The lines that Git writes around two versions that it could not join.
+/// The lines with which Git marks a merge conflict.
 enum ConflictMarkers {
-    /// The line of the first marker, from 1; nil unless all three follow each other.
+    /// Returns the line of the first marker, from 1; nil unless all three markers follow each other.
     static func line(in text: Data) -> Int? {
         let markers = ["<<<<<<< ", "=======", ">>>>>>> "].map { Data($0.utf8) }
         var starts: [Data.Index] = []

@@ -1,18 +1,22 @@
 import Foundation
 package import LocalSubstitutionCache
 
-/// Looks into the files of a manifest for what no browser could use.
+/// A check of the files of a manifest, which finds content that no browser can use.
 ///
-/// An app's launch does not: it takes such files. ``ContentRules`` say what is wrong with one.
+/// Call `look(into:)` for each substitution, and read `issues` afterwards. ``ContentRules`` find the first mistake in a
+/// file. Files of one entry with the same kind of mistake share one warning, which names the first and counts the
+/// others. An app's launch does not check content, and accepts such files.
 package struct ContentCheck {
     private let manifest: SubstitutionManifest
     private let name: String
-    /// What is wrong, in the order in which the files were looked into.
+    /// The mistakes, in the order in which they were found, each with all the files that have it.
     private var problems: [(place: ManifestCheck.Place, sentence: String, paths: [String])] = []
-    /// Index in `problems`, so that an entry for a folder tells each kind of problem once.
+    /// The index in `problems` of each kind of mistake, so that an entry for a folder reports each kind once.
     private var known: [Kind: Int] = [:]
+    /// The files that were checked, with the positions of their entries.
     private var seen: Set<Kind> = []
 
+    /// A position in the manifest with a kind of mistake there, or with the path of a file that it names.
     private struct Kind: Hashable {
         let place: ManifestCheck.Place
         let what: String
@@ -22,14 +26,15 @@ package struct ContentCheck {
         (self.manifest, self.name) = (manifest, name)
     }
 
-    /// Looks into one file.
+    /// Checks the file of a substitution, unless the same position in the manifest named it before.
     mutating func look(into substitution: Substitution) {
         let (line, column) = manifest.source.place(of: substitution.fileOffset)
         var place = ManifestCheck.Place(line: line, column: column)
-        // A folder's index answers for two URLs.
+        // Without this, a folder's index.html would be checked twice, since it answers two URLs.
         guard seen.insert(Kind(place: place, what: substitution.file)).inserted,
             let problem = ContentRules.problem(of: substitution)
         else { return }
+        // If the type is wrong and not the file, the warning is about the entry's "type".
         if problem.isAboutType, let type = substitution.entry.typeOffset {
             let (line, column) = manifest.source.place(of: type)
             place = ManifestCheck.Place(line: line, column: column)
@@ -43,10 +48,10 @@ package struct ContentCheck {
         }
     }
 
-    /// A sentence for each file with a mistake, by its path below the manifest's folder.
+    /// The message about each file with a mistake, by the file's path below the manifest's folder.
     private(set) var sentences: [String: String] = [:]
 
-    /// Warnings, one for each entry and kind of problem.
+    /// The warnings, one for each entry and kind of mistake.
     var issues: [ManifestIssue] {
         problems.map { problem in
             let others = problem.paths.count - 1
@@ -66,9 +71,11 @@ package struct ContentCheck {
 }
 
 extension ContentCheck {
-    /// Why bytes that somebody else sent are not what their name and their server say, as a clause.
+    /// Returns why bytes that a server sent do not fit their file name or media type, as a clause; nil if they fit.
     ///
-    /// A web page that a server sends instead of a picture is refused, whatever the server calls it.
+    /// If the extension of `path` is that of a format such as PNG, the bytes must be allowed for it. They must also be
+    /// allowed for `type`, the server's media type. So a web page that a server sends instead of an image is refused,
+    /// whatever type the server gives it. `head` is the first bytes.
     package static func refusal(of head: [UInt8], named path: String, _ type: MediaType?) -> String? {
         let meant = MediaType(fileName: path)
         let isTelling = meant.map { FileFormat.expected(of: $0) != nil } ?? false
@@ -76,9 +83,9 @@ extension ContentCheck {
             .first
     }
 
-    /// Why bytes that somebody else sent are not what a type says, as a clause; nil where nothing speaks against them.
+    /// Returns why bytes that a server sent do not fit a media type, as a clause; nil if nothing speaks against them.
     ///
-    /// Lenient where sites are: one kind of picture under the name of another is shown by every browser.
+    /// It allows what is common on sites: one image format under the type of another, which every browser shows.
     package static func refusal(of head: [UInt8], as type: MediaType) -> String? {
         let format = FileFormat(head: head)
         if format == .lfsPointer { return "it is a placeholder of Git LFS" }
@@ -96,10 +103,10 @@ extension ContentCheck {
         return head.isEmpty ? nil : "it is text, not \(type.essence)"
     }
 
-    /// True for a file that may have one of these formats though it does not begin like it.
+    /// True if a file may have one of the formats although it does not begin like it.
     ///
-    /// An MP3 may begin with padding, an archive with a program that unpacks it, a PDF with a line of a printer, and
-    /// an SVG with a long comment or in UTF-16: the parser of XML judges that.
+    /// An MP3 may begin with padding, an archive with a program that unpacks it, and a PDF with a line for a printer.
+    /// An SVG may begin with a long comment, or be UTF-16; the XML parser checks it later.
     static func isUnclear(_ head: [UInt8], among expected: Set<FileFormat>) -> Bool {
         expected == [.mp3] && FileFormat.isBinary(head) || expected == [.zip] && head.starts(with: "MZ".utf8)
             || expected == [.pdf] && Data(head.prefix(1024)).range(of: Data("%PDF-".utf8)) != nil

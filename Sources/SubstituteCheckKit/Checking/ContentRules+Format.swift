@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstitutionChecking
 
-/// The rule that the first bytes of a file do not speak against its type.
+/// The rule that the first bytes of a file must not contradict its type.
 extension ContentRules {
     static func hasFormatOfType(_ file: FileSample) -> ContentProblem? {
         guard let expected = file.expected else { return textProblem(file) }
@@ -16,7 +16,9 @@ extension ContentRules {
         return ContentProblem(kind: "no \(names)", sentence: "\(file.subject) \(cause); export it again")
     }
 
-    /// Of other types only this is known: text is none of the formats, and hardly anything is a web page.
+    /// Checks a file whose type has no known formats.
+    ///
+    /// Little is known of such types: text has none of the binary formats, and hardly any type may be a web page.
     private static func textProblem(_ file: FileSample) -> ContentProblem? {
         let type = file.type
         if let format = file.format {
@@ -39,7 +41,8 @@ extension ContentRules {
         _ file: FileSample
     ) -> ContentProblem {
         let (path, essence) = (file.substitution.file, file.type.essence)
-        // The type that the entry names is wrong, and the file is as its name says.
+        // The entry's "type" is wrong, not the file. The field can be removed if the file's extension gives the right
+        // type.
         if let type = format.fileExtension.flatMap({ MediaType(fileName: "x.\($0)") }),
             file.substitution.entry.type != nil
         {

@@ -2,15 +2,15 @@ import Foundation
 import LocalSubstitutionCache
 import SubstitutionChecking
 
-/// The rules that a file is the one that browsers read: not its source, and not what only leads to it.
+/// The rules that a file is the one browsers read, and neither its source nor a reference to it.
 extension ContentRules {
-    /// A file that came with something around it, or without its content.
+    /// Finds a file with something around its content, or with something else instead of it.
     static func isItself(_ file: FileSample) -> ContentProblem? {
         guard let predicate = wrapping(file) ?? otherCode(file) else { return nil }
         return ContentProblem(kind: predicate, sentence: "\(file.subject) \(predicate)")
     }
 
-    /// The traces of a program that put something around a file, or in its place.
+    /// Finds the traces of a program that put something around a file, or in its place.
     private static func wrapping(_ file: FileSample) -> String? {
         // AppleSingle and AppleDouble formats, "AppleDouble file header".
         if file.head.starts(with: [0, 5, 0x16, 7]) {
@@ -36,10 +36,10 @@ extension ContentRules {
         /\{\s*"version"\s*:\s*3\s*,\s*"(file|sources|names|mappings|sourceRoot|sections)"/
     nonisolated(unsafe) private static let script =
         /import\s[^;'"]*['"]|export\s+(default|const|function)\s|(const|let|var)\s+\w+\s*=|module\.exports\s*=/
-    /// A selector and the indented declaration behind it.
+    /// A selector and the indented declaration after it.
     nonisolated(unsafe) private static let indentedRule = /(^|\n)([.#&A-Za-z][^\n:;]*)\r?\n[ \t]+[a-z\-]+:[^\n]+/
 
-    /// The only line of a text, if it is a path to a file of the same kind.
+    /// Returns the only line of a text, if it is a path to a file of the same kind.
     private static func path(in file: FileSample) -> String? {
         guard file.substitution.size < 500 else { return nil }
         let line = file.beginning.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -49,7 +49,7 @@ extension ContentRules {
         return line
     }
 
-    /// Code of another language than the type's, which a build turns into the file.
+    /// Finds code in another language than the type's, which a build turns into the file.
     private static func otherCode(_ file: FileSample) -> String? {
         if file.isCode, file.beginning.prefixMatch(of: sourceMap) != nil {
             return "is a source map, which only developers' tools read; put the code itself in its place"
@@ -74,7 +74,7 @@ extension ContentRules {
 
     // MARK: - Sources
 
-    /// A text that a server or a build has yet to turn into what browsers read.
+    /// Finds text that a server or a build has yet to turn into what browsers read.
     static func isBuilt(_ file: FileSample) -> ContentProblem? {
         guard let text = file.text,
             let source = file.type.isHTML
@@ -98,7 +98,7 @@ extension ContentRules {
         }.first
     }
 
-    /// Declarations of types at the beginning of a line, outside of comments and templates.
+    /// Finds type declarations at the beginning of a line, outside of comments and templates.
     private static func typeScript(_ text: Data) -> Source? {
         let starts = ["interface ", "export interface ", "import type ", "export type ", "declare module "]
         for word in starts {
@@ -115,7 +115,7 @@ extension ContentRules {
         return nil
     }
 
-    /// Rules without braces: no CSS has any.
+    /// Finds rules without braces, which CSS does not have.
     private static func unbuiltStylesheet(_ file: FileSample, _ text: Data) -> Source? {
         guard file.type.essence == "text/css", !text.contains(UInt8(ascii: "{")), !text.contains(UInt8(ascii: "}")),
             text.range(of: Data("/*".utf8)) == nil,

@@ -1,9 +1,9 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// The rules for XML that its parser does not tell of, or not in words for designers.
+/// The rules for XML that the parser does not check, or does not explain in words for designers.
 extension ContentRules {
-    /// XML 1.0 §2.8: the declaration comes first.
+    /// Finds white space before the XML declaration, which must come first (XML 1.0 §2.8).
     static func beginsWithDeclaration(_ file: FileSample) -> ContentProblem? {
         guard file.type.isXML, file.head.first.map({ $0 <= 0x20 }) == true, file.beginning.hasPrefix("<?xml ") else {
             return nil
@@ -14,7 +14,7 @@ extension ContentRules {
         )
     }
 
-    /// XML 1.0 §4.3.3: without another name of an encoding, XML is UTF-8.
+    /// Finds XML that is not UTF-8 and does not name another encoding (XML 1.0 §4.3.3).
     static func isInItsEncoding(_ file: FileSample) -> ContentProblem? {
         guard file.type.isXML, file.type.charset == nil, let text = file.text, !text.contains(0),
             !text.starts(with: [0xFF, 0xFE]), !text.starts(with: [0xFE, 0xFF]),
@@ -32,9 +32,9 @@ extension ContentRules {
 
     nonisolated(unsafe) private static let encodingOfDeclaration = /<\?xml[^>]*encoding\s*=\s*["']([^"']*)/
 
-    /// Namespaces in XML §5: a prefix is declared.
+    /// Finds the prefix `xlink` without its declaration (Namespaces in XML §5).
     ///
-    /// Programs lose this one when a part of a picture is copied.
+    /// Programs lose the declaration when a part of an image is copied.
     static func declaresLinks(_ file: FileSample) -> ContentProblem? {
         guard file.type.isXML, let text = file.text, let found = text.range(of: Data(" xlink:href=".utf8)),
             text.range(of: Data("xmlns:xlink".utf8)) == nil,

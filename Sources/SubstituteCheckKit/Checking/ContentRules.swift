@@ -4,14 +4,14 @@ import SubstitutionChecking
 
 /// A mistake in the content of a file.
 struct ContentProblem {
-    /// The same for all problems of a kind, which an entry for a folder tells once.
+    /// The kind of mistake; an entry for a folder reports each kind once.
     let kind: String
     let sentence: String
-    /// True where the file is right, and the type that its entry names is not.
+    /// True if the file is right, and the type that its entry names is wrong.
     var isAboutType = false
 }
 
-/// A rule for the content of files, which returns a file's mistake.
+/// A rule for the content of files, which returns the mistake in a file or nil.
 typealias ContentRule = @Sendable (FileSample) -> ContentProblem?
 
 /// The rules for the content of files.
@@ -23,7 +23,7 @@ enum ContentRules {
         isForEveryComputer, isIndex, isWhole, isWholeFont, isSmallPicture,
     ]
 
-    /// The first mistake in the content of a file; nil when there is none.
+    /// Returns the first mistake in the content of a file; nil if there is none.
     static func problem(of substitution: Substitution) -> ContentProblem? {
         guard let sample = FileSample(substitution) else { return nil }
         return all.lazy.compactMap { $0(sample) }.first
@@ -66,7 +66,7 @@ enum ContentRules {
         Disguise.problem(of: file).map { ContentProblem(kind: $0, sentence: "\(file.subject) \($0)") }
     }
 
-    /// Stylesheets and scripts that begin with a tag, which browsers read as a mistake.
+    /// Finds stylesheets and scripts that begin with a tag, which is a syntax error for browsers.
     private static func isNoMarkup(_ file: FileSample) -> ContentProblem? {
         guard file.isCode, let tag = file.firstTag else { return nil }
         let own = file.type.essence == "text/css" ? "style" : "script"
@@ -83,7 +83,7 @@ enum ContentRules {
     // MARK: - Mistakes in texts
 
     private static func isJoined(_ file: FileSample) -> ContentProblem? {
-        // Texts for people may tell of Git.
+        // Other texts, which are for readers, may mention the lines that Git writes.
         guard file.isCode || file.type.isJSON || file.type.isXML || file.type.isHTML, let text = file.text,
             let line = ConflictMarkers.line(in: text)
         else { return nil }
@@ -96,7 +96,7 @@ enum ContentRules {
     }
 
     private static func isJSON(_ file: FileSample) -> ContentProblem? {
-        // A line before a source map keeps browsers from running it.
+        // A source map may begin with this line, which keeps browsers from running it.
         guard file.type.isJSON, !file.head.starts(with: ")]}'".utf8), let text = file.text,
             let problem = JSONProblem(in: text)
         else { return nil }
@@ -115,7 +115,7 @@ enum ContentRules {
         )
     }
 
-    /// True for several lines, each of which is an object.
+    /// True for a text of several lines, each of which is a JSON object.
     private static func isInLines(_ text: Data) -> Bool {
         let lines = text.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
         return lines.count > 1 && lines.allSatisfy { $0.first == UInt8(ascii: "{") && JSONProblem(in: Data($0)) == nil }
@@ -140,12 +140,12 @@ enum ContentRules {
         )
     }
 
-    /// A stylesheet, an SVG or a page that loads something from the designer's own disk.
+    /// Finds a stylesheet, an SVG or a page that loads something from the designer's own disk.
     private static func isForEveryComputer(_ file: FileSample) -> ContentProblem? {
         guard file.type.essence == "text/css" || file.type.essence == "image/svg+xml" || file.type.isHTML,
             let text = file.text
         else { return nil }
-        // A site may have a path /Users/.
+        // In a page, /Users/ may be a path of the site.
         let starts =
             ["url(file:", "url(\"file:", "url('file:", "href=\"file:", "href=\"C:\\"]
             + (file.type.isHTML ? ["src=\"file:", "src=\"C:\\"] : ["href=\"/Users/"])
@@ -160,7 +160,7 @@ enum ContentRules {
         )
     }
 
-    /// The page of a folder under a name that answers only for itself.
+    /// Finds the page of a folder under a name that does not answer for the folder's URL.
     private static func isIndex(_ file: FileSample) -> ContentProblem? {
         let path = file.substitution.file
         let name = path.split(separator: "/").last.map(String.init) ?? ""
@@ -186,7 +186,9 @@ enum ContentRules {
         return ContentProblem(kind: "cut", sentence: sentence)
     }
 
-    /// WOFF 1.0 §3 and WOFF 2.0 §4.1: the length of the whole file stands behind signature and flavor.
+    /// Compares the length of the file with the one that the font states after signature and flavor.
+    ///
+    /// See WOFF 1.0 §3 and WOFF 2.0 §4.1.
     private static func isWholeFont(_ file: FileSample) -> ContentProblem? {
         guard file.format == .woff || file.format == .woff2, file.head.count >= 12,
             file.head[8..<12].reduce(0, { $0 << 8 | Int($1) }) > file.substitution.size
@@ -196,7 +198,7 @@ enum ContentRules {
         return ContentProblem(kind: "cut font", sentence: sentence)
     }
 
-    /// The size above which a picture gets a warning, in bytes.
+    /// The size above which an image gets a warning, in bytes.
     ///
     /// Lighthouse warns of a page whose files have more than 5,000 KiB together ("Avoid enormous network payloads").
     private static let pictureSize = 5_000 * 1024

@@ -1,9 +1,9 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Beginnings of files that are not what their names say, and the beginnings that formats of text must have.
+/// The beginnings of files that are not what their names say, and the beginnings that text formats require.
 enum Disguise {
-    /// The predicate of a sentence about a file that is something else; nil for all others.
+    /// Returns the predicate of a sentence about a file that is something else; nil for all other files.
     static func problem(of file: FileSample) -> String? {
         if let known = beginnings.first(where: { $0.applies(file) && file.beginning.hasPrefix($0.start) }) {
             return known.predicate
@@ -50,7 +50,7 @@ enum Disguise {
             Beginning(start, "is a file as text (Base64); decode it") { $0.expected != nil }
         }
 
-    /// WebVTT §4.1 and RFC 8216 §4.3.1.1.
+    /// The beginnings that WebVTT §4.1 and RFC 8216 §4.3.1.1 require.
     private static let required = [
         (type: "text/vtt", start: "WEBVTT"), (type: "application/vnd.apple.mpegurl", start: "#EXTM3U"),
     ]

@@ -3,16 +3,16 @@ import LocalSubstitutionCache
 
 /// A message that a server or a storage service sends instead of a file.
 struct ErrorMessage {
-    /// The part of the message by which people know it.
+    /// The part of the message by which a user recognises it.
     let text: String
 
-    /// Nil for a file that holds something else.
+    /// Finds the message in a file; nil if the file has other content.
     init?(_ file: FileSample) {
         guard let text = Self.storageError(file.beginning) ?? Self.sentence(file) ?? Self.json(file) else { return nil }
         self.text = text
     }
 
-    /// The code in the XML of S3 and its like: `<Error><Code>AccessDenied</Code>`.
+    /// Returns the code in the XML of S3 and similar services: `<Error><Code>AccessDenied</Code>`.
     ///
     /// Reference: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
     private static func storageError(_ text: Substring) -> String? {
@@ -21,7 +21,7 @@ struct ErrorMessage {
 
     nonisolated(unsafe) private static let storageErrorStart = /(<\?xml[^>]*\?>\s*)?<Error>\s*<Code>([A-Za-z]+)<\/Code>/
 
-    /// The only line of a stylesheet, a script or a picture, such as `404: Not Found`.
+    /// Returns a message that is the only line of a stylesheet, a script or an image, such as `404: Not Found`.
     private static func sentence(_ file: FileSample) -> String? {
         guard file.isCode || file.expected != nil, file.substitution.size < 200 else { return nil }
         let line = file.beginning.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -32,7 +32,7 @@ struct ErrorMessage {
         /(error:? ?)?([45][0-9]{2})?[:\- ]*(not found|forbidden|access denied|accessdenied|unauthorized|bad gateway|bad request|internal server error|service unavailable|gateway time-?out|cannot get \/\S*|no such (file|key|bucket).*|(couldn.t|could not) find the requested file.*)[.!]*/
         .ignoresCase()
 
-    /// The beginning of a JSON object in place of another kind of file, such as `{"message":"Not Found"}`.
+    /// Returns the beginning of a JSON object instead of another kind of file, such as `{"message":"Not Found"}`.
     private static func json(_ file: FileSample) -> String? {
         guard file.isCode || file.expected != nil, file.substitution.size < 2000,
             file.beginning.prefixMatch(of: messageStart) != nil
@@ -45,9 +45,9 @@ struct ErrorMessage {
 }
 
 extension FileSample {
-    /// The name of the tag that the text begins with, behind comments; nil when it does not.
+    /// The name of the tag with which the text begins, after any comments; nil if it begins with no tag.
     ///
-    /// A stylesheet and a script may begin with a comment of HTML (CSS Syntax §3.1, ECMA 262 §B.1.1).
+    /// A stylesheet or a script may begin with an HTML comment (CSS Syntax §3.1, ECMA 262 §B.1.1).
     var firstTag: String? {
         var rest = beginning
         while rest.hasPrefix("<!--") {

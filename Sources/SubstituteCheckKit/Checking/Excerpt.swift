@@ -6,10 +6,13 @@ import SubstitutionChecking
 package struct Excerpts {
     private let text: [UInt8]
     private let lineStarts: [Int]
-    /// User information of URLs, which is not shown.
+    /// The user information in URLs, which is not shown.
     private let secrets: UserInformation.Secrets
 
-    /// How much of a line is looked at, before and after the place, in bytes; and shown, in columns.
+    /// The size of an excerpt from a long line.
+    ///
+    /// `window` is the number of bytes that are examined on each side of the position; `before` and `after` are the
+    /// numbers of columns that are shown.
     private static let (window, before, after) = (400, 60, 80)
 
     package init(_ text: Data) {
@@ -20,19 +23,21 @@ package struct Excerpts {
         secrets = UserInformation.Secrets(in: self.text)
     }
 
-    /// The line of an issue, and below it a caret at its place; nil when the issue is not about a place in the text.
+    /// Returns the line of an issue, and the indentation of a caret below it.
+    ///
+    /// Nil if the issue is not about a position in the text.
     package func lines(for issue: ManifestIssue) -> (line: String, indentation: String)? {
         guard !issue.isAboutTheWhole, issue.line <= lineStarts.count else { return nil }
         var start = lineStarts[issue.line - 1]
         let end = issue.line < lineStarts.count ? lineStarts[issue.line] - 1 : text.count
         let place = min(start + issue.column - 1, end)
-        // A byte-order mark takes bytes, and no room.
+        // A byte-order mark takes up bytes but no column.
         if start == 0, place >= 3, text.starts(with: [0xEF, 0xBB, 0xBF]) { start = 3 }
         let first = boundary(max(start, place - Self.window), before: place)
-        // What is no text shows nothing.
+        // A line that is not text is not shown.
         guard !text[first..<min(end, place + Self.window)].contains(0) else { return nil }
         let last = boundary(min(end, place + Self.window), before: end)
-        // A place in a secret is shown at its beginning.
+        // If the position is in a secret, the caret points to the secret's beginning.
         let middle = max(first, secrets.range(at: place)?.lowerBound ?? place)
         let head = shown(first..<middle)
         let tail = shown(middle..<last)
@@ -46,7 +51,7 @@ package struct Excerpts {
         return (line, String(repeating: " ", count: indentation))
     }
 
-    /// The column of an issue in Unicode scalars, from 1.
+    /// Returns the column of an issue in Unicode scalars, from 1.
     func scalarColumn(of issue: ManifestIssue) -> Int {
         guard issue.line <= lineStarts.count else { return issue.column }
         let start = lineStarts[issue.line - 1]
@@ -54,14 +59,14 @@ package struct Excerpts {
         return String(decoding: text[start..<max(start, end)], as: UTF8.self).unicodeScalars.count + 1
     }
 
-    /// The first offset from `offset` on at which a character of UTF-8 begins.
+    /// Returns the first offset, from `offset` on, at which a UTF-8 character begins.
     private func boundary(_ offset: Int, before end: Int) -> Int {
         var offset = offset
         while offset < end, text[offset] & 0xC0 == 0x80 { offset += 1 }
         return offset
     }
 
-    /// Printable, with a space for each tab.
+    /// Returns a part of the text in printable form, with a space for each tab.
     private func shown(_ range: Range<Int>) -> [Character] {
         let text = String(decoding: secrets.hidden(in: range, of: text), as: UTF8.self)
             .replacingOccurrences(of: "\t", with: " ")
@@ -78,7 +83,7 @@ package struct Excerpts {
         )
     }
 
-    /// How many columns of a terminal a character takes (Unicode Standard Annex 11, its wide blocks and emoji).
+    /// The number of terminal columns a character takes (Unicode Standard Annex 11, its wide blocks and emoji).
     private static func width(_ character: Character) -> Int {
         guard let scalar = character.unicodeScalars.first else { return 0 }
         switch scalar.properties.generalCategory {

@@ -1,10 +1,10 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// A format that files are recognised by, from their first bytes.
+/// A format of files, recognised by their first bytes.
 ///
-/// The signatures are those of the WHATWG MIME Sniffing Standard (§6) and, for what it lacks, of the formats' own
-/// specifications. Foundation has nothing for this.
+/// The signatures are those of the WHATWG MIME Sniffing Standard (§6) and, for formats it lacks, of the formats' own
+/// specifications. Foundation has no API for this.
 package enum FileFormat: String, CaseIterable {
     case png = "PNG"
     case jpeg = "JPEG"
@@ -37,10 +37,10 @@ package enum FileFormat: String, CaseIterable {
     case lfsPointer = "Git LFS pointer"
     case alias = "Finder alias"
 
-    /// The number of first bytes that tell every format.
+    /// The number of first bytes that is enough to recognise every format.
     package static let headLength = 4096
 
-    /// The format of a file that begins with `head`; nil when it is text or not known.
+    /// Recognises the format of a file that begins with `head`; nil for text and for unknown formats.
     init?(head: [UInt8]) {
         let known = Self.signatures.first { signature in
             head.dropFirst(signature.offset).starts(with: signature.bytes)
@@ -60,7 +60,7 @@ package enum FileFormat: String, CaseIterable {
         } else if head.starts(with: "BM".utf8), head.count > 9, Self.isBitmap(head) {
             self = .bmp
         } else if head.count > 2, head[0] == 0xFF, head[1] & 0xE0 == 0xE0, [0x02, 0x04].contains(head[1] & 0x06) {
-            // The header of a frame (ISO 11172-3 §2.4.1.3) of layer III or II.
+            // This is the header of a frame (ISO 11172-3 §2.4.1.3) of layer III or II.
             self = .mp3
         } else if head.starts(with: "%PDF-".utf8) {
             self = .pdf
@@ -71,7 +71,9 @@ package enum FileFormat: String, CaseIterable {
         }
     }
 
-    /// What texts may begin with, too, is told from them by the zeros that follow in the format.
+    /// The bytes by which formats are recognised, with their offset in the file.
+    ///
+    /// If text may begin with a format's letters, its signature includes the byte after them, which text does not have.
     private static let signatures: [(format: FileFormat, offset: Int, bytes: [UInt8])] = [
         (.png, 0, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), (.jpeg, 0, [0xFF, 0xD8, 0xFF]),
         (.gif, 0, Array("GIF87a".utf8)), (.gif, 0, Array("GIF89a".utf8)), (.tiff, 0, [0x49, 0x49, 0x2A, 0]),
@@ -90,22 +92,26 @@ package enum FileFormat: String, CaseIterable {
         (.alias, 0, Array("book\0\0\0\0mark\0\0\0\0".utf8)),
     ]
 
-    /// Boxes that QuickTime files begin with when they have no `ftyp`.
+    /// The boxes with which QuickTime files without `ftyp` begin.
     private static let boxes = ["moov", "mdat", "styp", "wide", "free", "skip", "moof", "sidx"]
 
-    /// True where two reserved fields are zero (BITMAPFILEHEADER), or hold a hot spot (OS/2) before a known header.
+    /// True if two reserved fields are zero (BITMAPFILEHEADER), or if a known header follows them.
+    ///
+    /// In OS/2, these fields are a hot spot and need not be zero.
     private static func isBitmap(_ head: [UInt8]) -> Bool {
         let sizes: [UInt8] = [12, 16, 40, 52, 56, 64, 108, 124]
         return head[6...9].allSatisfy { $0 == 0 }
             || head.count > 17 && sizes.contains(head[14]) && head[15...17].allSatisfy { $0 == 0 }
     }
 
-    /// True for bytes that begin no text, by a control character that no text has.
+    /// True if the bytes have a control character that no text has.
     static func isBinary(_ head: [UInt8]) -> Bool {
         head.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D, 0x1B].contains($0) }
     }
 
-    /// What the brands of an ISO base media file say (ISO/IEC 14496-12 §4.3), from the `ftyp` box at its beginning.
+    /// Returns the format by the brands in the first box, `ftyp`, of an ISO base media file.
+    ///
+    /// See ISO/IEC 14496-12 §4.3.
     private static func format(ofBrands head: [UInt8]) -> FileFormat {
         let length = head.prefix(4).reduce(0) { $0 << 8 | Int($1) }
         let box = head.prefix(max(12, min(length, head.count))).dropFirst(8)
@@ -117,12 +123,12 @@ package enum FileFormat: String, CaseIterable {
         return brands.first.map(images.contains) == true ? .heif : .mp4
     }
 
-    /// HTML and SVG, by their first element.
+    /// Recognises HTML and SVG by their first element.
     private static func markup(_ head: [UInt8]) -> FileFormat? {
         let isWide = head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF])
         let text = isWide ? String(data: Data(head), encoding: .utf16) ?? "" : String(decoding: head, as: UTF8.self)
         var rest = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
-        // Comments and processing instructions say nothing.
+        // Skip comments and processing instructions, which do not show the format.
         while let end = rest.hasPrefix("<!--") ? "-->" : rest.hasPrefix("<?") ? "?>" : nil {
             guard let range = rest.range(of: end) else { break }
             rest = rest[range.upperBound...].drop(while: \.isWhitespace)
@@ -138,7 +144,7 @@ package enum FileFormat: String, CaseIterable {
 
     // MARK: - What a type allows
 
-    /// The formats that files of a media type have; nil where nothing is known of them, as of all text.
+    /// Returns the formats that files of a media type may have; nil if none are known, as for all text.
     static func expected(of type: MediaType) -> Set<FileFormat>? {
         let known = type.synonyms.compactMap { formats[$0] }
         if let first = known.first { return known.reduce(first) { $0.union($1) } }
@@ -163,7 +169,7 @@ package enum FileFormat: String, CaseIterable {
         "application/wasm": [.webAssembly], "model/gltf-binary": [.glTF],
     ]
 
-    /// How names of such files end; nil where several endings are usual, or none.
+    /// The usual extension of such files; nil if there are several, or none.
     var fileExtension: String? {
         switch self {
         case .png: "png"

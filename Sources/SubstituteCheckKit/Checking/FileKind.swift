@@ -1,6 +1,6 @@
 package import LocalSubstitutionCache
 
-/// What people call files of a media type.
+/// The kind of a file in a summary, by its media type.
 package enum FileKind: String, CaseIterable {
     case image
     case font
@@ -9,7 +9,7 @@ package enum FileKind: String, CaseIterable {
     case text
     case other
 
-    /// One file of this kind.
+    /// The noun for one file of this kind.
     package var noun: String {
         switch self {
         case .image, .font, .video, .text: rawValue

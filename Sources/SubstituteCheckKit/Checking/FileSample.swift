@@ -1,20 +1,20 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// A file of the manifest with as much of its content as rules look at.
+/// A file of the manifest, with the part of its content that the rules examine.
 struct FileSample {
     let substitution: Substitution
     /// The first bytes.
     let head: [UInt8]
-    /// The format that the first bytes tell; nil for text, and for what is not known.
+    /// The format that the first bytes show; nil for text, and for an unknown format.
     let format: FileFormat?
-    /// The whole of a text; nil for all else, and above ``textSize``.
+    /// The whole content of a text; nil for all other files, and for texts larger than ``textSize``.
     let text: Data?
 
-    /// Texts above this size are not read whole, in bytes.
+    /// The size above which a text is not read whole, in bytes.
     static let textSize = 5_000_000
 
-    /// Nil when the file cannot be read.
+    /// Reads the file; nil if that fails.
     init?(_ substitution: Substitution) {
         guard let head = substitution.bytes(upTo: FileFormat.headLength) else { return nil }
         self.substitution = substitution
@@ -29,13 +29,13 @@ struct FileSample {
     /// The file's name in quotation marks.
     var subject: String { quoted(substitution.file) }
 
-    /// The formats that the type allows; nil where nothing is known of them.
+    /// The formats that the type allows; nil if none are known.
     var expected: Set<FileFormat>? { FileFormat.expected(of: type) }
 
-    /// True for stylesheets and scripts, which are text with a grammar of their own.
+    /// True for stylesheets and scripts, which are text with its own grammar.
     var isCode: Bool { type.essence == "text/css" || type.isJavaScript }
 
-    /// The first bytes as text, without a byte-order mark and white space before it.
+    /// The first bytes as text, without white space and a byte-order mark at the beginning.
     var beginning: Substring {
         String(decoding: head, as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
     }

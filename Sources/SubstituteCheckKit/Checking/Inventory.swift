@@ -1,24 +1,24 @@
 import Foundation
 package import LocalSubstitutionCache
 
-/// What ships: how many files of which kind, and how large they are together.
+/// The files that ship: how many there are of each kind, and their total size.
 package struct Inventory {
     /// The files of one kind.
     struct Share {
         let kind: FileKind
         let files: Int
-        /// In bytes.
+        /// The size of the files, in bytes.
         let size: Int
     }
 
     package let urls: Int
-    /// In the order of `FileKind`; none without files.
+    /// The shares of the kinds that have files, in the order of `FileKind`.
     let shares: [Share]
 
-    /// Counts each file once, however many URLs name it.
+    /// Counts each file once, even if several URLs name it.
     package init(_ substitutions: [Substitution]) {
         urls = substitutions.count
-        // By their paths byte for byte: Swift's strings are equal in any Unicode form.
+        // Compare paths byte by byte: Swift's strings are equal in any Unicode normalisation form.
         let files = Dictionary(
             substitutions.map { (Data($0.realPath.utf8), $0) },
             uniquingKeysWith: { first, _ in first }
@@ -31,10 +31,10 @@ package struct Inventory {
 
     var files: Int { shares.reduce(0) { $0 + $1.files } }
 
-    /// Of all files, in bytes.
+    /// The size of all files, in bytes.
     package var size: Int { shares.reduce(0) { $0 + $1.size } }
 
-    /// For example `9 URLs, 8 files, 14 kB: 6 images (11 kB), 2 texts (3.1 kB)`.
+    /// A summary, for example `9 URLs, 8 files, 14 kB: 6 images (11 kB), 2 texts (3.1 kB)`.
     package var description: String {
         let total = "\(counted(urls, "URL")), \(counted(files, "file")), \(ByteCount(size))"
         if shares.isEmpty { return total }

@@ -2,28 +2,28 @@ package import Foundation
 package import LocalSubstitutionCache
 import SubstitutionChecking
 
-/// What there is to tell about a manifest, whether it is right or wrong.
+/// The result of checking a manifest, with or without mistakes.
 package struct ManifestCheck {
-    /// What the messages call the manifest.
+    /// The name of the manifest in messages.
     package let name: String
-    /// The text, as far as it could be read.
+    /// The text of the manifest; empty if it could not be read.
     package let text: Data
-    /// What was understood of it; empty where it could not be read.
+    /// The part of the manifest that was understood; empty if the file could not be read.
     package let manifest: SubstitutionManifest
-    /// Everything that is wrong, warnings included, in the order of the file.
+    /// All errors and warnings, in the order of the file.
     package let issues: [ManifestIssue]
-    /// The places of the entries' keys, in the order of the file.
+    /// The positions of the entries' keys, in the order of the file.
     package let entries: [Place]
-    /// What is mapped, as far as it could be found out; also what has expired.
+    /// The substitutions that could be resolved, including those that have expired.
     package let substitutions: [Substitution]
-    /// What is wrong with the content of a file, by its path below the manifest's folder.
+    /// The message about a file's content, by the file's path below the manifest's folder.
     package let contentProblems: [String: String]
-    /// Whether an entry is ignored from some day on that is still to come.
+    /// True if an entry will expire on a later day.
     let hasDayToCome: Bool
-    /// When it was checked: what ships depends on the day.
+    /// The date of the check, on which it depends which files ship.
     package let date: Date
 
-    /// A place in the text, as issues name it.
+    /// A position in the text, as issues give it.
     package struct Place: Hashable {
         package let line: Int
         package let column: Int
@@ -35,7 +35,7 @@ package struct ManifestCheck {
 
     /// Checks a manifest file.
     ///
-    /// Unused files are told by folder, or, with `listsUnused`, one by one.
+    /// Unused files are reported by folder, or, with `listsUnused`, one by one.
     package init(_ manifest: ManifestFile, on date: Date, listsUnused: Bool = false) {
         let (url, name) = (manifest.url, manifest.name)
         do {
@@ -65,7 +65,7 @@ package struct ManifestCheck {
         let own = [url.flatMap { Self.misnamedFolder(of: $0, name: name) }].compactMap(\.self)
         let isRefused = issues.contains { $0.severity == .error }
         self.issues = (own + issues + contents.issues).enumerated().sorted { first, second in
-            // Beside errors the files that no entry uses come last.
+            // If there are errors, the warnings about unused files come last.
             let isLast = [first, second].map { isRefused && $0.element.code == .unusedFile ? 1 : 0 }
             return (isLast[0], first.element.line, first.element.column, first.offset)
                 < (isLast[1], second.element.line, second.element.column, second.offset)
@@ -76,16 +76,16 @@ package struct ManifestCheck {
         hasDayToCome = substitutions.contains { $0.lastDay != nil && !$0.isExpired(on: date) }
     }
 
-    /// For what an app refuses the manifest.
+    /// The errors, for which an app refuses the manifest.
     package var errors: [ManifestIssue] { issues.filter { $0.severity == .error } }
 
-    /// What has not expired.
+    /// The substitutions that have not expired.
     package var shipped: [Substitution] { substitutions.filter { !$0.isExpired(on: date) } }
 
-    /// What ships of it today.
+    /// The inventory of the files that ship on `date`.
     package var inventory: Inventory { Inventory(shipped) }
 
-    /// The folder's name is what an app looks for.
+    /// Returns a warning if the folder's name is almost the one that an app looks for.
     private static func misnamedFolder(of manifest: URL, name: String) -> ManifestIssue? {
         let folder = manifest.absoluteURL.standardizedFileURL.deletingLastPathComponent().lastPathComponent
         guard folder != "Substitutions", suggestion(for: folder, among: ["Substitutions"]) != nil else { return nil }
@@ -103,27 +103,27 @@ package struct ManifestCheck {
 }
 
 extension ManifestIssue {
-    /// Whether the issue has no place in the text, and 1:1 only stands for the whole.
+    /// True if the issue has no position in the text; its 1:1 is a placeholder for the whole file.
     package var isAboutTheWhole: Bool {
         [.unusedFile, .unreadableManifest, .overBudget, .misnamedFolder].contains(code)
     }
 
-    /// The same issue with another sentence.
+    /// Returns the same issue with another message.
     func with(message: String) -> ManifestIssue {
         ManifestIssue(severity: severity, code: code, message: message, file: file, line: line, column: column)
     }
 }
 
-/// The kinds that only the tool tells.
+/// The kinds of issues that only the tool reports.
 extension ManifestIssue.Code {
-    /// The files have more bytes than they may have.
+    /// The files have more bytes than the budget allows.
     package static let overBudget = Self(rawValue: "over-budget")
-    /// The manifest's folder is nearly called as an app expects it.
+    /// The name of the manifest's folder is almost the one that an app looks for.
     static let misnamedFolder = Self(rawValue: "misnamed-folder")
-    /// What an extension in a browser leaves to the network.
+    /// A URL or an entry that a browser extension leaves to the network.
     package static let leftToNetwork = Self(rawValue: "left-to-network")
-    /// An address in a file that leads nowhere in an extension.
+    /// A reference in a file that leads nowhere in a browser extension.
     package static let lostReference = Self(rawValue: "lost-reference")
-    /// A file whose content is not what its type says, or that is empty.
+    /// A file whose content does not match its type, or that is empty.
     static let wrongContent = Self(rawValue: "wrong-content")
 }

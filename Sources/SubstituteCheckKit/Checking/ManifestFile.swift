@@ -1,16 +1,16 @@
 package import Foundation
 
-/// A manifest that a command is about.
+/// The manifest that a command works on.
 package struct ManifestFile: Sendable {
-    /// What messages call it.
+    /// The name of the manifest in messages.
     package let name: String
     package let url: URL
-    /// Where it was looked for.
+    /// The search for manifests, which suggests another one if this one does not exist.
     let location: ManifestLocation
 
-    /// The folder of its files.
+    /// The folder that contains the manifest and its files.
     package var folder: URL { url.deletingLastPathComponent() }
 
-    /// What may have been meant when there is no manifest.
+    /// A suggestion for the case that there is no manifest; nil if there is none.
     var hint: String? { location.hint(for: name) }
 }

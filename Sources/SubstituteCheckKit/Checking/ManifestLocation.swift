@@ -1,24 +1,24 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Finds the manifest that a command is about: the same for every command.
+/// A search for the manifest that a command works on, the same for every command.
 package struct ManifestLocation: Sendable {
     private let current: CurrentFolder
     private let environment: [String: String]
 
     package init(_ console: Console) { (current, environment) = (console.folder, console.environment) }
 
-    /// Where a manifest lies below the folder of an app, a package or a project.
+    /// The paths at which a manifest may be, below the folder of an app, a package or a project.
     private static let places = [
         "manifest.json", "Substitutions", "*/Substitutions", "Sources/*/Substitutions",
         "Sources/*/Resources/Substitutions",
     ]
 
-    /// The manifest that somebody named, or the only one there is.
+    /// Returns the manifest that the user named, or the only one there is.
     ///
-    /// - Parameter operand: A file, or a folder with a `manifest.json`; nil when nothing was named.
-    /// - Returns: The manifest; one that was named need not exist.
-    /// - Throws: ``UsageError`` when nothing was named, and there is none, or several.
+    /// - Parameter operand: A file, or a folder with a `manifest.json`; nil if the user named nothing.
+    /// - Returns: The manifest; one that the user named need not exist.
+    /// - Throws: ``UsageError`` if the user named nothing, and there is no manifest or there are several.
     package func find(_ operand: String?) throws(UsageError) -> ManifestFile {
         let path = try path(operand)
         return ManifestFile(name: path, url: current.url(path), location: self)
@@ -42,22 +42,22 @@ package struct ManifestLocation: Sendable {
         return first
     }
 
-    /// The manifest that is named before URLs, if one is, and the URLs.
+    /// Returns the manifest that is named before the URLs, if one is, and the URLs.
     package func split(_ operands: [String]) -> (manifest: String?, urls: [String]) {
         guard let first = operands.first, !isURL(first) else { return (nil, operands) }
         return (first, Array(operands.dropFirst()))
     }
 
-    /// Whether a word is a URL and no file.
+    /// True if a word is a URL and not a file.
     private func isURL(_ word: String) -> Bool {
         if word == "-" || word.contains("://") || word.hasPrefix("//") { return true }
         if current.targetKind(of: word) != nil { return false }
-        // `example.com/data.json`, though not `Sources/App/manifest.json`.
+        // `example.com/data.json` is a URL, and `Sources/App/manifest.json` is not.
         let server = word.prefix { $0 != "/" }
         return !word.hasSuffix(".json") || server.count < word.count && server.dropFirst().contains(".")
     }
 
-    /// What may have been meant by a path at which there is no manifest.
+    /// Returns a suggestion for a path at which there is no manifest; nil if there is none.
     func hint(for path: String) -> String? {
         guard current.targetKind(of: path) == nil else {
             let names = current.names(in: path).filter { $0.hasSuffix(".json") }
@@ -72,8 +72,9 @@ package struct ManifestLocation: Sendable {
         return meant.map { "did you mean \(quoted($0))?" }
     }
 
-    /// Every manifest of the nearest folder, from this one up to that of the package, in which there is one; and those
-    /// that the package manager knows of.
+    /// Returns the manifests of the nearest folder that has any, and those that the package manager knows of.
+    ///
+    /// The search begins in the current folder and continues upwards to the folder of the package.
     private func findAll() -> [String] {
         var found: [String] = []
         var prefix = ""
@@ -82,7 +83,7 @@ package struct ManifestLocation: Sendable {
             if !found.isEmpty { break }
             prefix += "../"
         }
-        // The command plugin passes what the package's targets ship.
+        // The command plugin passes the manifests that the package's targets ship.
         let known = environment["SUBSTITUTE_MANIFESTS", default: ""]
             .split(separator: "\n").map(String.init)
         var seen: Set<String> = []
@@ -91,7 +92,7 @@ package struct ManifestLocation: Sendable {
         }
     }
 
-    /// The paths below `folder` that `place` stands for and that hold a manifest; `*` is any folder.
+    /// Returns the paths of manifests below `folder` that match `place`, in which `*` is any folder.
     private func expand(_ place: String, in folder: String) -> [String] {
         var paths = [""]
         for part in place.split(separator: "/").map(String.init) {
@@ -108,15 +109,16 @@ package struct ManifestLocation: Sendable {
         }
     }
 
-    /// The manifest in a folder; nil when `path` is none, or holds none.
+    /// Returns the manifest in a folder; nil if `path` is not a folder, or has no manifest.
     private func manifest(in path: String) -> String? {
         ["manifest.json", "Substitutions/manifest.json"].map { joined(path, $0) }.first(where: isFile)
     }
 
-    /// The current folder and those above it, up to that of the package or project, above which nothing belongs to the
-    /// app; only the current one outside of any.
+    /// Returns the current folder and those above it, up to the folder of the package or project.
+    ///
+    /// Nothing above that folder belongs to the app. Outside of a package or project, it is only the current folder.
     private func foldersUpToTop() -> [URL] {
-        // There is none when somebody has removed it.
+        // If the current folder was removed, there is no path.
         guard current.path.hasPrefix("/") else { return [] }
         let first = URL(fileURLWithPath: current.path).standardizedFileURL
         var folders = [first]

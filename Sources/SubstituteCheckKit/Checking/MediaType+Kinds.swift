@@ -7,6 +7,6 @@ extension MediaType {
 
     package var isJavaScript: Bool { canonical.essence == "text/javascript" }
 
-    /// True for types whose bytes people read.
+    /// True for types whose content is readable text.
     var isText: Bool { essence.hasPrefix("text/") || isJSON || isXML || isJavaScript }
 }

@@ -1,10 +1,10 @@
 package import Foundation
 
-/// The text of a Package.swift, of which only what people write plainly is understood.
+/// The text of a Package.swift, in which only plainly written targets are understood.
 package struct PackageText {
     private let text: String
 
-    /// Reads that of a folder; without one nothing is in it.
+    /// Reads the Package.swift of a folder; without one, the text is empty.
     package init(in folder: URL) {
         let file = folder.appendingPathComponent("Package.swift")
         self.init((try? String(contentsOf: file, encoding: .utf8)) ?? "")
@@ -15,12 +15,12 @@ package struct PackageText {
             .filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("//") }.joined(separator: "\n")
     }
 
-    /// True when a target copies a path.
+    /// True if a target copies a path.
     package func ships(_ path: String, in target: String) -> Bool {
         targets(named: target).contains { $0.contains(".copy(\"\(path)\")") }
     }
 
-    /// What stands in the parentheses of each `.target(name: "…", …)`, also of dependencies on it.
+    /// Returns the text in the parentheses of each `.target(name: "…", …)`, including dependencies on the target.
     private func targets(named name: String) -> [Substring] {
         var found: [Substring] = []
         var start = text.startIndex

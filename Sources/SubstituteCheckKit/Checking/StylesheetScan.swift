@@ -1,13 +1,13 @@
 import Foundation
 
-/// Looks for text that browsers do not understand: of preprocessors of CSS, and with brackets or quotation marks amiss.
+/// Finds text that browsers do not understand: CSS of preprocessors, and wrong brackets or quotation marks.
 ///
-/// Nesting is CSS today, and so are `@mixin --name` and `@apply --name` in drafts; only what can be no CSS is found.
+/// Nesting is CSS today, and so are `@mixin --name` and `@apply --name` in drafts. It finds only what cannot be CSS.
 struct StylesheetScan {
     /// Text that no browser understands.
     struct Problem {
         let word: String
-        /// From 1.
+        /// The line, from 1.
         let line: Int
         let sentence: String
     }
@@ -15,15 +15,16 @@ struct StylesheetScan {
     private let bytes: [UInt8]
     private var index = 0
     private var line = 1
-    /// The lines of the braces that are open.
+    /// The lines of the open braces, outermost first.
     private var braces: [Int] = []
+    /// The number of open parentheses.
     private var brackets = 0
-    /// The place at which the declaration or the rule begins that is being read, and its line.
+    /// The index and the line at which the current declaration or rule begins.
     private var start = (index: 0, line: 1)
-    /// True behind the first rule with braces.
+    /// True after the first rule with braces.
     private var hasRule = false
 
-    /// The first word that no browser understands; nil when there is none.
+    /// Returns the first word that no browser understands; nil if there is none.
     static func problem(in text: Data) -> Problem? {
         var scan = StylesheetScan(bytes: Array(text))
         return scan.firstProblem()
@@ -34,7 +35,7 @@ struct StylesheetScan {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     }
 
-    /// Goes through the text once, and looks at each place at which a declaration or a rule begins.
+    /// Scans the text once, and checks each position at which a declaration or a rule begins or ends.
     private mutating func firstProblem() -> Problem? {
         var isAtStart = true
         while index < bytes.count {
@@ -82,7 +83,7 @@ struct StylesheetScan {
 
     private static let typographicQuotes: [StaticString] = ["\u{201C}", "\u{201D}", "\u{2018}", "\u{2019}"]
 
-    /// Steps over one byte; true where a declaration or a rule begins behind it.
+    /// Consumes one byte; returns true if a declaration or a rule begins after it.
     private mutating func step(over byte: UInt8, _ wasAtStart: Bool) -> Bool {
         index += byte == UInt8(ascii: "\\") ? 2 : 1
         switch byte {
@@ -114,7 +115,7 @@ struct StylesheetScan {
         else {
             return nil
         }
-        // CSS Cascade §2: only @charset and @layer may stand before it.
+        // CSS Cascade §2: only @charset and @layer may precede @import.
         if hasRule, braces.isEmpty, word.lowercased() == "@import" {
             let sentence = "browsers skip it behind a rule; move it to the top of the file"
             return Problem(word: word, line: line, sentence: sentence)
@@ -132,11 +133,11 @@ struct StylesheetScan {
     nonisolated(unsafe) private static let twoDeclarations =
         /[a-z][a-z\-]*[ \t]*:[^\n;{}]*[^\s;{},][ \t]*\r?\n\s*([a-z\-]+)[ \t]*:/
 
-    /// The mistake in the declaration that ends here: a second one in its next line, with no semicolon before it.
+    /// Finds a missing semicolon in the declaration that ends here, if the next line begins a second declaration.
     ///
-    /// No value has a word and a colon, but for a filter of Internet Explorer, and those of custom properties.
+    /// No value has a word and a colon, except for Internet Explorer's filters and the values of custom properties.
     private func problemBehind() -> Problem? {
-        // A longer one holds data, and takes time.
+        // A longer declaration holds data, and would take too long to search.
         guard start.index < index, index - start.index < 2_000, bytes[start.index..<index].contains(UInt8(ascii: "\n"))
         else { return nil }
         let text = String(decoding: bytes[start.index..<index], as: UTF8.self)
@@ -153,7 +154,7 @@ struct StylesheetScan {
 
     private static func language(of word: String, isAssigned: Bool, next: ArraySlice<UInt8>) -> String? {
         if word.hasPrefix("$") { return isAssigned ? "SCSS" : nil }
-        // A custom name of CSS begins with two hyphens.
+        // In CSS, a custom name begins with two hyphens.
         let isCustom = next.starts(with: "--".utf8)
         switch word {
         case "@include", "@extend", "@forward", "@each", "@while", "@elseif", "@debug": return "SCSS"
@@ -175,12 +176,12 @@ struct StylesheetScan {
         text.withUTF8Buffer { bytes[index...].starts(with: $0) }
     }
 
-    /// The text from here on, of which people need only the beginning.
+    /// Returns the text from here to `isEnd`, of which 60 bytes are enough for a message.
     private func text(until isEnd: (UInt8) -> Bool) -> String {
         String(decoding: bytes[index...].prefix(60).prefix { !isEnd($0) }, as: UTF8.self)
     }
 
-    /// Steps over a comment; false when it has no end.
+    /// Skips a comment; returns false if it has no end.
     private mutating func skip(to end: StaticString) -> Bool {
         index += 2
         while index < bytes.count, !starts(with: end) {
@@ -192,7 +193,7 @@ struct StylesheetScan {
         return true
     }
 
-    /// Steps over a string, which ends with its line at the latest.
+    /// Skips a string, which ends at the end of its line at the latest.
     private mutating func skipString(_ quote: UInt8) {
         index += 1
         while index < bytes.count, bytes[index] != quote {

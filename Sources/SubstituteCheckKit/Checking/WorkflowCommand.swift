@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// A command of a workflow, which GitHub shows beside the line that it is about.
+/// A GitHub workflow command, which GitHub shows beside the line that it is about.
 ///
 /// https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 package struct WorkflowCommand {
@@ -10,8 +10,8 @@ package struct WorkflowCommand {
     /// - Parameters:
     ///   - severity: `error`, `warning` or `notice`.
     ///   - message: A sentence.
-    ///   - title: A word or a few.
-    ///   - place: The file, and the line and column in it; nil for none.
+    ///   - title: One or a few words.
+    ///   - place: The file with a line and a column in it; nil if the command is about no file.
     package init(
         _ severity: String,
         _ message: String,

@@ -1,28 +1,29 @@
 import Foundation
 import LocalSubstitutionCache
 
-// On Linux XMLParser is a module of its own.
+// On Linux, XMLParser is in a separate module.
 #if canImport(FoundationXML)
 import FoundationXML
 #endif
 
-/// Reads a text as XML (XML 1.0 §2.1), with nothing from outside it.
+/// Parses a text as XML (XML 1.0 §2.1), without loading anything from outside of it.
 final class XMLCheck: NSObject, XMLParserDelegate {
     /// The first mistake.
     private var mistake: String?
     private var openElements = 0
     private var root: (name: String, attributes: [String: String])?
 
-    /// The first mistake, with its place; nil for a text without, and for one that is not looked into.
+    /// Returns the first mistake, with its position; nil if the text has none, or is not parsed.
     ///
-    /// A picture is no SVG when its first element is not `svg` of SVG's namespace (SVG 2 §5.1.4).
+    /// An image is not SVG if its first element is not `svg` in SVG's namespace (SVG 2 §5.1.4).
     static func problem(in text: Data, isSVG: Bool) -> String? {
         guard isHarmless(text) else { return nil }
         let check = XMLCheck()
         let parser = XMLParser(data: text)
         parser.delegate = check
         parser.shouldResolveExternalEntities = false
-        // On Linux the result is true also after some errors, and an element that the text ends in is none.
+        // On Linux, the result is true even after some errors, and an unclosed element at the end of the text is no
+        // error.
         let isRead = parser.parse()
         if check.mistake != nil || check.openElements > 0, let root = check.root?.name,
             text.range(of: Data("</\(root)".utf8)) == nil
@@ -37,7 +38,7 @@ final class XMLCheck: NSObject, XMLParserDelegate {
 
     private static let namespace = "http://www.w3.org/2000/svg"
 
-    /// The reason for which well-formed XML is no SVG.
+    /// The reason why well-formed XML is not SVG; nil if it is SVG.
     private var problemOfSVG: String? {
         guard let (name, attributes) = root else { return nil }
         let parts = name.split(separator: ":", maxSplits: 1)
@@ -53,14 +54,14 @@ final class XMLCheck: NSObject, XMLParserDelegate {
             ?? "browsers show no picture whose <svg> has no xmlns; write <\(name) \(attribute) …>"
     }
 
-    /// True for a text with which Foundation's parser can be trusted.
+    /// True for a text that Foundation's parser can read safely.
     ///
-    /// On Linux it crashes at many declarations of a document type, at names that are not UTF-8, and at a processing
-    /// instruction without data (6.3.1). So texts with these are not read, and neither are those whose encoding might
-    /// hide them.
+    /// On Linux (Swift 6.3.1), the parser crashes on many declarations of a document type, on names that are not UTF-8,
+    /// and on a processing instruction without data. Texts with these are therefore not parsed, and neither are texts
+    /// whose encoding might hide them.
     private static func isHarmless(_ text: Data) -> Bool {
         let declarations = ["<!ATTLIST", "<!ENTITY", "<!NOTATION", "<!ELEMENT"]
-        // A tag with very many attributes takes time that grows with their square.
+        // The time for a tag grows with the square of its number of attributes, so tags have a limited length.
         var tag = 0
         for byte in text {
             tag = byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") ? 0 : tag + 1
@@ -80,7 +81,7 @@ final class XMLCheck: NSObject, XMLParserDelegate {
 
     nonisolated(unsafe) private static let encodingName = /encoding\s*=\s*["']([^"']*)/
 
-    /// True for a text with `<?name?>`.
+    /// True if the text has a processing instruction without data, `<?name?>`.
     private static func hasBareInstruction(_ text: Data) -> Bool {
         var start = text.startIndex
         while let found = text.range(of: Data("<?".utf8), in: start..<text.endIndex) {
@@ -112,11 +113,13 @@ final class XMLCheck: NSObject, XMLParserDelegate {
         mistake = "in line \(parser.lineNumber), column \(parser.columnNumber), \(Self.cause(code))"
     }
 
-    /// Codes that libxml2 passes on though they are no errors: names that a document type outside the text may define
-    /// (27, 201), a version other than 1.0 (97), and the name of a namespace that is no whole URI (99, 100).
+    /// The codes that libxml2 reports although they are not errors.
+    ///
+    /// They are for names that an external document type may define (27, 201), a version other than 1.0 (97), and the
+    /// name of a namespace that is not a complete URI (99, 100).
     private static let warnings: Set<Int> = [27, 97, 99, 100, 201]
 
-    /// The cause of an error of libxml2, by the code that Foundation passes on.
+    /// Returns the cause of a libxml2 error, by the code that Foundation passes on.
     private static func cause(_ code: Int) -> String {
         switch code {
         case 76: "an element is closed by another one's tag"

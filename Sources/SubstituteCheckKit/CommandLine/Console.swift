@@ -6,7 +6,7 @@ import LocalSubstitutionCache
 package import FoundationNetworking
 #endif
 
-/// What a command has of the machine: streams, a folder, variables, a clock and the network, and nothing else.
+/// The only parts of the machine that a command uses: streams, a folder, variables, a clock and the network.
 ///
 /// Output is collected and written in large pieces.
 package final class Console {
@@ -16,9 +16,9 @@ package final class Console {
         case errors = 2
     }
 
-    /// Calls a closure when somebody asks the process to end, as long as the object lives that it returns.
+    /// Registers a closure that is called if the process is asked to end, as long as the returned object lives.
     ///
-    /// The closure undoes what was begun, and returns false when there is nothing to undo any more.
+    /// The closure undoes what was begun, and returns false if there is nothing left to undo.
     package typealias Interruptions = @Sendable (_ undo: @escaping @Sendable () -> Bool) -> AnyObject
 
     private var buffer: [UInt8] = []
@@ -28,26 +28,26 @@ package final class Console {
 
     /// The folder that relative paths are relative to.
     package let folder: CurrentFolder
-    /// The variables of the environment.
+    /// The environment variables.
     package let environment: [String: String]
-    /// The time.
+    /// Returns the current time.
     package let now: @Sendable () -> Date
-    /// How commands ask servers.
+    /// The configuration of requests to servers, and the output of their progress.
     package let network: Network
-    /// What becomes of a command that somebody interrupts.
+    /// Registers what has to be undone if the command is interrupted.
     package let interruptions: Interruptions
 
-    /// A command's surroundings, from whoever calls it.
+    /// Creates a console from the surroundings that the caller gives to the command.
     ///
     /// - Parameters:
-    ///   - folder: The path of the folder that relative paths are relative to; empty when there is none any more.
-    ///   - environment: The variables of the environment.
-    ///   - terminals: The streams that a person reads as they are written.
-    ///   - configuration: Makes the configuration of sessions.
-    ///   - now: Tells the time.
+    ///   - folder: The path of the folder that relative paths are relative to; empty if it no longer exists.
+    ///   - environment: The environment variables.
+    ///   - terminals: The streams that a user reads as they are written.
+    ///   - configuration: Creates the configuration of sessions.
+    ///   - now: Returns the current time.
     ///   - interruptions: See ``Interruptions``.
-    ///   - sink: Takes what is written, in large pieces, on any thread.
-    ///   - source: Gives all of the input.
+    ///   - sink: Receives the output, in large pieces, on any thread.
+    ///   - source: Returns all of the input.
     package init(
         folder: String,
         environment: [String: String] = [:],
@@ -67,15 +67,15 @@ package final class Console {
         )
     }
 
-    /// Whether a person reads standard output as it is written.
+    /// True if a user reads standard output as it is written.
     package var isInTerminal: Bool { terminals.contains(.output) }
 
-    /// Whether standard output is a terminal that may be given colours (https://no-color.org).
+    /// True if standard output is a terminal that may be given colours (https://no-color.org).
     var isColoured: Bool {
         isInTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
-    /// The words by which a person calls the tool.
+    /// The words with which a user calls the tool.
     package var tool: ToolName { ToolName(environment) }
 
     /// Writes a line to standard output.
@@ -91,18 +91,18 @@ package final class Console {
         sink(.errors, Array((line + "\n").utf8))
     }
 
-    /// Writes what was collected.
+    /// Writes the output that was collected.
     package func flush() {
         sink(.output, buffer)
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// `text` in a colour, on a terminal that has some.
+    /// Returns `text` in a colour if standard output is a terminal with colours, or unchanged if not.
     package func coloured(_ text: String, _ colour: Colour) -> String {
         isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
     }
 
-    /// What terminals call "select graphic rendition" (ECMA-48 §8.3.117).
+    /// A text style, called "select graphic rendition" in the standard for terminals (ECMA-48 §8.3.117).
     package enum Colour: Int {
         case bold = 1
         case red = 31
@@ -110,12 +110,12 @@ package final class Console {
         case yellow = 33
     }
 
-    /// All of standard input.
+    /// Reads all of standard input.
     ///
-    /// - Throws: ``ToolError`` when there is none.
+    /// - Throws: ``ToolError`` if there is none.
     package func readAll() throws(ToolError) -> Data { try source().get() }
 
-    /// Writes a file, or says why that is not possible.
+    /// Writes a file, or throws an error that says why that is not possible.
     package func write(_ text: String, to path: String) throws {
         do {
             try Data(text.utf8).write(to: folder.url(path))

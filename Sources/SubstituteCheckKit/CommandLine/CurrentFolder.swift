@@ -3,39 +3,39 @@ import LocalSubstitutionCache
 
 /// The folder that the paths of a command line are relative to.
 package struct CurrentFolder: Sendable {
-    /// Its path; empty when somebody has removed it.
+    /// Its path; empty if the folder was removed.
     package let path: String
 
-    /// The place of a path that a person wrote, as it was written.
+    /// Returns the URL of a path, exactly as the user wrote it.
     ///
-    /// A "~" at its beginning is a name: shells have replaced those that stand for a home, and Foundation would do it
-    /// again.
+    /// A "~" at its beginning is part of a name. Shells have already replaced each one that means a home folder, and
+    /// Foundation would do it again.
     package func url(_ written: String) -> URL { URL(fileURLWithPath: absolute(written)) }
 
-    /// The same without "." and "..".
+    /// Returns the same URL without "." and "..".
     package func place(of written: String) -> URL { url(written).standardizedFileURL }
 
-    /// The path from the root.
+    /// Returns the path from the root.
     func absolute(_ written: String) -> String {
         written.hasPrefix("/") || path.isEmpty ? written : path.hasSuffix("/") ? path + written : "\(path)/\(written)"
     }
 
-    /// What lies at a path, a link as such; nil when nothing does.
+    /// Returns the type of the file or folder at a path, without following a link; nil if there is none.
     package func kind(of written: String) -> FileAttributeType? { FileSystem.kind(of: absolute(written)) }
 
-    /// What lies at a path, or where its link leads; nil when nothing does.
+    /// Returns the type of the file or folder at a path, after following a link; nil if there is none.
     package func targetKind(of written: String) -> FileAttributeType? {
         FileSystem.kind(of: url(written).resolvingSymlinksInPath().path)
     }
 
-    /// The names in a folder; empty when there is none.
+    /// Returns the names in a folder; empty if there is no folder.
     package func names(in written: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: absolute(written))) ?? []
     }
 
-    /// The bytes of a file that a person named.
+    /// Returns the bytes of a file that the user named.
     ///
-    /// - Throws: ``ToolError`` when it cannot be read, or is none: a pipe may never end.
+    /// - Throws: ``ToolError`` if it cannot be read, or if it is not a plain file, since a pipe may never end.
     package func contents(of written: String) throws(ToolError) -> Data {
         let kind = targetKind(of: written)
         guard kind == nil || kind == .typeRegular || kind == .typeDirectory else {

@@ -1,13 +1,13 @@
 package import Foundation
 
-/// What Foundation says of files, in fewer words.
+/// Short forms of Foundation's functions for files.
 package enum FileSystem {
-    /// What lies at a path, a link as such; nil when nothing does.
+    /// Returns the type of the file or folder at a path, without following a link; nil if there is none.
     package static func kind(of path: String) -> FileAttributeType? {
         (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
     }
 
-    /// What the system says of an error.
+    /// Returns the description that the system gives of an error.
     package static func reason(_ error: any Error) -> String {
         let error = error as NSError
         let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error

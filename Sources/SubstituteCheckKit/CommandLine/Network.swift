@@ -5,10 +5,10 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// How commands ask servers, and who sees how far they are.
+/// The configuration of requests to servers, and the output of their progress.
 package struct Network: Sendable {
-    /// Makes the configuration of a session.
+    /// Creates the configuration of a session.
     package let configuration: @Sendable () -> URLSessionConfiguration
-    /// Writes to the terminal of standard error; nil where that is none.
+    /// Writes to standard error; nil if that is not a terminal.
     package let showProgress: (@Sendable (String) -> Void)?
 }

@@ -1,16 +1,16 @@
 package import Foundation
 import LocalSubstitutionCache
 
-/// The streams of the process.
+/// The standard streams of the process.
 package enum StandardStreams {
-    /// Those that a person reads as they are written.
+    /// The streams that a user reads as they are written.
     package static var terminals: Set<Console.Stream> {
         Set([Console.Stream.output, .errors].filter { isatty($0.rawValue) == 1 })
     }
 
     /// Writes all bytes to a stream.
     ///
-    /// - Returns: False when that is not possible any more; the reason is on standard error.
+    /// - Returns: False if that is no longer possible; for standard output, the reason is written to standard error.
     package static func write(_ bytes: [UInt8], to stream: Console.Stream) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -18,7 +18,7 @@ package enum StandardStreams {
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
-                // Whoever made the pipe asked not to wait.
+                // The pipe was made non-blocking by another process, so wait here until it takes more.
                 var state = pollfd(fd: stream.rawValue, events: Int16(POLLOUT), revents: 0)
                 poll(&state, 1, -1)
             } else if errno != EINTR {
@@ -32,10 +32,11 @@ package enum StandardStreams {
 
     /// Reads all of standard input.
     ///
-    /// - Parameter environment: In it the command plugins name the verb that they were called by.
-    /// - Returns: The bytes, or why there are none.
+    /// - Parameter environment: The environment variables, in which a command plugin passes the verb it was called
+    ///   with.
+    /// - Returns: The bytes, or the reason why there are none.
     package static func read(_ environment: [String: String]) -> Result<Data, ToolError> {
-        // The package manager gives plugins none; what the descriptor leads to there is nobody's input.
+        // The package manager gives a plugin no standard input, so the descriptor leads to something else.
         let isPlugin = environment["SUBSTITUTE_VERB"] != nil
         guard !isPlugin, isInput(0) else {
             let reason = isPlugin ? "the package manager gives a plugin no standard input" : "standard input is closed"
@@ -51,7 +52,7 @@ package enum StandardStreams {
 
     /// True for a file, a pipe, a device or a socket.
     ///
-    /// Where the descriptor was closed, the runtime may have it by now for an event queue, which has no type.
+    /// If the descriptor was closed, the runtime may have reused it for an event queue, which has no type.
     private static func isInput(_ descriptor: Int32) -> Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != 0

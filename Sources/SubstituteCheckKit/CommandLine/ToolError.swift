@@ -1,6 +1,6 @@
-/// Wrong use of the tool, as a sentence.
+/// A wrong use of the tool, as a sentence.
 ///
-/// Ends it with status 2.
+/// The tool exits with status 2.
 package struct UsageError: Error {
     package let message: String
 
@@ -9,9 +9,9 @@ package struct UsageError: Error {
     }
 }
 
-/// Something that kept the tool from its work, as a sentence.
+/// A failure that kept the tool from doing its work, as a sentence.
 ///
-/// Ends it with status 1.
+/// The tool exits with status 1.
 package struct ToolError: Error {
     package let message: String
 

@@ -48,7 +48,7 @@ extension Browser {
 
     func ended() {
         let words = devTools.words ?? ""
-        // A person has closed the browser, unless it says how it failed.
+        // With a window, the user has closed the browser, unless the last line of its output reports a failure status.
         if settings.hasWindow, words.split(separator: "\n").last?.hasPrefix("status ") != true, page != nil {
             isClosed = true
         }
@@ -68,7 +68,7 @@ extension Browser {
     private func attached(_ event: DevTools.Event) {
         guard let target: Target = event.parameters() else { return }
         let info = target.targetInfo
-        // What belongs to the browser itself.
+        // The browser's own pages.
         let isOwn = info.url.hasPrefix("chrome") || info.url.hasPrefix("devtools:")
         let isPage = info.type == "page" && (!isOwn || settings.hasWindow)
         if isPage, event.session == nil {
@@ -87,10 +87,11 @@ extension Browser {
         sessions[info.targetId] = target.sessionId
     }
 
-    /// The commands that prepare a page, frame or worker, which waits until it has them all.
+    /// Returns the commands that prepare a page, frame or worker, which waits until it has received all of them.
     private func commands(forDocument isDocument: Bool) -> [(String, [String: any Sendable])] {
         var list: [(String, [String: any Sendable])] = [
-            // Bodies are taken elsewhere.
+            // The browser need not buffer bodies, because they are read while a response is held
+            // (`Fetch.getResponseBody`).
             ("Network.enable", ["maxTotalBufferSize": 0, "maxResourceBufferSize": 0]),
             ("Network.setCacheDisabled", ["cacheDisabled": true]),
             ("Network.setBypassServiceWorker", ["bypass": !settings.allowsServiceWorkers]),
@@ -113,7 +114,7 @@ extension Browser {
             }
         }
         if settings.isStill {
-            // Scripts can find out that somebody listens, and some pages then behave differently.
+            // Scripts can detect that these events are enabled, and some pages then behave differently.
             list += [("Runtime.enable", [:]), ("Log.enable", [:])]
             let calm = [["name": "prefers-reduced-motion", "value": "reduce"]]
             if isDocument { list.append(("Emulation.setEmulatedMedia", ["features": calm])) }
@@ -155,7 +156,7 @@ extension Browser {
             let type: String
             let message: String
         }
-        // A person closes it.
+        // With a window, the user closes the dialog.
         guard !settings.hasWindow, let dialog: Dialog = event.parameters() else { return }
         if dialog.type != "beforeunload" { note("a dialog was closed: \(quoted(dialog.message))") }
         try? await devTools.run(

@@ -1,13 +1,14 @@
 import Foundation
 
 extension Browser {
-    /// Lets stylesheets and pictures be loaded again, while the page goes on.
+    /// Reloads stylesheets and images, while the page itself stays loaded.
     ///
     /// - Parameter urls: Their URLs, without fragments.
-    /// - Returns: False when the document does not show one of them as such: as a background, or in a frame.
-    /// - Throws: ``ToolError`` when the page does not answer.
+    /// - Returns: False if the document does not use one of them as a stylesheet or an image, but, for example, as a
+    ///   background or in a frame.
+    /// - Throws: ``ToolError`` if the page does not answer.
     func loadAgain(_ urls: Set<String>) async throws -> Bool {
-        // A document keeps what it has loaded, and forgets it when its cache is switched off once more.
+        // A document keeps its loaded resources in memory; disabling its cache once more discards them.
         for session in documents {
             devTools.post("Network.setCacheDisabled", ["cacheDisabled": true], in: session)
         }
@@ -15,7 +16,10 @@ extension Browser {
         return try await value(of: "(\(Self.exchange))(\(list))", Bool.self)
     }
 
-    /// A new link begins a load, and so does a picture whose address is set anew, also to the same (HTML §4.8.4.3.5).
+    /// The script that reloads them.
+    ///
+    /// A new link element starts a load. Setting the address of an image also starts one, even if the address is the
+    /// same (HTML §4.8.4.3.5).
     private static let exchange = """
         urls => {
           const found = new Set();

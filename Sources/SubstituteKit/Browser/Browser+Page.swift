@@ -3,9 +3,9 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 
 extension Browser {
-    /// Loads a page, and waits until nothing more is loaded for half a second.
+    /// Loads a page, and waits until nothing has been loading for half a second.
     ///
-    /// - Throws: ``ToolError`` when nothing of it came within the limit.
+    /// - Throws: ``ToolError`` if nothing of the page was received within the timeout.
     func load(_ url: String, _ manner: LoadManner = LoadManner()) async throws {
         let deadline = DispatchTime.now() + settings.limit + manner.pause
         do {
@@ -13,7 +13,7 @@ extension Browser {
             try await waitUntilLoaded(until: deadline)
             if isLoaded { try await finish(manner, until: deadline) }
         } catch  where isClosed {
-            // A person has seen enough.
+            // The user has closed the window.
             return
         }
         guard .now() >= deadline else { return }
@@ -28,13 +28,13 @@ extension Browser {
 
     /// Waits for the page's load event.
     ///
-    /// The browser does not always tell of it, when it comes at once in a process that has just begun. So the page is
-    /// asked, too, now and then.
+    /// If the event fires at once in a new process, the browser does not always report it. So this function also asks
+    /// the page now and then.
     private func waitUntilLoaded(until deadline: DispatchTime) async throws {
         while !isLoaded, .now() < deadline {
             for _ in 0..<10 where !isLoaded { try await pause() }
             if isLoaded { return }
-            // A page that is on its way elsewhere, or at work, does not answer.
+            // A page that is navigating, or busy, does not answer.
             if (try? await value(of: "document.readyState", String.self, within: 2)) == "complete" { isLoaded = true }
         }
     }
@@ -59,7 +59,7 @@ extension Browser {
         traffic.reset()
         let answer: Navigation
         do {
-            // A person may have to type a password first.
+            // The user may have to type a password first.
             let limit = settings.hasWindow ? 24 * 3600 : settings.limit
             answer = try await devTools.run("Page.navigate", ["url": url], in: page?.session, within: limit)
         } catch DevTools.Failure.silent {
@@ -68,7 +68,7 @@ extension Browser {
                     "\(shortened(url)) did not come within \(counted(Int(settings.limit), "second"))"
                 )
         }
-        // A person has gone elsewhere meanwhile.
+        // The user has opened another page meanwhile.
         if settings.hasWindow, answer.errorText == "net::ERR_ABORTED" { return }
         if answer.isDownload == true { throw ToolError("\(shortened(url)) is a download, and no page") }
         if let error = answer.errorText {
@@ -76,7 +76,7 @@ extension Browser {
         }
     }
 
-    /// Explains an error of the browser in a clause.
+    /// Returns an explanation of a browser's error, as a clause.
     static func reason(_ error: String) -> String {
         let name = error.replacingOccurrences(of: "net::", with: "")
         let words =
@@ -94,7 +94,7 @@ extension Browser {
         return "\(words) (\(visible(name)))"
     }
 
-    /// Waits until nothing is loaded, and fonts are there.
+    /// Waits until no load is in flight and the fonts are ready.
     private func settle(until deadline: DispatchTime) async throws {
         while !traffic.isQuiet(for: 0.5), .now() < deadline { try await pause() }
         if .now() < deadline { _ = try? await value(of: "document.fonts.ready.then(() => true)", Bool.self) }
@@ -102,14 +102,15 @@ extension Browser {
 
     /// Scrolls from the top to the bottom, and back.
     private func scroll(until deadline: DispatchTime) async throws {
-        // A page that grows without end is not followed for ever.
+        // The number of steps is limited, because some pages grow without end.
         for _ in 0..<100 where .now() < deadline {
             let isMore = try await value(
                 of:
                     "(scrollBy(0, innerHeight * 0.8), scrollY + innerHeight + 1 < document.documentElement.scrollHeight)",
                 Bool.self
             )
-            // Observers of what is seen, and scripts that wait for the end of scrolling, come in between.
+            // Intersection observers, and scripts that wait for the end of scrolling, need time to run between two
+            // steps.
             try await Task.sleep(nanoseconds: 100_000_000)
             if !isMore { break }
         }
@@ -117,9 +118,9 @@ extension Browser {
         try await Task.sleep(nanoseconds: 100_000_000)
     }
 
-    /// Evaluates an expression in a world of the tool's own, which the page's scripts cannot change.
+    /// Evaluates an expression in an isolated world, which the page's scripts cannot change.
     ///
-    /// - Throws: ``ToolError`` when the page does not answer.
+    /// - Throws: ``ToolError`` if the page does not answer.
     func value<Value: Decodable>(
         of expression: String,
         _ type: Value.Type,
@@ -150,9 +151,9 @@ extension Browser {
         }
     }
 
-    /// Evaluates an expression in the page itself: only for a page of the tool's own.
+    /// Evaluates an expression in the page itself; only for pages that the tool has written.
     ///
-    /// - Throws: ``ToolError`` when it takes longer than a minute.
+    /// - Throws: ``ToolError`` if it takes longer than a minute.
     func evaluate<Value: Decodable & Sendable>(_ expression: String, _ type: Value.Type) async throws -> Value {
         do {
             let evaluation: Evaluation<Value> = try await devTools.run(
@@ -167,12 +168,12 @@ extension Browser {
         }
     }
 
-    /// The same for an expression whose value does not matter.
+    /// Evaluates an expression in the page itself, and ignores its value.
     func evaluate(_ expression: String) async throws {
         try await devTools.run("Runtime.evaluate", ["expression": expression], in: page?.session, within: 60)
     }
 
-    /// Runs a command of the page's session.
+    /// Runs a command in the page's session.
     func run<Result: Decodable & Sendable>(
         _ method: String,
         _ parameters: [String: any Sendable] = [:],
@@ -181,9 +182,9 @@ extension Browser {
         try await devTools.run(method, parameters, in: page?.session, within: settings.limit)
     }
 
-    /// Waits until every page is closed, as a person does it.
+    /// Waits until the user has closed every page.
     ///
-    /// - Throws: ``ToolError`` when the browser ends by itself.
+    /// - Throws: ``ToolError`` if the browser ends by itself.
     func waitUntilClosed() async throws {
         while !isClosed {
             if let failure { throw failure }
@@ -191,9 +192,9 @@ extension Browser {
         }
     }
 
-    /// Waits for an instant.
+    /// Waits for 20 milliseconds.
     ///
-    /// - Throws: Why nothing more can be asked of the page.
+    /// - Throws: The error after which the page can no longer be used, if there is one.
     func pause() async throws {
         if let failure { throw failure }
         try await Task.sleep(nanoseconds: 20_000_000)

@@ -2,20 +2,21 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// A browser of the tool's own with one page, whose every request is asked of an ``Interceptor``.
+/// A separate browser that the tool starts, with one page, whose requests all go through an ``Interceptor``.
 ///
-/// The requests of all frames, workers and service workers are held by the browser as a whole, so that none gets past
-/// (measured with Chromium 156; the protocol's pages name the commands, and not that the browser itself takes them).
+/// The browser as a whole, not each page, holds the requests of all frames, workers and service workers, so that none
+/// is missed. This was measured with Chromium 156: the protocol's documentation names the commands, but does not say
+/// that the browser itself accepts them.
 actor Browser {
-    /// Something that happened, for whoever follows the pages.
+    /// An event that is reported to the caller of `run`.
     enum Happening: Sendable {
         /// The page is about to load this URL.
         case navigating(String)
-        /// The page shows what it has loaded last.
+        /// The page now shows the document that it loaded last.
         case navigated
-        /// Something was kept from the page, as a sentence.
+        /// Something was withheld from the page; holds a sentence about it.
         case note(String)
-        /// A script failed, or the browser complained.
+        /// A script failed, or the browser reported an error.
         case complaint(String)
     }
 
@@ -26,30 +27,30 @@ actor Browser {
     let whenHappened: @Sendable (Happening) -> Void
     nonisolated let traffic = Traffic()
 
-    /// The page's target and session.
+    /// The identifiers of the page's target and session.
     var page: (target: String, session: String)?
-    /// The pages that are open, pop-ups included.
+    /// The targets of the open pages, including pop-ups.
     var openPages: Set<String> = []
-    /// The sessions of pages and of their frames that lie in processes of their own.
+    /// The sessions of pages, and of those frames that run in separate processes.
     var documents: Set<String> = []
     var isLoaded = false
-    /// The browser's name for itself (`User-Agent`); empty for its usual one.
+    /// The `User-Agent` to send; empty for the browser's default.
     var userAgent = ""
-    /// Why nothing more can be asked of the page.
+    /// The error after which the page can no longer be used; nil until then.
     var failure: ToolError?
-    /// True once a person has closed the last page.
+    /// True once the user has closed the last page.
     var isClosed = false
-    /// The status of the page's answer; nil until there is one.
+    /// The status of the page's response; nil until there is one.
     var status: Int?
-    /// The requests that are being decided on.
+    /// The number of requests that are being decided on.
     var deciding = 0
     private var receiving: Task<Void, Never>?
-    /// Sentences about what was kept from the page.
+    /// Sentences about what was withheld from the page.
     var notes: [String] = []
 
     // MARK: - Beginning and end
 
-    /// Starts a browser, hands it to a closure, and ends it, whatever becomes of the closure.
+    /// Starts a browser, passes it to a closure, and ends it once the closure has returned or thrown.
     static func run<Result: Sendable>(
         _ settings: BrowserSettings,
         _ interceptor: any Interceptor,
@@ -64,7 +65,7 @@ actor Browser {
             await browser.end()
             return result
         } catch {
-            // Its own end is no reason.
+            // Explain the error first: once the browser has been ended, its end would appear to be the reason.
             let sentence = await browser.sentence(for: error)
             await browser.end()
             throw sentence
@@ -82,7 +83,7 @@ actor Browser {
         devTools = DevTools(process.descriptor)
     }
 
-    /// The seconds that a browser has to begin with its work.
+    /// The time in seconds within which a new browser must answer its first command.
     private static let startPatience = 30.0
 
     private func begin() async throws {
@@ -92,11 +93,12 @@ actor Browser {
         }
         struct Version: Decodable { let userAgent: String }
         let version: Version = try await devTools.run("Browser.getVersion", within: Self.startPatience)
-        // Some servers refuse a browser without a window. One with a window calls itself as ever.
+        // Some servers refuse a headless browser, so the `User-Agent` omits that word. With a window, the browser keeps
+        // its default.
         let own = settings.hasWindow ? "" : version.userAgent.replacingOccurrences(of: "Headless", with: "")
         userAgent = settings.device?.userAgent ?? own
         let stages = ["Request", "Response"].map { ["urlPattern": "*", "requestStage": $0] }
-        // Without a window there is nobody to type a password.
+        // Without a window, no user can type a password.
         try await devTools.run("Fetch.enable", ["patterns": stages, "handleAuthRequests": !settings.hasWindow])
         try await devTools.run("Browser.setDownloadBehavior", ["behavior": "deny", "eventsEnabled": true])
         try await devTools.run("Target.setAutoAttach", Self.attachingAll)
@@ -113,12 +115,12 @@ actor Browser {
         }
     }
 
-    /// The sessions of targets.
+    /// The session of each target, by the target's identifier.
     var sessions: [String: String] = [:]
 
     static let attachingAll: [String: any Sendable] = [
         "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
-        // What belongs to the browser itself, as menus that are pages.
+        // Exclude the browser's own targets, such as menus that are implemented as pages.
         "filter": [
             ["type": "browser", "exclude": true], ["type": "tab", "exclude": true],
             ["type": "browser_ui", "exclude": true], [:],
@@ -134,12 +136,12 @@ actor Browser {
                 continuation.resume()
             }
         }
-        // Nobody is called any more when the run is over.
+        // Wait for the last events and decisions, so that nothing is called after the run.
         await receiving?.value
         while deciding > 0 { try? await Task.sleep(nanoseconds: 10_000_000) }
     }
 
-    /// An error as a sentence for a person.
+    /// Returns an error as a sentence for the user.
     private func sentence(for error: any Error) -> any Error {
         guard let error = error as? DevTools.Failure else { return error }
         let name = quoted(settings.program.path)
@@ -151,7 +153,7 @@ actor Browser {
         }
     }
 
-    /// Why a browser ended that nobody had asked to.
+    /// Returns the reason why the browser ended unexpectedly, from its last output.
     func ending(_ words: String) -> ToolError {
         let name = quoted(settings.program.path)
         if words.contains("without --no-sandbox is not supported") {
@@ -167,7 +169,7 @@ actor Browser {
             )
         }
         if words.contains("$DISPLAY") { return ToolError("\(name) can open no window: there is no display") }
-        // What browsers say of a desktop that is not there matters to nobody.
+        // Skip the browser's messages about a missing desktop, which are irrelevant.
         let lines = words.split(separator: "\n").filter { !$0.contains("dbus/") && !$0.hasPrefix("status ") }
             .map { $0.trimmingCharacters(in: .whitespaces) }
         return ToolError("\(name) has ended" + (lines.last { !$0.isEmpty }.map { ": \(shortened($0))" } ?? ""))

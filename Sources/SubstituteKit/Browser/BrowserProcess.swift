@@ -3,28 +3,29 @@ import LocalSubstitutionCache
 import LoopbackServer
 import SubstituteCheckKit
 
-/// A browser that was started for one run, with a fresh profile, connected to the tool by one socket and by no port.
+/// A browser process for one run, with a fresh profile; connected to the tool by a socket, without an open port.
 ///
-/// However the tool ends, the socket closes: then the browser ends by itself, and the shell that started it removes the
+/// However the tool ends, the socket closes. Then the browser ends by itself, and the shell that started it removes the
 /// profile.
 // The process is started once, and ended once.
 final class BrowserProcess: @unchecked Sendable {
     /// The tool's end of the socket, which ``DevTools`` closes.
     let descriptor: Int32
-    // iOS and its relatives start no processes.
+    // iOS, tvOS, watchOS and visionOS cannot start processes.
     #if os(macOS) || os(Linux)
     private let process = Process()
     private let folder: String
     #endif
 
-    /// The seconds that a browser has to end by itself.
+    /// The time in seconds within which a browser must end by itself.
     private static let patience = 5.0
 
-    /// Starts the browser, and removes the profile when it has ended.
+    /// The script that starts the browser, and removes the profile once it has ended.
     ///
-    /// The browser reads commands from descriptor 3, and writes to descriptor 4 (`--remote-debugging-pipe`). Its last
-    /// words follow what it has written. Signals of the terminal reach neither it nor the shell. A process of the
-    /// browser that ends after it may still write into the profile, which is therefore removed twice.
+    /// The browser reads commands from descriptor 3, and writes to descriptor 4 (`--remote-debugging-pipe`). After its
+    /// end, the script writes the browser's last log output to the same socket. The terminal's signals reach neither
+    /// the browser nor the shell. A child process may outlive the browser and still write into the profile, so the
+    /// profile is removed twice.
     private static let script = """
         trap '' HUP INT QUIT TERM
         exec 3<&0 4>&1
@@ -40,11 +41,11 @@ final class BrowserProcess: @unchecked Sendable {
 
     /// - Parameters:
     ///   - program: The browser.
-    ///   - arguments: Its switches.
-    ///   - environment: The variables of the environment.
-    /// - Throws: ``ToolError`` when it cannot be started.
+    ///   - arguments: The browser's command-line switches.
+    ///   - environment: The environment variables.
+    /// - Throws: ``ToolError`` if the browser cannot be started.
     init(_ program: BrowserProgram, _ arguments: [String], _ environment: [String: String]) throws(ToolError) {
-        // iOS and its relatives start no processes.
+        // iOS, tvOS, watchOS and visionOS cannot start processes.
         #if os(macOS) || os(Linux)
         let ends = try Self.sockets()
         descriptor = ends.own
@@ -64,8 +65,9 @@ final class BrowserProcess: @unchecked Sendable {
                     "--user-data-dir=\(folder)/profile",
                 ]
                 + arguments
-            // What the browser starts is no plugin of the package manager. On Linux it writes nowhere else but into
-            // `~/.pki`, where the certificates are that a person trusts.
+            // The tool's own variables mark a run by the package manager's plugin, so the browser and its child
+            // processes do not get them. On Linux, the browser writes outside this folder only into `~/.pki`, which
+            // holds the certificates that the user trusts.
             process.environment = environment.filter { !$0.key.hasPrefix("SUBSTITUTE_") }
                 .merging(["TMPDIR": folder, "XDG_CACHE_HOME": folder]) { $1 }
             (process.standardInput, process.standardOutput) = (other, other)
@@ -82,7 +84,7 @@ final class BrowserProcess: @unchecked Sendable {
         #endif
     }
 
-    // iOS and its relatives start no processes.
+    // iOS, tvOS, watchOS and visionOS cannot start processes.
     #if os(macOS) || os(Linux)
     private static func sockets() throws(ToolError) -> (own: Int32, other: Int32) {
         var ends: [Int32] = [0, 0]
@@ -90,16 +92,16 @@ final class BrowserProcess: @unchecked Sendable {
             throw ToolError("no socket can be had: \(String(cString: strerror(errno)))")
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        // A browser that reads no more holds nobody up.
+        // If the browser stops reading, a send times out instead of blocking forever.
         var limit = timeval(tv_sec: Int(patience) * 4, tv_usec: 0)
         setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         Socket.ignoreClosing(of: ends[0])
         return (ends[0], ends[1])
     }
 
-    /// A new folder that nobody else can look into.
+    /// Creates a folder that no other user can read.
     ///
-    /// Its path is short: Chromium makes it part of a socket's, which has 107 bytes on Linux.
+    /// Its path is short, because Chromium makes it part of a socket's path, which holds at most 107 bytes on Linux.
     private static func profile() throws(ToolError) -> String {
         let usual = FileManager.default.temporaryDirectory.path
         let temporary = usual.utf8.count > 45 ? "/tmp" : usual
@@ -111,11 +113,11 @@ final class BrowserProcess: @unchecked Sendable {
     }
     #endif
 
-    /// Ends the browser, and returns when its profile is gone.
+    /// Ends the browser, and returns once its profile is removed.
     ///
-    /// Blocks the thread, for some seconds at most. Whoever has the descriptor disconnects before.
+    /// Blocks the thread, for some seconds at most. The owner of the descriptor must disconnect first.
     func end() {
-        // iOS and its relatives start no processes.
+        // iOS, tvOS, watchOS and visionOS cannot start processes.
         #if os(macOS) || os(Linux)
         let (leader, folder) = (process.processIdentifier, folder)
         let stop = DispatchWorkItem {
@@ -129,7 +131,7 @@ final class BrowserProcess: @unchecked Sendable {
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: stop)
         _ = process.exitStatusOfItself
         stop.cancel()
-        // The shell does it, unless it was killed, too.
+        // The shell removes the folder, unless it was killed, too.
         if FileSystem.kind(of: folder) != nil { try? FileManager.default.removeItem(atPath: folder) }
         #endif
     }

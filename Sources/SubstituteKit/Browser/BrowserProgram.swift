@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// A browser of this machine that is driven by the DevTools protocol: Chrome, Chromium, Edge or Brave.
+/// An installed browser that the DevTools protocol can drive: Chrome, Chromium, Edge or Brave.
 struct BrowserProgram: Equatable {
     let path: String
 
@@ -12,29 +12,29 @@ struct BrowserProgram: Equatable {
         "The browser: Chrome, Chromium, Edge or Brave. Without it the one that\nSUBSTITUTE_BROWSER names, or the first that is found."
     )
 
-    /// The names under which packages of Linux install browsers.
+    /// The program names under which Linux packages install browsers.
     private static let names = [
         "google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "microsoft-edge-stable",
         "microsoft-edge", "brave-browser", "brave",
     ]
 
-    /// The apps on a Mac, in `/Applications` and in that folder of the home.
-    // By the browsers' own pages; not run there.
+    /// The names of the macOS apps, in `/Applications` or in the `Applications` folder of the home folder.
+    // From the browsers' own documentation; not tested on macOS.
     private static let apps = ["Google Chrome", "Chromium", "Microsoft Edge", "Brave Browser"]
 
-    /// Finds the browser that somebody named, or the first there is.
+    /// Finds the browser that the user named, or the first one that is installed.
     ///
     /// - Parameters:
-    ///   - named: The value of `--browser`: a path, or a name that is looked for in `PATH`.
-    ///   - console: The variables of the environment, and the folder that a path is relative to.
-    /// - Returns: A program that is there.
-    /// - Throws: ``ToolError`` when there is none; it says what was looked for.
+    ///   - named: The value of `--browser`: a path, or a name to look up in `PATH`.
+    ///   - console: Provides the environment variables, and the folder that a path is relative to.
+    /// - Returns: A program that exists.
+    /// - Throws: ``ToolError`` if there is none; its message lists what was searched for.
     static func find(_ named: String?, _ console: Console) throws(ToolError) -> BrowserProgram {
         if let named { return try find(named, by: "--browser", console) }
         if let named = console.environment["SUBSTITUTE_BROWSER"], !named.isEmpty {
             return try find(named, by: "SUBSTITUTE_BROWSER", console)
         }
-        // A sandbox that comes with the browser's package keeps the browser from the profile in the tool's folder.
+        // The sandbox of a snap or flatpak denies the browser access to the profile in the tool's folder.
         var confined: [String] = []
         for path in candidates(console) where isProgram(path) {
             guard isConfined(path) else { return BrowserProgram(path: path) }
@@ -51,7 +51,7 @@ struct BrowserProgram: Equatable {
 
     private static func find(_ named: String, by what: String, _ console: Console) throws(ToolError) -> BrowserProgram {
         var paths = named.contains("/") ? [console.folder.url(named).path] : inPath(named, console)
-        // An app of a Mac is a folder, in which the program has its name.
+        // A macOS app is a folder, and the program in it has the app's name.
         if let app = paths.first, app.hasSuffix(".app") {
             let name = URL(fileURLWithPath: app).deletingPathExtension().lastPathComponent
             paths.append("\(app)/Contents/MacOS/\(name)")
@@ -65,7 +65,7 @@ struct BrowserProgram: Equatable {
         return BrowserProgram(path: path)
     }
 
-    /// Every place at which a browser may lie, in the order in which they are tried.
+    /// Returns every path at which a browser may be installed, in the order in which they are tried.
     private static func candidates(_ console: Console) -> [String] {
         let home = console.environment["HOME", default: ""]
         let folders = ["/Applications", home + "/Applications"]
@@ -83,7 +83,7 @@ struct BrowserProgram: Equatable {
             && access(path, X_OK) == 0
     }
 
-    /// Returns true for a snap and for a flatpak: links to their launcher, and scripts that start it.
+    /// Returns true for a snap or flatpak: a link to its launcher, or a script that starts it.
     private static func isConfined(_ path: String) -> Bool {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         if path.hasPrefix("/snap/") || target.hasSuffix("/snap") { return true }

@@ -2,33 +2,33 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The way in which a browser is started and shows pages.
+/// The settings with which a browser is started and shows pages.
 struct BrowserSettings: Sendable {
     var program: BrowserProgram
-    /// Nil for the size of the window.
+    /// The screen to emulate; nil for the size of the window.
     var device: Device?
     var hasWindow = false
     /// True if the browser's own sandbox is on.
     var isSandboxed = true
-    /// True if service workers may answer.
+    /// True if service workers may answer requests.
     var allowsServiceWorkers = false
-    /// True if nothing may move, because pictures are compared.
+    /// True if pages must not move, because their pictures are compared.
     var isStill = false
-    /// The seconds that a page has.
+    /// The timeout for a page, in seconds.
     var limit = 60.0
     var environment: [String: String]
 
-    /// A line about caches and service workers for the person who looks on.
+    /// A line about caches and service workers, for the user.
     var summary: String {
         allowsServiceWorkers
             ? "Caches are off; service workers answer."
             : "Caches are off, and service workers are left out; --service-workers lets them answer."
     }
 
-    /// The switches of the command line.
+    /// The browser's command-line switches.
     ///
-    /// https://chromium.googlesource.com/chromium/src/+/main/docs/ says of each what it does; none is needed for the
-    /// protocol, and all keep what the browser does for itself out of what a page loads.
+    /// https://chromium.googlesource.com/chromium/src/+/main/docs/ documents each of them. The protocol needs none of
+    /// them. All of them keep the browser's own activity out of what a page loads.
     var arguments: [String] {
         var list = [
             "--no-first-run", "--no-default-browser-check", "--no-startup-window", "--disable-background-networking",
@@ -53,7 +53,7 @@ extension BrowserSettings {
 
     /// Reads the options that every command with a browser has.
     ///
-    /// - Throws: ``ToolError`` when there is no browser.
+    /// - Throws: ``ToolError`` if there is no browser.
     init(_ arguments: Arguments, _ console: Console) throws {
         if let text = arguments.values(Self.timeout).last {
             guard let seconds = Double(text), (1...3600).contains(seconds) else {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An error that a script or the browser reports, in a line.
+/// An error that a script or the browser reports, as one line.
 struct Complaint {
     let words: String
 
@@ -31,7 +31,7 @@ struct Complaint {
         let args: [Argument]
     }
 
-    /// A text; nothing of any other kind of value.
+    /// A JSON string; nil for any other kind of value.
     private struct JSONText: Decodable {
         let text: String?
 
@@ -40,10 +40,10 @@ struct Complaint {
         }
     }
 
-    /// The most characters that are kept.
+    /// The maximum number of characters that are kept.
     private static let limit = 1000
 
-    /// Nil for what is no error.
+    /// Reads an event; nil if it does not report an error.
     init?(_ event: DevTools.Event) {
         guard let words = Self.words(event) else { return nil }
         self.words = String(words.prefix(Self.limit))

@@ -8,26 +8,26 @@ import SubstituteCheckKit
 /// Messages are JSON, each followed by a zero byte. https://chromedevtools.github.io/devtools-protocol/
 // Mutable state is only accessed inside the lock.
 final class DevTools: @unchecked Sendable {
-    /// Something that the browser tells without being asked.
+    /// A message that the browser sends on its own, not as the result of a command.
     struct Event: Sendable {
         let method: String
         /// The session of the page, frame or worker; nil for the browser itself.
         let session: String?
         fileprivate let message: Data
 
-        /// Its parameters; nil when they are not of this type.
+        /// Returns the event's parameters; nil if they do not have this type.
         func parameters<Value: Decodable>(_ type: Value.Type = Value.self) -> Value? {
             try? JSONDecoder().decode(Parameters<Value>.self, from: message).params
         }
     }
 
-    /// Why a command has no result.
+    /// The reason why a command has no result.
     enum Failure: Error {
-        /// The browser refused it, with these words.
+        /// The browser refused the command; holds its message.
         case refused(String)
         /// The browser did not answer in time.
         case silent
-        /// The browser has ended; its last words.
+        /// The browser has ended; holds its last output.
         case ended(String)
     }
 
@@ -38,25 +38,25 @@ final class DevTools: @unchecked Sendable {
     private var waiting: [Int: CheckedContinuation<Data, any Error>] = [:]
     /// The browser's last output, once it has ended.
     private var lastWords: String?
-    /// The browser's last output; nil as long as it runs.
+    /// The browser's last output; nil while it runs.
     var words: String? { lock.withLock { lastWords } }
-    /// Everything the browser tells, in its order, until it ends.
+    /// All events that the browser sends, in order, until it ends.
     let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation?
 
-    /// The seconds within which the browser answers a command that takes no time of its own.
+    /// The timeout, in seconds, of a command that the browser answers at once.
     static let patience = 20.0
 
-    /// The most bytes of a message; a body of 200 MB has a third more in base64.
+    /// The maximum size of a message, in bytes; base64 makes a body of 200 MB a third larger.
     private static let maximumMessage = 300_000_000
-    /// The most complaints of pages that are passed on: they may complain without end.
+    /// The maximum number of error and console events that are delivered; a page may cause them without end.
     private static let maximumComplaints = 2000
-    /// Only accessed by the reader.
+    /// The number of such events so far; only accessed by the reader.
     private var complaints = 0
     /// True once the descriptor is closed; only accessed inside `writing`.
     private var isClosed = false
 
-    /// - Parameter descriptor: A socket, which is closed when the other side has ended.
+    /// - Parameter descriptor: A socket, which is closed once the other side has ended.
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
         var made: AsyncStream<Event>.Continuation?
@@ -72,11 +72,11 @@ final class DevTools: @unchecked Sendable {
     /// Runs a command.
     ///
     /// - Parameters:
-    ///   - method: Its name, such as `Page.navigate`.
-    ///   - parameters: What JSON knows.
-    ///   - session: The page, frame or worker that it is for; nil for the browser itself.
-    ///   - seconds: The time after which it has failed.
-    /// - Returns: Its result.
+    ///   - method: The command's name, such as `Page.navigate`.
+    ///   - parameters: Values that JSON can represent.
+    ///   - session: The page, frame or worker that receives the command; nil for the browser itself.
+    ///   - seconds: The timeout.
+    /// - Returns: The command's result.
     /// - Throws: ``Failure``.
     func run<Result: Decodable>(
         _ method: String,
@@ -102,7 +102,8 @@ final class DevTools: @unchecked Sendable {
         _ = try await answer(method, parameters, session, seconds)
     }
 
-    /// Sends a command, and waits for nothing: what is stopped at its start answers only some.
+    /// Sends a command without waiting for a result, because a target that is paused at its start answers only some
+    /// commands.
     func post(_ method: String, _ parameters: [String: any Sendable] = [:], in session: String?) {
         guard let (_, data) = try? message(method, parameters, session) else { return }
         write(data)
@@ -148,14 +149,14 @@ final class DevTools: @unchecked Sendable {
 
     private func write(_ data: Data) {
         writing.withLock {
-            // The reader finds out that the browser is gone, or takes no more.
+            // If the browser is gone or reads no more, shut the socket down, so that the reader finds out.
             if !isClosed, !Socket.send(data, to: descriptor) { shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 
-    /// Ends the connection, by which the browser ends, too.
+    /// Shuts down the connection, which also ends the browser.
     ///
-    /// The number of a descriptor that is closed may be another's by now.
+    /// A closed descriptor is left alone, because its number may belong to another file by now.
     func disconnect() {
         writing.withLock {
             if !isClosed { shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -180,7 +181,7 @@ final class DevTools: @unchecked Sendable {
                 message = Data()
                 rest = UnsafeRawBufferPointer(rebasing: rest[(length + 1)...])
             }
-            // The head of what is too long says whose it is.
+            // Keep only the beginning of a message that is too long; it contains the command's number.
             if message.count > Self.maximumMessage { message = message.prefix(1000) }
             message.append(contentsOf: rest)
         }
@@ -195,7 +196,7 @@ final class DevTools: @unchecked Sendable {
             let error: Problem?
         }
         guard let head = try? JSONDecoder().decode(Head.self, from: message) else {
-            // The browser writes the number first.
+            // The browser writes the command's number first.
             let start = String(decoding: message.prefix(100), as: UTF8.self)
             if let id = start.prefixMatch(of: Self.number).flatMap({ Int($0.1) }) {
                 finish(id, with: .failure(Failure.refused("its answer is too long, or no JSON")))

@@ -2,11 +2,11 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// A screen on which a page is shown: `srcset` and media queries choose pictures and styles by it.
+/// The screen on which a page is shown; `srcset` and media queries choose images and styles by it.
 struct Device: Equatable, Sendable {
-    /// In CSS pixels.
+    /// The width and height, in CSS pixels.
     let (width, height): (Int, Int)
-    /// Pixels of the screen for each CSS pixel.
+    /// The number of screen pixels for each CSS pixel.
     let scale: Double
 
     static let option = Option(
@@ -24,7 +24,7 @@ struct Device: Equatable, Sendable {
         self.scale = scale
     }
 
-    /// Reads a name, or a size such as `390x844@3`.
+    /// Parses a name, or a size such as `390x844@3`.
     init(_ text: String) throws(UsageError) {
         switch text.lowercased() {
         case "phone": self = .phone
@@ -52,7 +52,7 @@ struct Device: Equatable, Sendable {
     /// True if pages are laid out as on phones and tablets, with touch instead of a mouse.
     var isMobile: Bool { width < 1000 }
 
-    /// The `User-Agent` of a web view of iOS, so that servers send what they send to an app; nil for a desktop.
+    /// The `User-Agent` of an iOS web view, so that servers send what they send to an app; nil for a desktop.
     var userAgent: String? {
         guard isMobile else { return nil }
         let system = width < 600 ? "iPhone; CPU iPhone OS 18_5" : "iPad; CPU OS 18_5"

@@ -1,10 +1,11 @@
 import Foundation
 
-/// A request that the browser holds until somebody decides on it (`Fetch.requestPaused`): before it is sent, and again
-/// when it is answered or has failed.
+/// A request that the browser holds until the tool decides on it (`Fetch.requestPaused`).
+///
+/// The browser holds each request before it is sent, and again once it has a response or has failed.
 struct HeldRequest: Decodable, Sendable {
     struct Request: Decodable, Sendable {
-        /// Without its fragment.
+        /// The URL, without its fragment.
         let url: String
         let method: String
         let headers: [String: String]
@@ -17,40 +18,40 @@ struct HeldRequest: Decodable, Sendable {
 
     let requestId: String
     let request: Request
-    /// The use of what is loaded, such as `Document`, `Image` or `Media`.
+    /// The kind of resource, such as `Document`, `Image` or `Media`.
     let resourceType: String
-    /// The frame for which it is loaded; that of a page is called as the page's target.
+    /// The frame that loads the resource; a page's main frame has the same identifier as the page's target.
     let frameId: String
-    /// The same for every redirect of one load; nil for what is no load of a page.
+    /// The identifier of the load, the same after each redirect; nil for a request that is not a load of a page.
     let networkId: String?
-    /// Set for each request of a redirect but the first.
+    /// Set for every request of a redirect chain except the first.
     let redirectedRequestId: String?
     let responseStatusCode: Int?
     let responseErrorReason: String?
     let responseHeaders: [Field]?
 
-    /// True once the network has answered, or failed to.
+    /// True once the network has answered or failed.
     var isOver: Bool { responseStatusCode != nil || responseErrorReason != nil }
 
-    /// Returns true if a page of this target begins with it.
+    /// Returns true if the request is the first one for a page in this target.
     func begins(_ target: String?) -> Bool {
         resourceType == "Document" && frameId == target && !isOver && redirectedRequestId == nil
     }
 
-    /// The value of a field of the answer; the last where there are several.
+    /// Returns the value of a header field of the response; the last one if there are several.
     func responseField(_ name: String) -> String? {
         responseHeaders?.last { $0.name.lowercased() == name }?.value
     }
 
-    /// The same for every redirect of one load.
+    /// The load's identifier, the same after each redirect; the request's identifier if there is no load.
     var identifier: String { networkId ?? requestId }
 
-    /// True for a redirect, after which the same load asks again.
+    /// True for a redirect, after which the same load sends its next request.
     var isRedirect: Bool {
         responseStatusCode.map { (300..<400).contains($0) } ?? false && responseField("location") != nil
     }
 
-    /// True if the answer has a body that comes to an end, as far as its head says.
+    /// True if the response head announces a body that comes to an end.
     var hasBody: Bool {
         guard responseStatusCode != nil, responseErrorReason == nil, !isRedirect, request.method != "HEAD" else {
             return false
@@ -58,26 +59,27 @@ struct HeldRequest: Decodable, Sendable {
         return !isStream
     }
 
-    /// True if the answer goes on until the client ends it (HTML §9.2; RFC 2046 §5.1, as cameras use it).
+    /// True if the response continues until the client ends it (HTML §9.2; RFC 2046 §5.1, as cameras use it).
     var isStream: Bool {
         let type = responseField("content-type")?.lowercased() ?? ""
         return type.hasPrefix("text/event-stream") || type.hasPrefix("multipart/x-mixed-replace")
     }
 
-    /// The length of the body that comes, in bytes, as its head says.
+    /// The length of the body as it is sent, in bytes, by its `Content-Length`.
     var responseLength: Int? {
-        // A page may announce anything.
+        // A server may announce any number.
         responseField("content-length").flatMap { Int($0) }.flatMap { (0...1_000_000_000_000).contains($0) ? $0 : nil }
     }
 
-    /// The length of the body in bytes, where its head says it and no coding changes it.
+    /// The length of the body in bytes, if `Content-Length` gives it and no content coding changes it.
     var plainLength: Int? { responseField("content-encoding") == nil ? responseLength : nil }
 }
 
 extension HeldRequest {
-    /// The number of bytes of the answer's body, which is loaded for that: the page gets it when it is whole.
+    /// Returns the size of the response's body in bytes; nil if there is no body.
     ///
-    /// Nil where there is none. A film is loaded in parts, as it is played, so its head is believed.
+    /// This loads the whole body, and the page receives it only once it is complete. Audio and video are loaded in
+    /// parts while they play, so this trusts their `Content-Length` instead.
     func size(_ body: @Sendable () async throws -> String) async -> Int? {
         guard hasBody else { return nil }
         if resourceType == "Media" { return responseLength }
@@ -87,14 +89,14 @@ extension HeldRequest {
 
 /// A decision on a request that the browser holds.
 enum Decision: Sendable {
-    /// It goes its way.
+    /// The request or response continues unchanged.
     case goOn
-    /// It is sent without a field.
+    /// The request is sent without this header field.
     case goOnWithout(String)
-    /// It is answered.
+    /// The tool answers the request.
     case answer(status: Int, fields: [HeldRequest.Field], body: Data)
 
-    /// True if the network is not asked any more.
+    /// True if the request is not sent to the network any more.
     var isLast: Bool {
         switch self {
         case .goOn, .goOnWithout: false
@@ -108,11 +110,11 @@ protocol Interceptor: Sendable {
     /// Decides on a request that is about to be sent.
     func decide(on request: HeldRequest) async -> Decision
 
-    /// Decides on a request that was answered, or has failed.
+    /// Decides on a request that has a response, or has failed.
     ///
     /// - Parameters:
-    ///   - request: The request, with the head of the answer.
-    ///   - body: Loads the body of the answer, in base64, after the codings of the content are undone.
-    /// - Returns: What becomes of it.
+    ///   - request: The request, with the response head.
+    ///   - body: Loads the body of the response in base64, with its content codings removed.
+    /// - Returns: The decision.
     func decide(on request: HeldRequest, body: @Sendable () async throws -> String) async -> Decision
 }

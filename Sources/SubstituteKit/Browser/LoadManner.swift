@@ -1,11 +1,11 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The way in which a page is loaded until it is done.
+/// The way in which a page is loaded: scrolled or not, and with a wait at the end.
 struct LoadManner: Sendable {
-    /// True if the page is scrolled through, so that it loads what is not seen at first.
+    /// True to scroll through the page, so that it loads what is not visible at first.
     var scrolls = false
-    /// The wait after that, in seconds.
+    /// The wait after loading and scrolling, in seconds.
     var pause = 0.0
 
     static let scroll = Option(
@@ -14,7 +14,7 @@ struct LoadManner: Sendable {
     )
     static let wait = Option("wait", value: "seconds", "How long to wait after a page is loaded.")
 
-    /// Loads a page as it is.
+    /// Creates the default: no scrolling, and no wait.
     init() {}
 
     /// Reads the options of a command line.

@@ -2,13 +2,13 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The address of a page, as somebody types it: the scheme may be missing.
+/// The address of a page, as a user types it; the scheme may be missing.
 struct PageAddress: Sendable {
     let text: String
 
     init(_ text: String) throws(UsageError) {
         guard text != "-" else { throw UsageError("name the pages; standard input is not read") }
-        // A server of this machine has no certificate.
+        // A server on this machine has no certificate, so the default scheme is http.
         let name = text.prefix { $0 != "/" && $0 != ":" }.lowercased()
         let isLocal = name == "localhost" || name.hasPrefix("127.") || name.hasSuffix(".localhost")
         let whole = text.contains("://") ? text : (isLocal ? "http://" : "https://") + text

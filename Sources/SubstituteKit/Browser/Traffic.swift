@@ -1,35 +1,35 @@
 import Foundation
 
-/// The loads of a browser that are under way, and what they carry of somebody.
+/// The loads that a browser has in flight, and the kinds of credentials that they carried.
 // Mutable state is only accessed inside the lock.
 final class Traffic: @unchecked Sendable {
     private let lock = NSLock()
-    /// The URLs of the loads that have begun and not ended, and the request that each waits for.
+    /// The loads in flight, by identifier: the URL of each, and the request that it waits for.
     private var running: [String: (request: String, url: String)] = [:]
     private var lost: Set<String> = []
     private var credentials: [String: Credentials] = [:]
     private var lastChange = DispatchTime.now()
 
-    /// Credentials that a request carried.
+    /// The kinds of credentials that the requests of a load carried.
     struct Credentials: Sendable {
         var hasAuthorization = false
         var hasCookies = false
     }
 
-    /// Counts a request that is held before it is sent.
+    /// Adds the load of a request that is held before it is sent.
     func begin(_ held: HeldRequest) {
         guard held.request.url.hasPrefix("http") else { return }
         change { $0.running[held.identifier] = (held.requestId, held.request.url) }
     }
 
-    /// Counts a request that was decided on for the last time: answered, or left to go its way with its answer.
+    /// Removes the load of a request after the last decision on it: the tool answered it, or let its response pass.
     ///
-    /// After a redirect the load may wait for its next request already.
+    /// After a redirect, the load may already wait for its next request; then it stays.
     func end(_ held: HeldRequest) {
         change { if $0.running[held.identifier]?.request == held.requestId { $0.running[held.identifier] = nil } }
     }
 
-    /// Forgets what an earlier page has begun: of what it has left, not every end is told.
+    /// Discards the loads of an earlier page, because the browser does not report the end of every abandoned load.
     func reset() { change { $0.running = [:] } }
 
     private struct Ended: Decodable {
@@ -37,7 +37,7 @@ final class Traffic: @unchecked Sendable {
         let errorText: String?
     }
 
-    /// The errors after which a body is not whole.
+    /// The errors after which a body is incomplete.
     private static let losses: Set = [
         "net::ERR_CONTENT_LENGTH_MISMATCH", "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_CONNECTION_CLOSED",
         "net::ERR_CONNECTION_RESET", "net::ERR_CONTENT_DECODING_FAILED", "net::ERR_HTTP2_PROTOCOL_ERROR",
@@ -49,7 +49,7 @@ final class Traffic: @unchecked Sendable {
         let headers: [String: String]
     }
 
-    /// Counts an event of the domain `Network`, which tells of most loads: the first ones of a page may be missing.
+    /// Handles an event of the `Network` domain, which reports most loads; the first ones of a page may be missing.
     func receive(_ event: DevTools.Event) {
         switch event.method {
         case "Network.loadingFinished", "Network.loadingFailed":
@@ -78,17 +78,17 @@ final class Traffic: @unchecked Sendable {
         }
     }
 
-    /// Returns true if nothing is loaded, and nothing happened for so many seconds.
+    /// Returns true if no load is in flight, and nothing has changed for this many seconds.
     func isQuiet(for seconds: Double) -> Bool {
         lock.withLock { running.isEmpty && DispatchTime.now() >= lastChange + seconds }
     }
 
-    /// The URLs that are being loaded.
+    /// The URLs of the loads in flight.
     var unfinished: [String] { lock.withLock { running.values.map(\.url).sorted() } }
 
     /// Returns true if a load broke off, so that its body is incomplete.
     func isLost(_ load: String) -> Bool { lock.withLock { lost.contains(load) } }
 
-    /// Credentials of the requests of one load, its redirects included.
+    /// Returns the credentials that the requests of one load carried, including those after redirects.
     func credentials(of load: String) -> Credentials { lock.withLock { credentials[load] ?? Credentials() } }
 }

@@ -4,9 +4,9 @@ import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
 
-/// The exchanges of a recording that become entries, and the reasons why others do not.
+/// The exchanges of a recording that become entries, and the reasons why the others do not.
 struct CaptureSelection {
-    /// One exchange that was judged.
+    /// The decision on one exchange.
     struct Choice {
         let url: String
         let status: Int
@@ -20,12 +20,12 @@ struct CaptureSelection {
         /// The length of the body, in bytes.
         let count: Int
         let exchange: HARFile.Exchange
-        /// Sentences about it for the person who imports.
+        /// Sentences about the exchange, for the user.
         var remarks: [String] = []
 
         /// Returns true if both have the same body.
         ///
-        /// Bodies are not kept, so this decodes both when they have the same length.
+        /// Decoded bodies are not kept, so this decodes both bodies if they have the same length.
         func hasBody(of other: Pick) -> Bool {
             count == other.count && (try? exchange.bytes) == (try? other.exchange.bytes)
         }
@@ -33,19 +33,21 @@ struct CaptureSelection {
 
     /// The options of the command line.
     struct Filter {
-        /// Empty: all.
+        /// The kinds of resources to take; empty for all.
         var kinds: Set<ResourceKind> = []
         let hosts: HostSelection
-        /// Parts of URLs, in which `*` matches anything.
+        /// Parts of the URLs to leave out, in which `*` matches anything.
         var exclusions: [String] = []
         var stripsQuery = false
-        /// In bytes.
+        /// The maximum size of a body, in bytes; nil for any size.
         var limit: Int?
-        /// URLs whose recorded bodies are not whole.
+        /// The URLs whose recorded bodies are incomplete.
         var incomplete: Set<String> = []
     }
 
-    /// In the order of the capture; of several exchanges of one URL only the last that can be taken is a pick.
+    /// The decisions, in the order of the recording.
+    ///
+    /// If several exchanges of one URL can be taken, only the last one is a pick.
     let choices: [Choice]
 
     init(_ capture: HARFile, _ filter: Filter, _ tool: ToolName) {
@@ -113,7 +115,7 @@ struct CaptureSelection {
         if exchange.isPersonal {
             remarks.append("asked for with cookies and marked private: look into it before you ship it")
         }
-        // Some programs count what was sent, or characters.
+        // Some programs count the transferred bytes, or characters.
         if let size = exchange.size, size != bytes.count {
             remarks.append("the capture counts \(counted(size, "byte")), and holds \(bytes.count)")
         }
@@ -142,7 +144,7 @@ struct CaptureSelection {
         return true
     }
 
-    /// Lets one entry answer all queries of a URL where the same bytes were sent for each.
+    /// Lets one entry answer a URL with any query, if the server sent the same bytes for each recorded query.
     private static func stripQueries(_ choices: inout [Choice]) {
         var groups: [String: [Int]] = [:]
         for (index, choice) in choices.enumerated() {
@@ -164,7 +166,7 @@ struct CaptureSelection {
         }
     }
 
-    /// Of several exchanges of one URL takes the last.
+    /// Keeps only the last of several exchanges of one URL.
     private static func keepLast(_ choices: inout [Choice]) {
         var last: [String: Int] = [:]
         for index in choices.indices.reversed() {

@@ -6,32 +6,33 @@ import SubstitutionChecking
 
 /// A recording of a page by a browser or proxy: an HTTP Archive (HAR 1.2).
 ///
-/// Programs write it in many ways, and wrongly in some; nothing of it is believed that is not looked at.
+/// Programs write this format in many ways, some of them wrong, so every value is checked before it is used.
 /// http://www.softwareishard.com/blog/har-12-spec/
 struct HARFile {
-    /// One request and its answer.
+    /// One request and its response.
     struct Exchange {
         let method: String
         let url: String
-        /// 0 or less when there was no answer.
+        /// The status; 0 or less if there was no response.
         let status: Int
-        /// The answer's `Content-Type`, or what the program took it for.
+        /// The response's `Content-Type`, or the type that the recording program assumed.
         let type: MediaType?
         /// The server's validators of this version.
         let version: RemoteVersion
         /// True if the request carried `Authorization`.
         let isAuthorized: Bool
-        /// True if the answer may be for one person: the request had cookies, and caches may not share the answer.
+        /// True if the response may be for one user: the request had cookies, and caches must not share the response.
         let isPersonal: Bool
         let body: Body
-        /// What the program says of a body that it left out.
+        /// The recording program's comment on a body that it left out.
         let comment: String?
-        /// For how many seconds the answer is fresh, by its `Cache-Control`: 0 when its server wants to be asked each
-        /// time, nil when it does not say.
+        /// The time in seconds for which the response is fresh, by its `Cache-Control`.
+        ///
+        /// It is 0 if the server wants a new request each time, and nil if the server does not say.
         let lifetime: Int?
-        /// What this library has recorded of the answer; nil in recordings by other programs.
+        /// This library's own record of the response; nil in recordings by other programs.
         let recorded: RecordedAnswer?
-        /// The length of the body as recorded, in bytes; nil when it is not known.
+        /// The length of the body as the recording gives it, in bytes; nil if unknown.
         let size: Int?
     }
 
@@ -43,15 +44,15 @@ struct HARFile {
         case unknown(encoding: String)
     }
 
-    /// What stands for a secret in the URLs of this library's recordings.
+    /// The placeholder for a secret in the URLs of this library's recordings.
     static let mask = HAREntry.mask
 
-    /// In the order of the recording.
+    /// The exchanges, in the order of the recording.
     let exchanges: [Exchange]
 
-    /// Reads a recording, one exchange after the other; bodies stay in `data` as they are.
+    /// Reads a recording, one exchange after the other; bodies stay in `data` and are not decoded.
     ///
-    /// - Throws: ``ToolError`` when it is none.
+    /// - Throws: ``ToolError`` if `data` is not a recording.
     init(_ data: Data, name: String) throws(ToolError) {
         let text = Self.text(in: data)
         guard let root = TrimmedJSON(text, without: ["log", "entries"], for: "[]") else {
@@ -80,9 +81,9 @@ struct HARFile {
         return ToolError("\(quoted(name)) is no capture (HAR): \(place ?? "it cannot be read as JSON")")
     }
 
-    /// Frees at once what Foundation makes inside `body`.
+    /// Calls `body`, and then immediately frees the objects that Foundation created in it.
     private static func withoutTraces<Value>(_ body: () -> Value) -> Value {
-        // Only Apple's systems have autorelease pools; elsewhere objects are freed when they are used no more.
+        // Only Apple platforms have autorelease pools; elsewhere, objects are freed after their last use.
         #if canImport(ObjectiveC)
         autoreleasepool(invoking: body)
         #else
@@ -90,12 +91,14 @@ struct HARFile {
         #endif
     }
 
-    /// Returns true if a text may be a recording, and is no list of URLs.
+    /// Returns true if a text may be a recording, and is not a list of URLs.
     static func isLikely(_ data: Data) -> Bool {
         text(in: data.prefix(200)).first { $0 > 0x20 } == UInt8(ascii: "{")
     }
 
-    /// Returns true if a text is an object with a log, and so no manifest, or begins like one that is cut.
+    /// Returns true if a text is an object with a `log`, and therefore not a manifest.
+    ///
+    /// Also returns true if the text is truncated, but begins like such an object.
     static func hasLog(_ data: Data) -> Bool {
         let text = text(in: data)
         if isLikely(data), let log = try? JSONSlices.place(of: ["log"], in: text) { return !log.isEmpty }
@@ -104,13 +107,13 @@ struct HARFile {
 
     nonisolated(unsafe) private static let logStart = /\s*\{\s*"log"\s*:/
 
-    /// The JSON text in UTF-8: without a byte-order mark, and without the call of JavaScript (JSONP) around it.
+    /// Returns the JSON text in UTF-8, without a byte-order mark and without a JavaScript call (JSONP) around it.
     private static func text(in data: Data) -> Data {
         let text = UnicodeText.utf8(data)
         return jsonp(in: text) ?? text
     }
 
-    /// The text between the brackets of `name(…);`.
+    /// Returns the text between the parentheses of `name(…);`; nil if there is no such call.
     private static func jsonp(in text: Data) -> Data? {
         let rest = text.drop { $0 <= 0x20 }
         let isName = { (byte: UInt8) in
@@ -143,7 +146,7 @@ extension RecordedAnswer {
 }
 
 extension HARFile.Exchange {
-    /// Reads one entry, or as much as there is of it; nil when it is no JSON.
+    /// Reads one entry, in which members may be missing; nil if it is not valid JSON.
     fileprivate init?(_ text: Data) {
         guard let json = TrimmedJSON(text, without: ["response", "content", "text"], for: "\"\"") else { return nil }
         let string = json.cut.map { JSONString(content: $0.dropFirst().dropLast()) }
@@ -180,9 +183,10 @@ extension HARFile.Exchange {
         }
     }
 
-    /// Fields by their names in small letters; those of HTTP/2 that begin with ":" are none.
+    /// Returns header fields by their lowercase names.
     ///
-    /// A value ends with its line: what follows is another field, or a fold of old.
+    /// The pseudo-header fields of HTTP/2, which begin with ":", are not header fields; no caller looks them up. A
+    /// value ends at its first line break: what follows is another field, or an obsolete line fold.
     private static func fields(_ value: Any?) -> [String: String] {
         var fields: [String: String] = [:]
         for case let field as [String: Any] in value as? [Any] ?? [] {
@@ -193,7 +197,9 @@ extension HARFile.Exchange {
         return fields
     }
 
-    /// In seconds (RFC 9111 §5.2.2); a year for `immutable` (RFC 8246) without a number.
+    /// Returns the freshness lifetime in seconds (RFC 9111 §5.2.2).
+    ///
+    /// For `immutable` (RFC 8246) without a number, it is a year.
     private static func lifetime(_ control: String) -> Int? {
         if control.contains("no-cache") || control.contains("no-store") { return 0 }
         if let age = control.firstMatch(of: maximumAge) { return Int(age.1) ?? .max }
@@ -210,7 +216,7 @@ extension HARFile.Exchange {
 
     /// The bytes of the body.
     ///
-    /// - Throws: ``ToolError`` when they were not recorded, or not as they were.
+    /// - Throws: ``ToolError`` if they were not recorded, or not faithfully.
     var bytes: Data {
         get throws(ToolError) {
             switch body {
@@ -228,7 +234,7 @@ extension HARFile.Exchange {
                 guard let text = string.bytes, let data = Self.decoded(text) else {
                     throw ToolError("its body was recorded as base64 that cannot be decoded")
                 }
-                // Some programs count the characters of the base64.
+                // Some programs give the number of base64 characters as the size.
                 if let size, data.count < size, size != text.count {
                     throw Self.shortage(data.count, of: size)
                 }
@@ -237,7 +243,7 @@ extension HARFile.Exchange {
         }
     }
 
-    /// The bytes for which base64 stands, also over several lines.
+    /// Decodes base64, which may extend over several lines.
     private static func decoded(_ base64: Data) -> Data? {
         Data(base64Encoded: base64) ?? Data(base64Encoded: base64.filter { $0 > 0x20 })
     }
@@ -248,11 +254,11 @@ extension HARFile.Exchange {
 
     /// Returns true if a text of `count` bytes is less than half of a body of `size` bytes.
     ///
-    /// A text that is whole may have fewer bytes than the program counted: UTF-16 has two for each letter, and a
-    /// byte-order mark; gzip adds about twenty to what it cannot make smaller.
+    /// A complete text may have fewer bytes than the recording program counted. UTF-16 has two bytes for each letter,
+    /// and a byte-order mark. gzip adds about twenty bytes to a text that it cannot make smaller.
     private static func isPart(_ count: Int, of size: Int) -> Bool { 2 * count + 32 < size }
 
-    /// The type of the bytes that ``bytes`` gives: what was recorded as text is UTF-8 now, whatever it was.
+    /// The media type of ``bytes``; a body that was recorded as text is now UTF-8, whatever it was before.
     var typeOfBytes: MediaType? {
         guard case .text = body, let type, type.takesCharset || type.charset != nil else { return type }
         return MediaType(type.essence)

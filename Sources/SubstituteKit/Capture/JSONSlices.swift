@@ -1,11 +1,11 @@
 import Foundation
 
-/// The places of values in a JSON text, found in one pass and without reading the values.
+/// A scanner that finds the ranges of values in a JSON text, in one pass and without parsing the values.
 ///
-/// It follows brackets, quotation marks, commas and colons; a reader of JSON judges the slices. If each slice is JSON,
-/// and so is the text without them, then the whole text is.
+/// It follows brackets, quotation marks, commas and colons; a JSON parser has to validate the slices. If each slice is
+/// valid JSON, and so is the text without them, then the whole text is valid.
 struct JSONSlices {
-    /// The text is no JSON.
+    /// The text is not valid JSON.
     struct Broken: Error {}
 
     private let bytes: UnsafeRawBufferPointer
@@ -15,14 +15,14 @@ struct JSONSlices {
         self.bytes = bytes
     }
 
-    /// The place of the value to which the names of members lead; nil where there is none.
+    /// Returns the range of the value at a path of member names; nil if there is none.
     ///
-    /// Of several members with one name the last counts.
+    /// If several members have the same name, the last one counts.
     static func place(of path: [String], in text: Data) throws(Broken) -> Range<Data.Index>? {
         try run(text) { slices throws(Broken) in try slices.value(path[...]).map { [$0] } ?? [] }.last
     }
 
-    /// The places of the elements of a list.
+    /// Returns the ranges of the elements of an array.
     static func elements(of list: Data) throws(Broken) -> [Range<Data.Index>] {
         try run(list) { slices throws(Broken) in
             guard slices.current == UInt8(ascii: "[") else { throw Broken() }
@@ -32,7 +32,7 @@ struct JSONSlices {
         }
     }
 
-    /// Reads a whole text, and makes indices of offsets.
+    /// Scans a whole text, and converts offsets to indices.
     private static func run(
         _ text: Data,
         _ body: (inout JSONSlices) throws(Broken) -> [Range<Int>]
@@ -55,9 +55,9 @@ struct JSONSlices {
 
     private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    /// Steps over a value.
+    /// Skips a value.
     ///
-    /// - Returns: The place to which the path leads: of the value itself when the path is empty.
+    /// - Returns: The range of the value at the path; if the path is empty, the range of the skipped value itself.
     private mutating func value(_ path: ArraySlice<String>) throws(Broken) -> Range<Int>? {
         let start = position
         guard let name = path.first, current == UInt8(ascii: "{") else {
@@ -77,12 +77,12 @@ struct JSONSlices {
         return place
     }
 
-    /// Steps over what stands between two brackets, and over the brackets.
+    /// Scans an object or array, including its brackets; `element` scans each of its members or elements.
     private mutating func list(_ element: (inout JSONSlices) throws(Broken) -> Void) throws(Broken) {
         let closing = current == UInt8(ascii: "{") ? UInt8(ascii: "}") : UInt8(ascii: "]")
         position += 1
         skipSpace()
-        // Foundation on Linux takes a comma before the closing bracket, as some programs write it.
+        // Some programs write a comma before the closing bracket, and Foundation on Linux accepts it.
         while current != closing {
             try element(&self)
             skipSpace()
@@ -101,7 +101,7 @@ struct JSONSlices {
         guard current == UInt8(ascii: "\"") else { throw Broken() }
         try skipString()
         let content = bytes[(start + 1)..<(position - 1)]
-        // Hardly any program escapes a name.
+        // Programs hardly ever escape a name, so this is the common case.
         guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) }
         return String(decoding: JSONString(content: Data(content)).bytes ?? Data(), as: UTF8.self)
     }
@@ -146,7 +146,7 @@ struct JSONSlices {
         } while depth > 0
     }
 
-    /// Steps over a string by the system's search, because most of a recording is in strings.
+    /// Skips a string with the system's own search (`memchr`), because most of a recording is in strings.
     private mutating func skipString() throws(Broken) {
         guard let base = bytes.baseAddress else { throw Broken() }
         let start = position

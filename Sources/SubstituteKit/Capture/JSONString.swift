@@ -1,6 +1,6 @@
 import Foundation
 
-/// A string in a JSON text, kept as it stands there until its bytes are wanted.
+/// A string in a JSON text, which stays escaped until its bytes are needed.
 struct JSONString {
     /// The text between the quotation marks.
     let content: Data
@@ -8,8 +8,9 @@ struct JSONString {
     /// True if the string follows RFC 8259 §7, whatever its characters are.
     var isWellFormed: Bool { unescaped != nil }
 
-    /// The string in UTF-8; nil when one of its characters is broken: half a surrogate pair, no UTF-8, or U+FFFE, which
-    /// no text has.
+    /// The string in UTF-8; nil if it contains a broken character.
+    ///
+    /// Broken characters are lone surrogates, invalid UTF-8, and U+FFFE, which no text contains.
     var bytes: Data? {
         guard let unescaped, unescaped.range(of: Data(Self.replacement)) == nil,
             String(data: unescaped, encoding: .utf8) != nil
@@ -20,7 +21,7 @@ struct JSONString {
     /// U+FFFE in UTF-8.
     private static let replacement = Array("\u{FFFE}".utf8)
 
-    /// The bytes for which the string stands, with U+FFFE for half a surrogate pair; nil when the string is none.
+    /// The bytes after unescaping, with U+FFFE for a lone surrogate; nil if the string is not well formed.
     private var unescaped: Data? {
         content.withUnsafeBytes { bytes -> Data? in
             var result = Data()
@@ -38,14 +39,14 @@ struct JSONString {
                     position = end + length
                 }
             }
-            // Most strings are what they stand for.
+            // Most strings contain no escapes, and are returned without a copy.
             return position == 0 ? content : result + content.dropFirst(position)
         }
     }
 
-    /// The place of the first backslash or control character.
+    /// Returns the offset of the first backslash or control character.
     ///
-    /// Looks at eight bytes at once, because recordings are large, and plugins run tools that are not optimised.
+    /// This looks at eight bytes at once, because recordings are large, and plugins run tools that are not optimised.
     private static func special(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let high = ones << 7
@@ -65,7 +66,7 @@ struct JSONString {
         return nil
     }
 
-    /// The byte for which a backslash and a letter stand.
+    /// Returns the byte that a backslash and a letter represent; nil for any other letter.
     private static func byte(escapedAs letter: UInt8) -> UInt8? {
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): letter
@@ -78,7 +79,9 @@ struct JSONString {
         }
     }
 
-    /// The scalar of `\uXXXX` at the beginning of a text, nil for half a surrogate pair, and the length of the escape.
+    /// Returns the scalar of the `\uXXXX` at the beginning of a text, and the length of the escape.
+    ///
+    /// For a lone surrogate, the scalar is nil.
     private static func scalar(_ text: Slice<UnsafeRawBufferPointer>) -> (Unicode.Scalar?, length: Int)? {
         guard let first = unit(text) else { return nil }
         guard UTF16.isLeadSurrogate(first), let second = unit(text.dropFirst(6)), UTF16.isTrailSurrogate(second) else {
@@ -87,7 +90,7 @@ struct JSONString {
         return (UTF16.decode(UTF16.EncodedScalar([first, second])), 12)
     }
 
-    /// The code unit of `\uXXXX` at the beginning of a text.
+    /// Returns the code unit of the `\uXXXX` at the beginning of a text.
     private static func unit(_ text: Slice<UnsafeRawBufferPointer>) -> UInt16? {
         let digits = text.dropFirst(2).prefix(4)
         guard text.starts(with: "\\u".utf8), digits.count == 4 else { return nil }

@@ -4,35 +4,36 @@ import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
 
-/// What a recorded app loaded from the network, in the order of what files would save.
+/// The resources that a recorded app loaded from the network, sorted by how much files would save.
 struct RecordedTraffic {
-    /// All loads of one URL by one method.
+    /// All loads of one URL with one method.
     struct Item {
         let method: String
         let url: String
         fileprivate(set) var times = 0
-        /// The bytes of all loads together, as far as they are known.
+        /// The number of bytes of all loads together, where it is known.
         fileprivate(set) var byteCount = 0
-        /// What the app said, as a sentence.
+        /// The app's explanation of why no file answered, as a sentence.
         fileprivate(set) var reason = ""
-        /// Why no file can answer, or why the entry's did not, in words; nil for a URL that a file can answer.
+        /// The reason why no file can answer, or why the entry's file did not; nil for a URL that a file can answer.
         fileprivate(set) var refusal: String?
-        /// Whether the server promises that the answer stays what it is for a week or more.
+        /// True if the server promises that the response stays the same for a week or more.
         fileprivate(set) var staysTheSame = false
         fileprivate(set) var type: MediaType?
     }
 
-    /// The number of requests, and of those that files answered.
+    /// The number of requests, and the number of those that files answered.
     private(set) var (requests, fromFiles) = (0, 0)
-    /// The bytes that were not loaded.
+    /// The number of bytes that did not have to be loaded.
     private(set) var bytesFromFiles = 0
-    /// The URLs that files could answer: first those whose servers promise that they stay, then those that would save
-    /// most.
+    /// The URLs that files could answer.
+    ///
+    /// First come those whose servers promise that they stay the same, then those that would save most.
     let candidates: [Item]
     /// The other URLs that the network answered.
     let others: [Item]
 
-    /// Sorts what an app has recorded; nil for a recording by another program.
+    /// Sorts the loads that an app has recorded; nil for a recording by another program.
     init?(_ recording: HARFile) {
         var items: [String: Item] = [:]
         var isRecorded = false
@@ -83,14 +84,14 @@ extension RecordedTraffic.Item {
         return nil
     }
 
-    /// The entry to write.
+    /// Returns the manifest entry to write.
     ///
-    /// - Parameter names: The names that files have in the manifest's folder.
-    /// - Returns: The entry as it stands in a manifest; nil where no file can answer.
+    /// - Parameter names: The names of the files in the manifest's folder.
+    /// - Returns: The entry as the text of a manifest; nil if no file can answer.
     func entry(_ names: inout FileNames) -> String? {
         guard refusal == nil, let key = try? URLPattern(requested: url) else { return nil }
         let file = quoted(names.path(for: key, type) { _ in false }, limit: .max)
-        // What the recording left out stands for any value.
+        // The recording left out these values, so the entry ignores the parameters.
         let masked = maskedParameters
         guard !masked.isEmpty else { return "\(quoted(key.spelling, limit: .max)): \(file)" }
         let (path, rest) = unmasked
@@ -106,7 +107,7 @@ extension RecordedTraffic.Item {
         parameters.filter { $0.hasSuffix("=\(HARFile.mask)") }.map { String($0.prefix { $0 != "=" }) }
     }
 
-    /// The URL without the parameters whose values were left out.
+    /// The URL before its query, and the query without the parameters whose values were left out.
     private var unmasked: (path: String, query: String) {
         let kept = parameters.filter { !$0.hasSuffix("=\(HARFile.mask)") }.joined(separator: "&")
         return (String(url.prefix { $0 != "?" }), kept.isEmpty ? "" : "?" + kept)

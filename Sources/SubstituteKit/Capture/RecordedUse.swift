@@ -9,15 +9,18 @@ import SubstitutionChecking
 import FoundationNetworking
 #endif
 
-/// How often each URL of a manifest was answered with its file, as a recording of the app says; of another recording,
-/// how often it would have been.
+/// The number of times that a manifest's files answered their URLs, according to a recording.
+///
+/// A recording by the app says how often a file answered. From any other recording, this finds out how often it would
+/// have answered.
 struct RecordedUse {
-    /// By the URLs of substitutions.
+    /// The numbers, by the URLs of substitutions.
     private var times: [String: Int] = [:]
 
-    /// Counts what a recording has of a manifest.
+    /// Counts the answers in a recording that belong to a manifest.
     ///
-    /// An answer is found by its URL, or, where the app had another manifest, by file and line.
+    /// An answer is matched by its file and URL. If the app had another manifest, it is matched by file and line, or by
+    /// the file alone.
     init(_ recording: HARFile, of substitutions: [Substitution], in table: SubstitutionTable) {
         let files = Dictionary(grouping: substitutions, by: \.file)
         for exchange in recording.exchanges {
@@ -39,26 +42,27 @@ struct RecordedUse {
         }
     }
 
-    /// Counts what a recording of this name has of a manifest without errors.
+    /// Reads a recording, and counts its answers that belong to a manifest without errors.
     ///
-    /// - Throws: ``ToolError`` when it cannot be read, or is none.
+    /// - Throws: ``ToolError`` if the file cannot be read, or is not a recording.
     init(named name: String, of check: ManifestCheck, _ manifest: ManifestFile, _ console: Console) throws {
         let recording = try HARFile(console.folder.contents(of: name), name: name)
         try self.init(recording, of: check.substitutions, in: .of(manifest))
     }
 
-    /// How often a URL was answered.
+    /// Returns the number of times that a substitution answered its URL.
     func times(_ substitution: Substitution) -> Int { times[substitution.url] ?? 0 }
 
-    /// In words.
+    /// Returns the number of uses in words.
     func words(_ substitution: Substitution) -> String {
         let times = times(substitution)
         return times == 0 ? "never used" : times == 1 ? "used once" : "used \(times) times"
     }
 
-    /// The files that answered under none of their URLs, each once.
+    /// Returns the files that answered under none of their URLs, each once.
     ///
-    /// Those that wait for an error or a lost connection are not among them: nobody hopes to see them used.
+    /// Files of conditional entries are not among them: they wait for an error or a lost connection, so a designer
+    /// wants them to stay unused.
     func unusedFiles(of substitutions: [Substitution]) -> [Substitution] {
         let used = Set(substitutions.filter { times($0) > 0 || !$0.conditions.isEmpty }.map(\.file))
         var seen = used
@@ -67,7 +71,7 @@ struct RecordedUse {
 }
 
 extension Option {
-    /// The recording that `list` and `preview` count in.
+    /// The recording in which `list` and `preview` count answers.
     static let used = Option(
         "used",
         short: "u",
@@ -77,7 +81,7 @@ extension Option {
 }
 
 extension SubstitutionTable {
-    /// The table of a manifest without errors.
+    /// Returns the table of a manifest without errors.
     static func of(_ manifest: ManifestFile) throws -> SubstitutionTable {
         let text = try SubstitutionManifest.text(of: manifest.url, name: manifest.name)
         let read = SubstitutionManifest(text, name: manifest.name, url: manifest.url, advice: Advice())

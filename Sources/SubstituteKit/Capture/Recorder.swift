@@ -3,35 +3,36 @@ import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 
-/// Writes what a browser loads as an HTTP Archive (HAR 1.2), with the body of each answer as its server sent it.
+/// Records the loads of a browser as an HTTP Archive (HAR 1.2), with each response's body as its server sent it.
 ///
-/// The bodies are those that the browser gets from the network, once the codings of their content are undone: bytes,
-/// where the developer tools export decoded text. Of header fields only the values are kept that tell of nobody.
+/// The bodies are the bytes that the browser receives from the network, with their content codings removed; the
+/// developer tools export decoded text instead. Values of header fields are kept only if they reveal nothing about the
+/// user.
 // Mutable state is only accessed inside the lock.
 final class Recorder: Interceptor, @unchecked Sendable {
     private let lock = NSLock()
     private let file: FileHandle
-    /// Every load with a body, by which it is known afterwards whether it broke off.
+    /// Every load with a recorded body, kept to find out later whether the load broke off.
     private var loads: [(url: String, identifier: String, traffic: Traffic)] = []
     private var seen: Set<String> = []
     private var problem: (any Error)?
     private let whenRecorded: @Sendable (_ count: Int, _ bytes: Int) -> Void
     private var (count, bytes) = (0, 0)
-    /// In bytes: a larger body is not taken.
+    /// The maximum size of a body, in bytes; a larger body is not recorded.
     private let limit: Int
-    /// The loads of the browser that runs now, with their credentials.
+    /// The loads of the current browser, with their credentials.
     var traffic: Traffic? {
         get { lock.withLock { currentTraffic } }
         set { lock.withLock { currentTraffic = newValue } }
     }
     private var currentTraffic: Traffic?
 
-    /// Begins a recording, in a file that has no name, so that nobody else reads it and nothing of it is left.
+    /// Begins a recording, in a file without a name: no other user can read it, and nothing is left of it.
     ///
     /// - Parameters:
-    ///   - limit: The largest body that is taken, in bytes.
-    ///   - whenRecorded: Called with the number of answers and of their bytes so far.
-    /// - Throws: ``ToolError`` when it cannot be written.
+    ///   - limit: The maximum size of a recorded body, in bytes.
+    ///   - whenRecorded: Called after each response, with the number of responses so far and of their bytes.
+    /// - Throws: ``ToolError`` if the recording cannot be written.
     init(limit: Int, whenRecorded: @escaping @Sendable (Int, Int) -> Void) throws {
         (self.limit, self.whenRecorded) = (min(limit, Self.maximumBody), whenRecorded)
         var path = Array("\(FileManager.default.temporaryDirectory.path)/substitute-XXXXXX".utf8CString)
@@ -43,13 +44,13 @@ final class Recorder: Interceptor, @unchecked Sendable {
         try write(HAREntry.beginning(creator: "substitute", version: toolVersion))
     }
 
-    /// The largest body that a browser can hand over.
+    /// The largest body that a browser can deliver, in bytes.
     private static let maximumBody = 200_000_000
 
     /// Ends the recording.
     ///
-    /// - Returns: The whole of it.
-    /// - Throws: What kept a part of it from being written.
+    /// - Returns: The complete recording.
+    /// - Throws: The error that kept a part from being written or read.
     func finish() throws -> Data {
         try lock.withLock {
             if let problem { throw problem }
@@ -71,7 +72,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
         }
     }
 
-    /// The URLs whose loads broke off after their bodies seemed to be there.
+    /// The URLs whose loads broke off, although their bodies had seemed complete.
     var incomplete: Set<String> {
         lock.withLock { Set(loads.filter { $0.traffic.isLost($0.identifier) }.map(\.url)) }
     }
@@ -79,7 +80,8 @@ final class Recorder: Interceptor, @unchecked Sendable {
     // MARK: - Requests
 
     func decide(on held: HeldRequest) async -> Decision {
-        // A player asks for parts; without the field its server sends the whole, as a file has to be.
+        // A media player requests byte ranges. Without the field, the server sends the whole resource, which the file
+        // has to contain.
         held.request.method == "GET" && held.request.headers.keys.contains { $0.lowercased() == "range" }
             ? .goOnWithout("Range") : .goOn
     }
@@ -96,7 +98,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
         return .goOn
     }
 
-    /// The body in base64, or why there is none.
+    /// Returns the body in base64, or the reason why there is none.
     private func text(
         of held: HeldRequest,
         _ body: @Sendable () async throws -> String
@@ -127,7 +129,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
 
     private func record(_ entry: HAREntry) {
         lock.withLock {
-            // A page that is loaded for several devices loads most of it again.
+            // If a page is loaded for several devices, most of its resources are loaded again.
             guard seen.insert(entry.identity).inserted else { return }
             do {
                 let json = try entry.json
@@ -143,13 +145,13 @@ final class Recorder: Interceptor, @unchecked Sendable {
 }
 
 extension HAREntry {
-    /// What the browser holds, and what is known of the answer's body.
+    /// Creates an entry from a request that the browser holds, and from the body of its response.
     ///
     /// - Parameters:
-    ///   - held: The request, with the head of its answer.
-    ///   - text: The body in base64; nil when it is left out.
-    ///   - comment: Why it is left out.
-    ///   - carried: Credentials that the browser added.
+    ///   - held: The request, with the response head.
+    ///   - text: The body in base64; nil if it is left out.
+    ///   - comment: The reason why the body is left out.
+    ///   - carried: The credentials that the browser added.
     fileprivate init(_ held: HeldRequest, _ text: String?, _ comment: String?, _ carried: Traffic.Credentials) {
         var asked = held.request.headers.map { Field(name: $0.key, value: $0.value) }
         for (name, isCarried) in [("Authorization", carried.hasAuthorization), ("Cookie", carried.hasCookies)]
@@ -162,7 +164,8 @@ extension HAREntry {
             base64: text,
             comment: comment
         )
-        // Where a redirect leads may hold a token; the next entry has it, if it was loaded.
+        // The target of a redirect may contain a token, so this entry omits it. If the target was loaded, the next
+        // entry has its URL.
         let response = Response(
             status: held.responseErrorReason == nil ? held.responseStatusCode ?? 0 : 0,
             headers: (held.responseHeaders ?? []).map { Field(name: $0.name, value: $0.value) },
@@ -172,7 +175,7 @@ extension HAREntry {
         self.init(Date(), Request(method: held.request.method, url: url, headers: asked), response)
     }
 
-    /// A key that is the same for two recordings of one answer.
+    /// A key that is the same if one response is recorded twice.
     fileprivate var identity: String {
         var hash = FNV1a()
         hash.combine(Data((response.content.text ?? "").utf8))

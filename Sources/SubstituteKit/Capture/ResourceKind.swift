@@ -1,6 +1,6 @@
 import LocalSubstitutionCache
 
-/// The use that a page makes of a resource, named as in browsers' network panels.
+/// The kind of a resource, with the names that browsers' network panels use.
 enum ResourceKind: String, CaseIterable {
     case document
     case stylesheet
@@ -10,7 +10,7 @@ enum ResourceKind: String, CaseIterable {
     case media
     case other
 
-    /// By the media type, and, where that says nothing, by the ending of the path.
+    /// Finds the kind by the media type; if that is missing or vague, by the path's extension.
     init(_ type: MediaType?, path: String) {
         let named = MediaType(fileName: path)
         let isVague = ["application/octet-stream", "binary/octet-stream", "text/plain"].contains(type?.essence ?? "")

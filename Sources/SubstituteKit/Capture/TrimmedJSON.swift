@@ -1,20 +1,20 @@
 import Foundation
 
-/// A JSON value, read without a large one inside it.
+/// A JSON value that is parsed without one large value inside it.
 ///
-/// Foundation's objects take about twenty times the memory of their text, so those of a whole recording are never made.
+/// Foundation's objects take about twenty times the memory of their text, so a whole recording is never parsed at once.
 struct TrimmedJSON {
-    /// The value, with an empty list or string instead of ``cut``.
+    /// The parsed value, with an empty array or string instead of ``cut``.
     let value: Any
-    /// The list or string that was left out, as it stands in the text; nil when there is none.
+    /// The array or string that was left out, as JSON text; nil if there is none.
     let cut: Data?
 
-    /// Reads a text in UTF-8; nil when the text without what is left out is no JSON.
+    /// Parses a text in UTF-8; nil if the rest of the text is not valid JSON.
     ///
     /// - Parameters:
     ///   - text: The text; broken characters become U+FFFE.
-    ///   - path: The names of members that lead to what is left out.
-    ///   - empty: `[]` or `""`: what stands in its place. A value of another kind stays.
+    ///   - path: The member names that lead to the value to leave out.
+    ///   - empty: The replacement for that value, `[]` or `""`. A value of another kind is not left out.
     init?(_ text: Data, without path: [String], for empty: String) {
         let place: Range<Data.Index>?
         do {
@@ -39,7 +39,9 @@ struct TrimmedJSON {
 
     // MARK: - Repairs
 
-    /// The text in UTF-8, with U+FFFE, which no text has, for what is no character or half of one.
+    /// Returns the text in valid UTF-8, with U+FFFE instead of each lone surrogate and each invalid sequence.
+    ///
+    /// U+FFFE is a noncharacter, so no text contains it.
     private static func repaired(_ data: Data) -> Data {
         let bytes = wellFormed(data)
         var result: [UInt8] = []

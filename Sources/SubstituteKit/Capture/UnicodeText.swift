@@ -1,15 +1,15 @@
 import Foundation
 
-/// Texts in any encoding of Unicode.
+/// Texts in any Unicode encoding.
 enum UnicodeText {
-    /// A text that begins with ASCII, in UTF-8 and without a byte-order mark.
+    /// Converts a text to UTF-8 without a byte-order mark; its first characters must be ASCII.
     ///
-    /// Bytes in no encoding of Unicode stay as they are.
+    /// Bytes that are in no Unicode encoding are returned unchanged.
     static func utf8(_ data: Data) -> Data {
         if data.starts(with: [0xEF, 0xBB, 0xBF]) { return data.dropFirst(3) }
         let head = Array(data.prefix(4))
         guard head.count == 4 else { return data }
-        // A byte-order mark or the zeros of the first characters tell the width of a unit (RFC 4627 §3).
+        // A byte-order mark, or the zeros in the first characters, show the width of a code unit (RFC 4627 §3).
         let encoding: String.Encoding? =
             switch (head[0], head[1], head[2], head[3]) {
             case (0, 0, _, _): .utf32BigEndian

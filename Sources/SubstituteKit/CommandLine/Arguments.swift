@@ -1,13 +1,13 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// One option of a command, in GNU's manner: `--name value`, `--name=value`, `-n value`, `-nvalue`.
+/// One option of a command, in GNU syntax: `--name value`, `--name=value`, `-n value`, `-nvalue`.
 struct Option: Sendable {
     let name: String
     let short: Character?
-    /// What the help calls the value; nil for an option without one.
+    /// The name of the value in the help and in messages; nil for an option that takes no value.
     let value: String?
-    /// The values that there are; empty when they cannot be listed.
+    /// The valid values, for completion; empty if they cannot be listed.
     let choices: [String]
     let help: String
 
@@ -18,11 +18,11 @@ struct Option: Sendable {
     static let help = Option("help", short: "h", "Print this.")
 }
 
-/// The words of a command line, sorted into options and the rest.
+/// The words of a command line, split into options and operands.
 struct Arguments {
-    /// What is no option, in its order.
+    /// The words that are not options, in their order.
     ///
-    /// `-` stands for standard input, and everything after `--` is here.
+    /// `-` means standard input. Everything after `--` is an operand.
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
 
@@ -47,10 +47,10 @@ struct Arguments {
         }
     }
 
-    /// Whether an option was given.
+    /// True if an option was given.
     func has(_ option: Option) -> Bool { values[option.name] != nil }
 
-    /// The values of an option, in their order.
+    /// The values given for an option, in the order of the command line.
     func values(_ option: Option) -> [String] { values[option.name, default: []] }
 
     private mutating func readLong(

@@ -9,20 +9,22 @@ struct Command: Sendable {
     let name: String
     /// One line for the list of commands.
     let summary: String
-    /// What follows the name on the command line.
+    /// The operands as the usage line shows them after the command's name.
     let operands: String
-    /// What shells complete there.
+    /// The kind of operand that shells complete.
     let operandKind: OperandKind
     let options: [Option]
-    /// Paragraphs between the usage and the options.
+    /// The paragraphs of the help between the usage and the options.
     let discussion: String
     let example: String
-    /// Whether it may write to the package's folder or use the network, for which the package manager asks first.
+    /// True if the command may write to the package's folder or use the network.
+    ///
+    /// The package manager asks the user for permission before it runs such a command.
     var needsPermission: Bool { CommandPermissions.needed.contains(name) }
     /// Runs the command and returns the status to exit with.
     let run: @Sendable (Arguments, Console) async throws -> Int32
 
-    /// What the words are that are no options.
+    /// The kinds of operands.
     enum OperandKind {
         case manifest
         case folder
@@ -30,7 +32,7 @@ struct Command: Sendable {
         case nothing
     }
 
-    /// How a command finds its manifest, for the help.
+    /// The paragraph of the help about how a command finds its manifest.
     static let aboutManifest = """
         Without a MANIFEST it takes the only one there is: Substitutions/manifest.json here, in a folder here, or in a
         target of the package (Sources/*/Substitutions), or manifest.json; then the same in the folders above, up to the
@@ -54,7 +56,7 @@ struct Command: Sendable {
         """
     }
 
-    /// Two columns, indented.
+    /// Returns rows as two indented columns.
     static func list(_ rows: [(String, String)]) -> String {
         let width = (rows.map(\.0.count).max() ?? 0) + 2
         return rows.map { name, text in

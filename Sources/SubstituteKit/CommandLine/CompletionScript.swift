@@ -1,6 +1,6 @@
 import Foundation
 
-/// Completion scripts, made from the table of commands that the help is made from.
+/// Completion scripts, generated from the same table of commands as the help.
 struct CompletionScript {
     let commands: [Command]
 
@@ -9,7 +9,7 @@ struct CompletionScript {
         (option.short.map { ["-\($0)"] } ?? []) + ["--\(option.name)"]
     }
 
-    /// Text between single quotation marks, as all three shells read it.
+    /// Returns a text in single quotation marks that all three shells read in the same way.
     private func inQuotes(_ text: String) -> String {
         "'" + text.replacingOccurrences(of: "\n", with: " ").replacingOccurrences(of: "'", with: "’") + "'"
     }
@@ -21,7 +21,7 @@ struct CompletionScript {
         let cases = commands.map { command in
             let values = command.options.filter { $0.value != nil }.map { option in
                 let pattern = words(option).joined(separator: "|")
-                // Without an answer, bash completes the names of files.
+                // If `COMPREPLY` stays empty, bash completes the names of files.
                 return option.choices.isEmpty
                     ? "        \(pattern)) return ;;"
                     : "        \(pattern)) COMPREPLY=($(compgen -W '\(option.choices.joined(separator: " "))' -- \"$word\")); return ;;"

@@ -2,34 +2,36 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Hosts as the patterns of extensions know them: one that they do not know makes a browser refuse the whole
-/// extension.
+/// Hosts in the form that the match patterns of browser extensions allow.
+///
+/// If a single pattern has an invalid host, the browser refuses the whole extension.
 enum HostPattern {
-    /// `host:port` without its port, which patterns of Firefox do not know.
+    /// Returns `host:port` without its port, which match patterns in Firefox cannot contain.
     static func host(of authority: String) -> String {
         let port = authority.hasSuffix("]") ? nil : authority.lastIndex(of: ":")
         return String(authority[..<(port ?? authority.endIndex)])
     }
 
-    /// Reads a host, with `*.` before it for all of its hosts.
+    /// Parses a host; with `*.` in front, it also covers all of its subdomains.
     static func read(_ text: String) throws(UsageError) -> String {
         let text = text.lowercased()
         let isWide = text.hasPrefix("*.")
         let name = isWide ? String(text.dropFirst(2)) : text
-        // An address has no hosts below it.
+        // An IP address has no subdomains.
         guard isHost(name), !isWide || name.last?.isLetter == true else {
             throw UsageError("\(quoted(text)) is not a host; write it as example.com or *.example.com")
         }
         return text
     }
 
-    /// Whether a text in small letters is a name (RFC 1123 §2.1, with the underscore that browsers take, too) or an
-    /// address.
+    /// True for an IP address or a lowercase host name.
+    ///
+    /// A host name follows RFC 1123 §2.1, plus the underscore, which browsers also accept.
     static func isHost(_ text: String) -> Bool {
         if text.hasPrefix("[") { return text.hasSuffix("]") && isAddress(text.dropFirst().dropLast(), AF_INET6) }
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
         guard text.utf8.count <= 253, labels.allSatisfy(isLabel), let last = labels.last else { return false }
-        // What ends in a number is read as an address (URL Standard §3.5).
+        // A host whose last label is a number is parsed as an IPv4 address (URL Standard §3.5).
         let isNumber = last.allSatisfy(\.isNumber) || last.hasPrefix("0x")
         return !isNumber || isAddress(text[...], AF_INET)
     }
@@ -42,7 +44,7 @@ enum HostPattern {
             }
     }
 
-    /// Whether an address is written as browsers write it.
+    /// True for an IP address that is spelled as browsers spell it.
     private static func isAddress(_ text: Substring, _ family: Int32) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 16)
         var written = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))

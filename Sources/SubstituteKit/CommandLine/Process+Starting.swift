@@ -1,12 +1,12 @@
 import Foundation
 
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 extension Process {
-    /// Starts it with no signal blocked.
+    /// Starts the process with no signal blocked.
     ///
-    /// A process inherits what the thread that starts it blocks: on Linux nearly everything on the threads of Swift's
-    /// concurrency.
+    /// A process inherits the signal mask of the thread that starts it. On Linux, the threads of Swift's concurrency
+    /// block nearly every signal.
     func runWithoutBlockedSignals() throws {
         var none = sigset_t()
         var blocked = sigset_t()
@@ -16,9 +16,10 @@ extension Process {
         try run()
     }
 
-    /// The exit status, after a wait for the end of this process and not for that of what it started.
+    /// The exit status of this process; blocks until it ends, but does not wait for the processes that it started.
     var exitStatusOfItself: Int32 {
-        // Foundation on Linux waits for whoever has a descriptor of its own, so for a browser until it is closed.
+        // On Linux, Foundation waits until every process that inherited Foundation's own descriptor has ended. If this
+        // process starts a browser, that is when the browser is closed.
         #if os(Linux)
         var status: Int32 = 0
         while waitpid(processIdentifier, &status, 0) == -1, errno == EINTR {}

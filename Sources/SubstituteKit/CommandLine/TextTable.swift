@@ -1,13 +1,13 @@
 import LocalSubstitutionCache
 
-/// Rows whose columns stand below each other.
+/// Rows of text with aligned columns.
 struct TextTable {
     private(set) var rows: [[String]] = []
 
-    /// Adds a row; every row has as many cells.
+    /// Adds a row, which must have as many cells as the others.
     mutating func append(_ cells: [String]) { rows.append(cells) }
 
-    /// A line for each row, without space at its end.
+    /// One line per row, without trailing spaces.
     var lines: [String] {
         guard let count = rows.first?.count else { return [] }
         let widths = (0..<count).map { column in rows.map { $0[column].count }.max() ?? 0 }

@@ -63,7 +63,7 @@ enum AddCommand {
         var run = AddRun(options: options, staging: staging, network: console.network)
         let isComplete = await run.add(keys, as: path, to: &addition)
         if isComplete, arguments.has(references) { await run.addReferences(to: &addition) }
-        // What was not done is not told as done.
+        // Commit before printing, so that the output never reports a change that was not made.
         if isComplete, !arguments.has(.dryRun) { try addition.commit(in: staging) }
         for problem in run.problems { console.complain(problem) }
         guard isComplete else {
@@ -75,7 +75,7 @@ enum AddCommand {
         return 0
     }
 
-    /// A URL as somebody types it: the scheme may be missing.
+    /// Parses a URL as a user types it; the scheme may be missing.
     private static func key(_ text: String) throws(UsageError) -> URLPattern {
         guard text != "-" else { throw UsageError("name the URLs; standard input is not read") }
         let whole = text.contains("://") || text.hasPrefix("//") ? text : "https://\(text)"
@@ -86,7 +86,7 @@ enum AddCommand {
         }
     }
 
-    /// A path below the manifest's folder.
+    /// Parses a path below the manifest's folder.
     private static func filePath(_ text: String) throws(UsageError) -> String {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         let isBelow = parts.allSatisfy { !$0.isEmpty && !$0.hasPrefix(".") } && !text.contains("\\")
@@ -108,9 +108,9 @@ private struct AddRun {
     let options: AddOptions
     let staging: StagingFolder
     let network: Network
-    /// What is to be told when all is done, and what could not be.
+    /// The lines to print once everything is done, and the problems.
     private(set) var (lines, problems): ([String], [String]) = ([], [])
-    /// Pages and stylesheets whose references may be wanted: those that came, and those that are there already.
+    /// The pages and stylesheets whose references may be needed: those just loaded, and those present already.
     private var resources: [Resource] = []
     private var selection: ReferenceSelection
     private var seen: Set<String> = []
@@ -122,7 +122,7 @@ private struct AddRun {
 
     /// Loads URLs, and adds them.
     ///
-    /// - Returns: Whether all of them are answered now.
+    /// - Returns: True if an entry now answers every one of them.
     mutating func add(_ keys: [URLPattern], as path: String?, to addition: inout Addition) async -> Bool {
         var isComplete = true
         var wanted: [Download] = []
@@ -166,13 +166,13 @@ private struct AddRun {
         return true
     }
 
-    /// The longest row of stylesheets that import each other.
+    /// The maximum length of a chain of stylesheets that import each other.
     private static let deepest = 20
 
-    /// The most URLs that a run loads for references: a server may name one more in each stylesheet.
+    /// The maximum number of URLs that a run loads for references; a server may name one more in each stylesheet.
     private static let most = 2000
 
-    /// Adds what the pages and stylesheets refer to, and what the stylesheets among that refer to.
+    /// Adds the resources that the pages and stylesheets refer to, and those that the added stylesheets refer to.
     mutating func addReferences(to addition: inout Addition) async {
         for depth in 0... {
             let sources = depth == 0 ? resources : resources.filter(PageReferences.isStylesheet)

@@ -96,16 +96,16 @@ enum BrowseCommand {
     }
 }
 
-/// Prints what a page loads, line by line, and remembers it.
+/// Prints the loads of a page, line by line, and records them.
 // Mutable state is only accessed inside the lock.
 private final class BrowsePrinter: @unchecked Sendable {
     private let lock = NSLock()
     private let console: Console
     private let listsMisses: Bool
     private var current: [LiveTable.Load] = []
-    /// The number of loads before the navigation that is under way.
+    /// The number of loads before the current navigation.
     private var start = 0
-    /// Explains what no file answered.
+    /// The table that explains the requests that no file answered.
     var misses: LiveTable? {
         get { lock.withLock { table } }
         set { lock.withLock { table = newValue } }
@@ -129,7 +129,7 @@ private final class BrowsePrinter: @unchecked Sendable {
         case .navigating(let url):
             lock.withLock { start = current.count }
             print(shortened(url))
-        // A navigation may also end in a download, or in nothing.
+        // Discard the earlier page's loads only now, because a navigation may also end in a download, or in nothing.
         case .navigated: lock.withLock { current.removeFirst(min(start, current.count)) }
         case .note(let sentence): print("  note     \(visible(sentence))")
         case .complaint: break

@@ -2,11 +2,13 @@ import Foundation
 import LocalSubstitutionCache
 import SubstitutionRules
 
-/// The URL that a browser makes of a text (URL Standard), as far as a server and a manifest can tell.
+/// The URL that a browser derives from a text (URL Standard).
+///
+/// Details that make no difference to a server or a manifest are ignored.
 enum BrowserURL {
-    /// A URL of http or https in its normal form, without its fragment.
+    /// An http or https URL in its normal form, without its fragment.
     case url(String)
-    /// A URL of http or https that a browser refuses.
+    /// An http or https URL that a browser refuses.
     case invalid
     /// A relative address, or a URL of another scheme.
     case other
@@ -21,7 +23,7 @@ enum BrowserURL {
             self = .other
             return
         }
-        // A user name is part of no key, and a password is not repeated.
+        // No key contains a user name, and a password must not be repeated in the output.
         let server = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         guard ["", "@", ":@"].contains(authority.dropLast(server.count)) else {
             self = .other
@@ -35,17 +37,17 @@ enum BrowserURL {
         self = .url(Self.normalForm(of: url))
     }
 
-    /// The URL of a request in the same form.
+    /// Returns the URL of a request in its normal form.
     static func normalForm(_ url: URL) -> String { normalForm(of: url.absoluteString) }
 
-    /// The text itself where a manifest can name no such URL.
+    /// Returns the normal form of a URL; the text itself if no manifest can name the URL.
     private static func normalForm(of url: String) -> String {
         (try? URLPattern(requested: url))?.identityKey ?? url
     }
 
     // MARK: - Authority
 
-    /// Host and port as a browser sends them; nil when it refuses the URL.
+    /// Returns host and port as a browser sends them; nil if it refuses the URL.
     private static func authority(_ server: Substring) -> String? {
         let bracket = server.lastIndex(of: "]") ?? server.startIndex
         let colon = server[bracket...].firstIndex(of: ":") ?? server.endIndex
@@ -56,12 +58,12 @@ enum BrowserURL {
         return host + (port.isEmpty ? "" : ":\(port)")
     }
 
-    /// Host parsing (§3.5).
+    /// Parses a host (§3.5); nil if it is invalid.
     private static func host(_ text: String) -> String? {
         if text.hasPrefix("[") { return address6(text) }
         guard !text.isEmpty, let decoded = text.removingPercentEncoding else { return nil }
         let isASCII = decoded.utf8.allSatisfy { $0 < 0x80 }
-        // Foundation knows the table of UTS #46.
+        // Foundation implements the mapping table of UTS #46.
         let mapped = isASCII ? nil : URL(string: "http://\(decoded)/")?.absoluteString.dropFirst(7).dropLast()
         guard let name = isASCII ? decoded.lowercased() : mapped.map(String.init), !name.isEmpty,
             !name.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F || "#/:<>?@[\\]^|%".utf8.contains($0) })
@@ -72,14 +74,14 @@ enum BrowserURL {
         return !last.isEmpty && last.allSatisfy(\.isNumber) || isHexadecimal ? address4(name) : name
     }
 
-    /// The IPv4 parser (§3.5), whose numbers may be hexadecimal, octal or joined.
+    /// Parses an IPv4 address (§3.5), in which numbers may be hexadecimal, octal or joined.
     private static func address4(_ text: String) -> String? {
         var address = in_addr()
         guard inet_aton(text.hasSuffix(".") ? String(text.dropLast()) : text, &address) != 0 else { return nil }
         return withUnsafeBytes(of: address) { $0.map(String.init).joined(separator: ".") }
     }
 
-    /// The IPv6 parser and serializer (§3.5), which writes no part with dots.
+    /// Parses an IPv6 address, and serialises it without a dotted part (§3.5).
     private static func address6(_ text: String) -> String? {
         var address = in6_addr()
         guard text.hasSuffix("]"), inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &address) == 1 else {
@@ -96,14 +98,14 @@ enum BrowserURL {
 
     // MARK: - Path and query
 
-    /// Percent-encodes what a URL cannot hold; of the rest the normal form takes care.
+    /// Percent-encodes the bytes that a URL cannot contain; the normal form handles the rest.
     private static func encoded(_ part: some Sequence<UInt8>) -> String {
         part.map { (0x21..<0x7F).contains($0) ? String(UnicodeScalar($0)) : String(format: "%%%02X", $0) }.joined()
     }
 }
 
 extension BidirectionalCollection {
-    /// The collection without the elements at both ends that fulfil a condition.
+    /// Returns the collection without the elements at both ends that meet a condition.
     fileprivate func trimming(where isLeftOut: (Element) -> Bool) -> SubSequence {
         let start = self.drop(while: isLeftOut)
         return start.lastIndex { !isLeftOut($0) }.map { start[...$0] } ?? start[start.endIndex...]

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Loads pages in a browser of its own, and takes what they load.
+/// Loads pages in a separate browser, and imports the resources that they load.
 enum CaptureCommand {
     static let command = Command(
         name: "capture",
@@ -45,7 +45,8 @@ enum CaptureCommand {
         let importRun = try ImportRun(arguments, console)
         let limit = try Option.size(in: arguments)
         let manifest = try ManifestLocation(console).find(named)
-        // Its errors are told before anything is loaded; it may be edited until the recording is done.
+        // Report the manifest's errors before anything is loaded. The manifest is read again after the recording, so
+        // the user may edit it until then.
         _ = try Addition(to: manifest, on: console.now())
         var settings = try BrowserSettings(arguments, console)
         settings.hasWindow = arguments.has(show)
@@ -87,9 +88,9 @@ enum CaptureCommand {
         return 0
     }
 
-    /// Loads the pages on each screen, in a browser of its own for each.
+    /// Loads the pages on each screen, in a separate browser for each.
     ///
-    /// - Returns: Sentences about what was kept from the pages.
+    /// - Returns: Sentences about what was withheld from the pages.
     private static func record(
         _ urls: [PageAddress],
         on screens: [Device],
@@ -111,7 +112,7 @@ enum CaptureCommand {
         return notes
     }
 
-    /// Finds out before a page is loaded that a file could not be written.
+    /// Checks that a file can be written, before a page is loaded.
     private static func checkPlace(of path: String, _ console: Console) throws(ToolError) {
         let url = console.folder.url(path)
         let kind = console.folder.targetKind(of: path)
@@ -124,7 +125,7 @@ enum CaptureCommand {
     }
 }
 
-/// A counter of answers on one line of a terminal.
+/// A counter of responses, on one line of a terminal.
 private struct CountLine: Sendable {
     private let write: (@Sendable (String) -> Void)?
 

@@ -88,7 +88,7 @@ enum CheckCommand {
         }
         var watchers: [FolderWatcher] = []
         var problem: (any Error)?
-        // However much is saved while a check runs, one more follows.
+        // Any number of saves during a check leads to just one more check.
         let saves = AsyncStream<Void>(bufferingPolicy: .bufferingNewest(1)) { continuation in
             do {
                 for manifest in manifests.compactMap(\.self) {
@@ -105,7 +105,7 @@ enum CheckCommand {
         }
         if let problem { throw ToolError("the manifest's folder cannot be watched: \(problem.localizedDescription)") }
         for await _ in saves {
-            // A terminal shows one run at a time (ECMA-48: ED and CUP).
+            // In a terminal, clear the screen, so that it shows one run at a time (ECMA-48: ED and CUP).
             if console.isInTerminal { console.print("\u{1B}[H\u{1B}[2J\u{1B}[3J") }
             _ = try check()
             console.print("")
@@ -150,7 +150,7 @@ extension ManifestIssue {
     }
 }
 
-/// Compares what ships with what may ship.
+/// Compares the total size of the files with the budget.
 private enum BudgetCheck {
     static func issue(_ budget: ByteCount, _ check: ManifestCheck) -> ManifestIssue? {
         let size = check.inventory.size

@@ -1,5 +1,5 @@
 extension Command {
-    /// Every command, in the order in which somebody needs them.
+    /// Every command, in the order in which a designer needs them.
     static let all = [
         InitCommand.command, CaptureCommand.command, ImportCommand.command, AddCommand.command, OutdatedCommand.command,
         UpdateCommand.command,

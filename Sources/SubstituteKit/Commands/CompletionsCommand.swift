@@ -1,7 +1,7 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Prints what makes a shell complete this tool's commands and options.
+/// Prints a script that makes a shell complete this tool's commands and options.
 enum CompletionsCommand {
     static let command = Command(
         name: "completions",

@@ -8,7 +8,7 @@ import SubstitutionChecking
 import FoundationNetworking
 #endif
 
-/// Prints what happens to requests.
+/// Prints for each request what answers it, or why no file does.
 struct ExplainCommand {
     static let command = Command(
         name: "explain",
@@ -121,13 +121,13 @@ struct ExplainCommand {
 
     /// The answer to one question.
     private struct Answer {
-        /// The URL as it was asked about.
+        /// The URL as it was given.
         let text: String
-        /// Nil when Foundation makes no URL of the text.
+        /// The explanation; nil if Foundation cannot create a URL from the text.
         let explanation: Explanation?
-        /// The response of the file; nil when none answers.
+        /// The response of the file; nil if no file answers.
         let response: HTTPURLResponse?
-        /// The URL that a browser makes of the text; nil when it is the same, or none.
+        /// The URL that a browser derives from the text; nil if it is the same, or if there is none.
         let browserURL: String?
         /// The answer in words.
         let sentence: String
@@ -157,7 +157,7 @@ struct ExplainCommand {
         )
     }
 
-    /// The explanation, and the response when a file answers.
+    /// Returns the explanation, and the response if a file answers.
     private func explain(
         _ url: URL,
         _ question: ExplainOperands.Question
@@ -173,7 +173,7 @@ struct ExplainCommand {
         }
     }
 
-    /// The end of a sentence about a URL.
+    /// Returns the end of a sentence about a URL.
     private static func clause(_ explanation: Explanation?) -> String {
         let file = quoted(explanation?.substitution?.file ?? "")
         switch explanation?.answer {

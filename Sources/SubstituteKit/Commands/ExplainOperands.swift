@@ -2,16 +2,16 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The words after `explain`: perhaps a manifest, then URLs, and files that hold URLs.
+/// The operands of `explain`: optionally a manifest, then URLs, and files that contain URLs.
 struct ExplainOperands {
-    /// A request that is explained.
+    /// A request to explain.
     struct Question: Hashable {
         let url: String
-        /// Nil for that of the command line.
+        /// The method; nil for the one from the command line.
         var method: String?
     }
 
-    /// A word that asks questions.
+    /// An operand from which questions are read.
     enum Source {
         case url(String)
         case standardInput
@@ -20,12 +20,12 @@ struct ExplainOperands {
     }
 
     private let folder: CurrentFolder
-    /// Nil when none was named.
+    /// The manifest; nil if none was named.
     private(set) var manifest: String?
-    /// In their order; never empty.
+    /// The sources, in the order of the command line; never empty.
     private(set) var sources: [Source] = []
 
-    /// Tells manifests, recordings, lists and URLs from each other, by what lies on disk and what is in it.
+    /// Distinguishes manifests, recordings, lists and URLs by the files on disk and their content.
     init(_ words: [String], in folder: CurrentFolder) throws {
         self.folder = folder
         for (index, word) in words.enumerated() {
@@ -70,14 +70,14 @@ struct ExplainOperands {
         word.isEmpty || word == "-" || word.contains("://") || word.hasPrefix("//")
     }
 
-    /// Returns true for `example.com/data.json`, though not for `Sources/App/manifest.json`.
+    /// Returns true for `example.com/data.json`, but not for `Sources/App/manifest.json`.
     private func isServer(_ word: String) -> Bool {
         let server = word.prefix { $0 != "/" }
         return server.count < word.count && server.dropFirst().contains(".")
             && folder.kind(of: String(server)) == nil
     }
 
-    /// Returns true if a word that is no file ends like one.
+    /// Returns true if a word ends like the name of a file, although no such file exists.
     private static func isFileName(_ word: String) -> Bool {
         let ending = word.split(separator: ".", omittingEmptySubsequences: false).last?.lowercased() ?? ""
         return ["har", "json", "txt", "list", "lst", "urls", "csv", "log"].contains(ending)
@@ -93,16 +93,16 @@ struct ExplainOperands {
 }
 
 extension ExplainOperands.Source {
-    /// What a word asks about.
+    /// The subject of an operand.
     enum Subject {
         case questions([ExplainOperands.Question])
-        /// What an app has recorded of itself.
+        /// The traffic that an app has recorded.
         case traffic(RecordedTraffic, name: String)
     }
 
-    /// The subject of a word.
+    /// Returns the subject of an operand.
     ///
-    /// - Throws: ``ToolError`` when a file holds none, or there is no input.
+    /// - Throws: ``ToolError`` if a file has no subject, or if there is no input.
     func subject(_ console: Console) throws -> Subject {
         switch self {
         case .url(let url): return .questions(Self.questions(about: url))
@@ -112,7 +112,7 @@ extension ExplainOperands.Source {
         case .file(let name, let data):
             if HARFile.isLikely(data) { return try Self.subject(data, name) }
             let questions = Self.list(data)
-            // A list may have slips, but not in each line.
+            // A list may contain mistakes, but not in every line.
             guard questions.contains(where: { $0.url.contains("//") }) else {
                 throw ToolError("\(quoted(name)) is neither a recording (HAR) nor a list of URLs, one a line")
             }
@@ -128,7 +128,7 @@ extension ExplainOperands.Source {
 
     private static func questions(in recording: HARFile) -> [ExplainOperands.Question] {
         var seen: Set<ExplainOperands.Question> = []
-        // The rest is not asked of a server: data:, blob:, about:.
+        // The other URLs are not requested from a server: data:, blob:, about:.
         return recording.exchanges.filter { $0.url.lowercased().hasPrefix("http") }
             .map { ExplainOperands.Question(url: $0.url, method: $0.method) }.filter { seen.insert($0).inserted }
     }
@@ -137,11 +137,11 @@ extension ExplainOperands.Source {
         let lines = UnicodeText.utf8(data).split(separator: UInt8(ascii: "\n")).map { line in
             String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         }
-        // An empty line of a list is no URL, and neither is a comment.
+        // In a list, empty lines and comments are not URLs.
         return lines.filter { !$0.isEmpty && !$0.hasPrefix("#") || lines.count == 1 }.flatMap(questions(about:))
     }
 
-    /// A manifest writes //host/path for both schemes.
+    /// Returns the question about a URL; two questions for `//host/path`, which a manifest uses for both schemes.
     private static func questions(about url: String) -> [ExplainOperands.Question] {
         (url.hasPrefix("//") ? ["https:\(url)", "http:\(url)"] : [url]).map { ExplainOperands.Question(url: $0) }
     }

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Takes files and entries from what a browser recorded.
+/// Imports files and entries from a browser's recording.
 enum ImportCommand {
     static let command = Command(
         name: "import",

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Takes files and entries from a recording into a manifest's folder, and says what became of each exchange.
+/// Imports files and entries from a recording into a manifest's folder, and reports the outcome of each exchange.
 struct ImportRun {
     /// The options that `import` and `capture` have in common.
     static let options = [only, HostSelection.option, exclude, stripQuery, .maxSize, .dryRun]
@@ -23,13 +23,13 @@ struct ImportRun {
         isDryRun = arguments.has(.dryRun)
     }
 
-    /// Takes what is wanted, all or nothing, and prints a report.
+    /// Imports the selected exchanges, all or none, and prints a report.
     ///
     /// - Parameters:
     ///   - capture: The recording.
-    ///   - manifest: Where entries are added.
-    ///   - incomplete: URLs whose bodies were recorded and are not whole.
-    /// - Throws: ``ToolError`` when nothing was changed.
+    ///   - manifest: The manifest that receives the entries.
+    ///   - incomplete: The URLs whose recorded bodies are incomplete.
+    /// - Throws: ``ToolError`` if the import fails; then nothing was changed.
     func take(_ capture: HARFile, to manifest: ManifestFile, without incomplete: Set<String> = []) throws {
         var filter = filter
         filter.incomplete = incomplete
@@ -149,7 +149,7 @@ private struct ImportReport {
             + (left.isEmpty ? "" : ", \(left.count) left out")
     }
 
-    /// A URL as far as it is of use: `data:` has no end.
+    /// Returns a URL, shortened for the report, because a `data:` URL may have any length.
     private static func short(_ url: String) -> String {
         url.isEmpty ? "(no URL)" : shortened(url, limit: 119)
     }

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Makes a folder to begin with.
+/// Creates a folder with a first manifest.
 enum InitCommand {
     static let command = Command(
         name: "init",
@@ -67,7 +67,7 @@ enum InitCommand {
         return 0
     }
 
-    /// The folder around this one; this one itself where that is outside the current folder.
+    /// Returns the parent of a folder; the folder itself if its parent is outside the current folder.
     private static func folderOfSchema(for folder: URL, in here: CurrentFolder) -> URL {
         let current = URL(fileURLWithPath: here.path).standardizedFileURL
         let isBelow =
@@ -76,7 +76,7 @@ enum InitCommand {
         return isBelow ? folder.deletingLastPathComponent() : folder
     }
 
-    /// How the folder gets into the app; nil when the package says it already.
+    /// Returns the step that adds the folder to the app; nil if the package already declares it.
     private static func nextStep(_ folder: URL, in package: URL?) -> String? {
         let parts = package.map { folder.pathComponents.dropFirst($0.pathComponents.count) } ?? []
         guard let package, parts.first == "Sources", parts.count > 2 else {
@@ -104,7 +104,7 @@ enum InitCommand {
         return "Sources/\(target)/Substitutions"
     }
 
-    /// The folder of the package that a folder lies in.
+    /// Returns the folder of the package that contains a folder; nil if there is none.
     private static func package(around folder: URL) -> URL? {
         var above = folder
         while above.path != "/" {
@@ -116,13 +116,13 @@ enum InitCommand {
         return nil
     }
 
-    /// The way from a folder to a file of one of the folders around it.
+    /// Returns the relative path from a folder to a file in the same folder or in one of its parents.
     private static func reference(from folder: URL, to file: URL) -> String {
         let levels = folder.pathComponents.count - file.deletingLastPathComponent().pathComponents.count
         return String(repeating: "../", count: levels) + file.lastPathComponent
     }
 
-    /// Writes a file where there is none, also no link to none.
+    /// Creates a file; fails if the name is taken, even by a dangling symbolic link.
     private static func create(_ text: String, at file: URL) throws {
         do {
             try Data(text.utf8).write(to: file, options: .withoutOverwriting)

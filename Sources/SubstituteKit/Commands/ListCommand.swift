@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Prints what is substituted.
+/// Prints the substituted URLs with their files.
 enum ListCommand {
     static let command = Command(
         name: "list",

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Lists the files that differ from what their servers have now.
+/// Lists the files that differ from their servers' current versions.
 enum OutdatedCommand {
     static let command = Command(
         name: "outdated",

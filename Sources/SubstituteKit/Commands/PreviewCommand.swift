@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Writes a page that shows what ships.
+/// Writes a page that shows the files that ship with the app.
 enum PreviewCommand {
     static let command = Command(
         name: "preview",
@@ -69,7 +69,7 @@ enum PreviewCommand {
             use: check.errors.isEmpty
                 ? try arguments.values(.used).last.map { try RecordedUse(named: $0, of: check, manifest, console) }
                 : nil,
-            // A file that was named may be handed on.
+            // If the user named the file, they may hand it on, so it must not contain the manifest's absolute path.
             editable: named == nil && arguments.has(opens) ? manifest.url : nil
         )
         guard let output else {
@@ -87,7 +87,7 @@ enum PreviewCommand {
         return 0
     }
 
-    /// Serves the page until the process is ended.
+    /// Serves the page until the process ends.
     private static func serve(_ manifest: ManifestFile, _ arguments: Arguments, _ console: Console) async throws
         -> Never
     {
@@ -103,7 +103,7 @@ enum PreviewCommand {
         while true { try await server.followRecording() }
     }
 
-    /// Sentences about files that differ from what their servers have, by their paths.
+    /// Returns notes about the files that differ from their servers' current versions, by the paths of the files.
     private static func marks(
         of check: ManifestCheck,
         _ manifest: ManifestFile,
@@ -116,7 +116,8 @@ enum PreviewCommand {
     }
 
     private static func open(_ page: String, _ console: Console) throws {
-        // The desktop's own command for "open with whatever opens this". iOS and its relatives start no processes.
+        // Use the desktop's own command, which opens a page in the user's default application. iOS, tvOS, watchOS and
+        // visionOS cannot start processes.
         #if os(macOS) || os(Linux)
         #if os(macOS)
         let opener = "open"
@@ -126,7 +127,8 @@ enum PreviewCommand {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [opener, page]
-        // What the browser starts is no plugin of the package manager.
+        // These variables mark a run by the package manager's plugin, so they are not passed on to the browser and its
+        // child processes.
         process.environment = console.environment.filter { !$0.key.hasPrefix("SUBSTITUTE_") }
         try process.run()
         guard process.exitStatusOfItself == 0 else { throw ToolError("\(opener) could not open \(quoted(page))") }

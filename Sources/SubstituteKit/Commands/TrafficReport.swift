@@ -1,7 +1,7 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Prints what a recorded app loaded from the network.
+/// Prints the resources that a recorded app loaded from the network.
 struct TrafficReport {
     private let traffic: RecordedTraffic
     private let name: String

@@ -7,48 +7,48 @@ import SubstituteCheckKit
 import FoundationNetworking
 #endif
 
-/// What a server sent for a URL, as a made file.
+/// A resource that a server sent, saved in a file.
 struct Resource {
-    /// The URL that was asked for.
+    /// The requested URL.
     let key: URLPattern
-    /// Whether it is to answer with any query.
+    /// True if the entry is to match any query.
     var ignoresQuery = false
-    /// In the staging folder; of what is present, in the manifest's.
+    /// The file, in the staging folder; for a resource that is present already, in the manifest's folder.
     let file: URL
-    /// As the server called it.
+    /// The media type that the server sent; for a resource that is present already, that of its entry.
     let type: MediaType?
-    /// Where it came from, after redirects: what its addresses are relative to.
+    /// The URL of the response, after redirects; relative references in the file resolve against it.
     let source: URL
-    /// What the server tells this version from others by.
+    /// The validators by which the server identifies this version.
     let version: RemoteVersion?
 }
 
-/// Puts what servers sent into a manifest and its folder: which files they become, and which entries.
+/// Adds resources to a manifest and its folder: chooses a path for each file, and writes the entries.
 struct Addition {
     private(set) var change: FolderChange
     private var text: ManifestText
     private var names: FileNames
     private var record: RemoteRecord
     private let table: SubstitutionTable
-    /// What there is to tell of the manifest as it was.
+    /// The check of the manifest before any change.
     let check: ManifestCheck
     private var added: [ManifestText.Entry] = []
 
-    /// What became of a resource.
+    /// The outcome of adding a resource.
     enum Outcome {
-        /// A new entry, and its file.
+        /// A new entry with a new file; holds the file's path.
         case added(String)
-        /// The file of an entry that was there has other bytes now.
+        /// An existing entry whose file has new bytes; holds the file's path.
         case replaced(String)
-        /// An entry answers it already, in this line; it was left alone.
+        /// An entry answers the URL already and was left alone; holds the entry's line.
         case present(Int)
-        /// It was not taken, for this reason.
+        /// The resource was refused; holds the reason.
         case refused(String)
     }
 
-    /// Begins with a manifest as it is.
+    /// Reads and checks a manifest.
     ///
-    /// - Throws: ``ToolError`` with its errors, when it has some.
+    /// - Throws: ``ToolError`` with the manifest's errors, if it has any.
     init(to manifest: ManifestFile, on date: Date) throws(ToolError) {
         let (folder, name) = (manifest.folder, manifest.name)
         check = ManifestCheck(manifest, on: date)
@@ -68,12 +68,12 @@ struct Addition {
         change = FolderChange(manifest.url, name: name, original: check.text, date: date)
     }
 
-    /// What the manifest maps.
+    /// The substitutions of the manifest before any change.
     var substitutions: [Substitution] { check.substitutions }
 
     private var folder: URL { change.manifest.deletingLastPathComponent() }
 
-    /// What is to be said of a URL that an entry names already; nil when none does.
+    /// Returns the outcome for a URL that an entry names or answers already; nil for any other URL.
     func known(_ key: URLPattern) -> Outcome? {
         if let old = substitution(for: key) {
             return old.isExpired(on: check.date)
@@ -85,7 +85,7 @@ struct Addition {
         }
     }
 
-    /// The file that answers a URL already, as if its server had sent it.
+    /// Returns the file that answers a URL already, in the form of a resource that its server sent; nil if none does.
     func present(_ key: URLPattern, _ url: URL) -> Resource? {
         substitution(for: key).map { old in
             let file = URL(fileURLWithPath: old.realPath)
@@ -93,19 +93,19 @@ struct Addition {
         }
     }
 
-    /// What answers a URL today.
+    /// Returns the substitution that answers a URL before any change.
     private func substitution(for key: URLPattern) -> Substitution? {
         guard let url = URL(string: key.targetURL) else { return nil }
         return table.explain(URLRequest(url: url)).substitution
     }
 
-    /// Takes a resource.
+    /// Adds a resource.
     ///
     /// - Parameters:
-    ///   - resource: What was sent.
-    ///   - path: Where its file is to lie; nil for a free name after its URL.
-    ///   - replaces: Whether what answers the URL already gets the new bytes.
-    /// - Returns: What becomes of it when the changes are made.
+    ///   - resource: The resource that a server sent.
+    ///   - path: The path for its file; nil to derive a free path from its URL.
+    ///   - replaces: True to give the new bytes to an entry that answers the URL already.
+    /// - Returns: The outcome once the changes are committed.
     mutating func add(_ resource: Resource, as path: String? = nil, replaces: Bool = false) -> Outcome {
         if let known = known(resource.key) {
             guard replaces, case .present = known, let old = substitution(for: resource.key) else { return known }
@@ -137,7 +137,7 @@ struct Addition {
         return .added(file)
     }
 
-    /// Gives the file of an entry other bytes, or another file to it.
+    /// Gives an entry's file new bytes, or gives the entry another file.
     mutating func replace(_ old: Substitution, with resource: Resource, as path: String? = nil) -> Outcome {
         let head = Self.head(of: resource.file)
         if let reason = ContentCheck.refusal(of: head, as: old.mediaType) { return .refused(reason) }
@@ -148,7 +148,7 @@ struct Addition {
         guard old.namedFile == old.file else {
             return .refused("\(quoted(old.file)) comes from the entry of its folder, so it has to be called so")
         }
-        // A run that was killed may have left it.
+        // The same file may be left over from a run that was killed.
         guard !names.isTaken(path) || isSame(as: resource)(path) else {
             return .refused("\(quoted(path)) is there already; name another path")
         }
@@ -158,7 +158,7 @@ struct Addition {
         return .replaced(path)
     }
 
-    /// Tells whether a file of the folder has the bytes of a resource.
+    /// Returns a function that returns true if the folder's file at a path has the same bytes as a resource.
     private func isSame(as resource: Resource) -> (String) -> Bool {
         let folder = folder
         return { path in
@@ -169,7 +169,9 @@ struct Addition {
         }
     }
 
-    /// The path below the folder at which a file really lies: what is a link stays one.
+    /// Returns the real path of a substitution's file, below the folder.
+    ///
+    /// Symbolic links are resolved, so that a link stays a link.
     private func realPath(of substitution: Substitution) -> String {
         let root = folder.resolvingSymlinksInPath().path
         let prefix = root.hasSuffix("/") ? root : root + "/"
@@ -184,7 +186,7 @@ struct Addition {
         change.put(resource.file, at: path)
     }
 
-    /// Keeps what a server said of a copy that is what it has.
+    /// Records the version that a server reports for a copy that is up to date.
     mutating func keep(_ version: RemoteVersion, of substitution: Substitution, _ key: URLPattern) {
         guard let data = substitution.bytes(upTo: substitution.size) else { return }
         record.set(version.with(data), for: key.spelling)
@@ -197,14 +199,14 @@ struct Addition {
         try change.commit(in: staging)
     }
 
-    // MARK: - What a resource is
+    // MARK: - Properties of a resource
 
     private static func head(of file: URL) -> [UInt8] {
         let handle = try? FileHandle(forReadingFrom: file)
         return Array((try? handle?.read(upToCount: FileFormat.headLength)) ?? Data())
     }
 
-    /// The `type` that the entry needs; nil when the file's ending says the same.
+    /// Returns the `type` that the entry needs; nil if the file's extension implies the same type.
     private static func type(of resource: Resource, as file: String) -> String? {
         guard let type = resource.type, type.isConcrete else { return nil }
         let takesCharset = type.takesCharset || type.canonical.takesCharset

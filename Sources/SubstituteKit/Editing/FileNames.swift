@@ -1,19 +1,19 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Finds a name for the file of each URL: `host/path`, as every file system takes it, and free.
+/// Finds a free path for the file of each URL: `host/path`, in a form that every file system accepts.
 ///
-/// A name that is taken is never given, also not in another case: what differs in case alone is one file on many
-/// systems. Two spellings of a letter are one name, too.
+/// A path that is taken is never returned, not even in another case, because on many systems names that differ only in
+/// case are the same file. Two Unicode spellings of the same letter also count as one name.
 struct FileNames {
-    /// What there is, by its path as file systems compare it.
+    /// The files and folders that are taken, keyed by their path as file systems compare it.
     private var taken: [String: Taken] = [:]
-    /// The number that was given last to a path that was taken.
+    /// The next number to append to the path of a file that is taken, by that path.
     private var numbers: [String: Int] = [:]
 
     private struct Taken {
         let kind: Kind
-        /// As it is spelled there.
+        /// The path as it was spelled when it was taken.
         let path: String
     }
 
@@ -22,12 +22,12 @@ struct FileNames {
         case folder
     }
 
-    /// The longest name and the longest path that are given, in bytes; most systems take 255 and 1024.
+    /// The maximum length of a name and of a path, in bytes; most systems allow 255 and 1024.
     private static let (longestName, longestPath) = (120, 400)
-    /// The most parts of a path that are given; a manifest takes no more than 100.
+    /// The maximum number of components in a path; a manifest allows at most 100.
     private static let deepest = 40
 
-    /// Takes what lies in a folder as taken.
+    /// Marks everything in a folder as taken.
     init(in folder: URL) {
         let found = FileManager.default.enumerator(atPath: folder.path)
         while let path = found?.nextObject() as? String {
@@ -36,10 +36,10 @@ struct FileNames {
         }
     }
 
-    /// Whether something lies at a path.
+    /// True if a file or folder has this path already.
     func isTaken(_ path: String) -> Bool { taken[Self.folded(path)] != nil }
 
-    /// Takes a path that somebody has chosen.
+    /// Marks a path that the user chose as taken, together with its folders.
     mutating func take(_ path: String) {
         let parts = path.split(separator: "/")
         for count in 1..<max(1, parts.count) { take(parts[..<count].joined(separator: "/"), as: .folder) }
@@ -50,13 +50,13 @@ struct FileNames {
         if taken[Self.folded(path)]?.kind != kind { taken[Self.folded(path)] = Taken(kind: kind, path: path) }
     }
 
-    /// A free path for the file of a URL, which is taken then.
+    /// Returns a path for the file of a URL, and marks it as taken.
     ///
     /// - Parameters:
     ///   - key: The URL.
-    ///   - type: What its server calls the content; gives an ending to a name without one.
-    ///   - isUsable: Whether a file that is there already may be used, because it is the same.
-    /// - Returns: A path below the folder.
+    ///   - type: The media type that the server sent; provides an extension for a name without one.
+    ///   - isUsable: Returns true if the existing file at a path may be used, because it has the same bytes.
+    /// - Returns: A path below the folder: a free one, or that of a usable file.
     mutating func path(for key: URLPattern, _ type: MediaType?, orExisting isUsable: (String) -> Bool) -> String {
         let wanted = Self.path(for: key, type)
         var folder = ""
@@ -67,12 +67,14 @@ struct FileNames {
         return free(first, as: .file)
     }
 
-    /// The path, or the same with a number, that is free, or a folder where one is wanted; it is taken then.
+    /// Returns the path, or the same path with a number, whichever is free, and marks it as taken.
     ///
-    /// A folder that is there keeps its spelling: in another case it would be a second one on some systems.
+    /// For a folder, an existing folder also counts as free. It keeps its spelling, because in another case it would be
+    /// a second folder on some systems.
     private mutating func free(_ path: String, as kind: Kind) -> String {
         var candidate = path
-        // Pages load thousands of URLs that differ in their queries only. A folder may be used again.
+        // Pages load thousands of URLs that differ only in their queries, so the numbers of files continue from the
+        // last one. Those of folders start again, because an existing folder may be used again.
         var number = kind == .file ? numbers[path, default: 2] : 2
         defer { if kind == .file { numbers[path] = number } }
         while let found = taken[Self.folded(candidate)] {
@@ -86,51 +88,54 @@ struct FileNames {
         return candidate
     }
 
-    /// As file systems compare names that know no case and one form of each letter.
+    /// Returns a path in the form that file systems compare if they ignore case and Unicode normalisation.
     private static func folded(_ path: String) -> String { path.precomposedStringWithCanonicalMapping.lowercased() }
 
     // MARK: - From a URL
 
-    /// What a file is called after its URL, whether that is taken or not.
+    /// Returns the path that a URL gives to its file, whether that path is taken or not.
     static func path(for key: URLPattern, _ type: MediaType?) -> String {
-        // A URL in the path may hold a password, and names of files are told.
+        // The path may contain another URL with a password, and the names of files are printed.
         let address = UserInformation.removed(from: "//" + key.address.authority + key.address.path)
         var names = address.split(separator: "/").map(String.init).map(name)
         if address.hasSuffix("/") { names.append("index") }
         let last = names.removeLast()
         names.append(last + ending(of: last, type))
-        // Long paths keep server and ending, and are told apart by what else there was.
+        // A long path is reduced to the server's name and one short name. That name keeps the extension, and contains a
+        // hash that distinguishes it from other paths.
         if names.count > deepest || names.joined(separator: "/").utf8.count > longestPath {
             names = [names[0], shortened(names.joined(separator: "/"))]
         }
         return names.joined(separator: "/")
     }
 
-    /// What a name without an ending gets, after which its type would not be known.
+    /// Returns the extension to append to a name, with its dot; empty if none is needed, or none is known.
+    ///
+    /// None is needed if the name has an extension with a known media type.
     private static func ending(of name: String, _ type: MediaType?) -> String {
         guard MediaType(fileName: name) == nil, let known = type?.fileExtension else { return "" }
         return ".\(known)"
     }
 
-    /// One part of a path, as every file system takes it.
+    /// Returns one component of a path in a form that every file system accepts.
     private static func name(_ part: String) -> String {
         let text = (part.removingPercentEncoding ?? part).precomposedStringWithCanonicalMapping
-        // What Windows or shells refuse, what nobody sees, and what would be a path.
+        // Replace what Windows or shells refuse, what is invisible, and what would separate components.
         let forbidden: Set<Unicode.Scalar> = ["/", "\\", ":", "*", "?", "\"", "<", ">", "|"]
         var name = String(
             String.UnicodeScalarView(
                 text.unicodeScalars.map { forbidden.contains($0) || $0.value < 0x20 || isInvisible($0) ? "_" : $0 }
             )
         )
-        // Names that begin with "." are no part of a folder's entry, "~" is somebody's home; Windows drops a "." or a
-        // space at the end, and has devices of these names.
+        // A folder's entry leaves out names that begin with ".", and "~" means a home directory. Windows drops a "." or
+        // a space at the end, and reserves the names of its devices.
         let scalars = name.unicodeScalars
         if let first = scalars.first, [".", "~", " "].contains(first) { name = "_" + String(scalars.dropFirst()) }
         if let last = name.unicodeScalars.last, [".", " "].contains(last) {
             name = String(name.unicodeScalars.dropLast()) + "_"
         }
         if devices.contains(name.prefix { $0 != "." }.lowercased()) { name = "_" + name }
-        // A combining mark would be one character with the "/" beside it.
+        // A combining mark at either end would form one character with the "/" beside it.
         if ("/" + name).first != "/" { name = "_" + name }
         if (name + "/").last != "/" { name += "_" }
         if name.utf8.count > longestName { name = shortened(name) }
@@ -149,7 +154,7 @@ struct FileNames {
         }
     }
 
-    /// The beginning of a long name, what tells it from others, and its ending.
+    /// Returns the beginning of a long name, a hash that distinguishes it from other names, and its extension.
     private static func shortened(_ name: String) -> String {
         var hash = FNV1a()
         hash.combine(Data(name.utf8))

@@ -2,23 +2,24 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// What is to be changed in a manifest's folder, all of it or nothing.
+/// A set of changes to a manifest's folder, made as a whole or not at all.
 ///
-/// New files come first, which nothing uses before the manifest names them; then all that takes the place of something
-/// else, one `rename` after the other; the manifest last. A run that is killed in between leaves each file whole, the
-/// old one or the new one, and a manifest whose files are all there; the same command, run again, does the rest.
+/// New files come first, because nothing uses them until the manifest names them. Then the files that replace others
+/// follow, one `rename` after the other. The manifest comes last. If the run is killed in between, each file is
+/// complete, in its old or its new version, and the manifest names only files that exist. Running the same command
+/// again does the rest.
 struct FolderChange {
     /// The manifest file.
     let manifest: URL
-    /// What messages call it.
+    /// The manifest's name in messages.
     let name: String
-    /// Its text when it was read.
+    /// The manifest's text when it was read.
     private let original: Data
-    /// When that was.
+    /// The date of that reading; the new text is checked as of this date.
     private let date: Date
-    /// Its new text; nil when it stays.
+    /// The manifest's new text; nil if it stays unchanged.
     var text: Data?
-    /// Made files, and the paths below the folder that they get.
+    /// The new files, each with its path below the folder.
     private(set) var files: [(made: URL, path: String)] = []
 
     init(_ manifest: URL, name: String, original: Data, date: Date) {
@@ -27,13 +28,13 @@ struct FolderChange {
 
     private var folder: URL { manifest.deletingLastPathComponent() }
 
-    /// Gives a made file the place of a path, where another may lie.
+    /// Schedules a new file for a path, where it replaces any existing file.
     mutating func put(_ made: URL, at path: String) { files.append((made, path)) }
 
-    /// Changes the folder.
+    /// Makes the changes.
     ///
-    /// - Throws: ``ToolError`` when something cannot be written, or the manifest would have errors; then all is as it
-    ///   was.
+    /// - Throws: ``ToolError`` if something cannot be written, or if the manifest would have errors. The changes are
+    ///   then undone; if that fails, too, the error says so.
     func commit(in staging: StagingFolder) throws {
         try staging.commit {
             var undo: [() throws -> Void] = []
@@ -64,11 +65,11 @@ struct FolderChange {
         }
     }
 
-    /// A file that takes the place of another, for which all is ready.
+    /// The replacement of an existing file, ready to be made.
     private struct Replacement {
         let made: URL
         let target: URL
-        /// A second name of the file that is replaced.
+        /// A second name (hard link) or a copy of the replaced file, from which it can be restored.
         let aside: URL
 
         func make(_ undo: inout [() throws -> Void]) throws {
@@ -79,7 +80,7 @@ struct FolderChange {
         }
     }
 
-    /// Gives a file its place when that is free; otherwise returns what is to be done.
+    /// Moves a file to its path if no other file is there; otherwise returns the replacement to make later.
     private func place(
         _ made: URL,
         at path: String,
@@ -90,7 +91,8 @@ struct FolderChange {
         if FileSystem.kind(of: target.path) != nil {
             let mode = try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions]
             if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: made.path) }
-            // A second name, so that the first one always leads to a whole file; a copy where there are none.
+            // Keep the old file under a second name (a hard link), so that the first name always leads to a complete
+            // file. Where hard links do not exist, copy the file.
             if link(target.path, aside.path) != 0 { try FileManager.default.copyItem(at: target, to: aside) }
             return Replacement(made: made, target: target, aside: aside)
         }
@@ -99,7 +101,9 @@ struct FolderChange {
         return nil
     }
 
-    /// The place of a path, whose folders are made when they are missing and lead nowhere else.
+    /// Returns the URL for a path, and creates missing folders on the way.
+    ///
+    /// - Throws: ``ToolError`` if one of them leads outside the manifest's folder, or an error of the file system.
     private func target(of path: String, _ undo: inout [() throws -> Void]) throws -> URL {
         let root = folder.resolvingSymlinksInPath()
         var current = root
@@ -132,7 +136,7 @@ struct FolderChange {
     private func writeManifest() throws {
         guard let text else { return }
         let file = manifest.resolvingSymlinksInPath()
-        // Somebody may have written while files were loaded.
+        // The manifest may have been edited while the files were loaded.
         guard try Data(contentsOf: file) == original else {
             throw ToolError("\(quoted(name)) was changed meanwhile, so nothing was done; do it again")
         }

@@ -4,13 +4,13 @@ import SubstituteCheckKit
 
 /// The text of a manifest that is being edited.
 ///
-/// What stands there stays byte for byte; what is new is written as its neighbours are. Nothing given does it:
-/// Foundation's JSON writers know no order and no layout.
+/// Existing text stays byte for byte, and new text is laid out like its neighbours. Foundation's JSON writers cannot do
+/// this, because they preserve neither order nor layout.
 struct ManifestText {
     /// The text, in UTF-8.
     private var bytes: [UInt8]
     private var members: [JSONMember] = []
-    /// Index in `members`, by what makes two keys the same URL.
+    /// The index in `members` of each entry, by the identity of its URL.
     private var known: [String: Int] = [:]
 
     /// A new entry.
@@ -21,7 +21,7 @@ struct ManifestText {
         let ignoresQuery: Bool
     }
 
-    /// Reads a manifest in which a check has found no error.
+    /// Reads a manifest that a check has found to be free of errors.
     init(_ text: Data) throws(ToolError) {
         bytes = Array(text)
         guard read() else { throw ToolError("this is no manifest") }
@@ -38,7 +38,7 @@ struct ManifestText {
         return true
     }
 
-    /// The line of the entry with this key; nil when there is none.
+    /// Returns the line of the entry with this key; nil if there is none.
     func line(of key: URLPattern) -> Int? {
         known[key.identityKey].map { index in
             bytes[..<members[index].nameOffset].count { $0 == UInt8(ascii: "\n") } + 1
@@ -47,7 +47,7 @@ struct ManifestText {
 
     // MARK: - Changes
 
-    /// The text with entries behind all others.
+    /// Returns the text with new entries after all others.
     func appending(_ entries: [Entry]) -> Data {
         var bytes = bytes
         guard !entries.isEmpty, let close = bytes.lastIndex(of: UInt8(ascii: "}")) else { return Data(bytes) }
@@ -65,7 +65,7 @@ struct ManifestText {
         return Data(bytes)
     }
 
-    /// Writes another file to the entry with this key; its other fields stay.
+    /// Replaces the file of the entry with this key; its other fields stay unchanged.
     mutating func setFile(of key: URLPattern, to path: String) {
         guard let index = known[key.identityKey] else { return }
         var value = members[index].value
@@ -79,7 +79,7 @@ struct ManifestText {
 
     // MARK: - Layout
 
-    /// The layout of the last entry that is an object, or one as tight as the manifest's.
+    /// Returns the layout of the last entry that is an object, or one that is as compact as the manifest's.
     private func fieldLayout(beside manifest: Layout) -> Layout {
         for member in members.reversed() {
             if case .object(let fields) = member.value.kind, let layout = Layout(of: fields, in: bytes) {
@@ -118,24 +118,24 @@ struct ManifestText {
     fileprivate static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 }
 
-/// What stands between the members of an object.
+/// The text between the members of an object: white space, commas and colons.
 private struct Layout {
-    /// After the opening bracket.
+    /// The text after the opening brace.
     var opening: String
-    /// Between two members, with the comma.
+    /// The text between two members, including the comma.
     var separator: String
-    /// Between name and value, with the colon.
+    /// The text between name and value, including the colon.
     var colon: String
-    /// Before the closing bracket.
+    /// The text before the closing brace.
     var closing: String
 
-    /// The layout of a manifest without members, with its line ends.
+    /// Returns the layout for a manifest without members, with the manifest's own line endings.
     static func manifest(in bytes: [UInt8]) -> Layout {
         let end = bytes.contains(UInt8(ascii: "\r")) ? "\r\n" : "\n"
         return Layout(opening: "\(end)  ", separator: ",\(end)  ", colon: ": ", closing: end)
     }
 
-    /// The layout of an entry's fields on one line of a manifest with this layout.
+    /// The layout for an entry's fields, all on one line, in a manifest with this layout.
     var fields: Layout {
         let space = opening.isEmpty && separator == "," ? "" : " "
         return Layout(opening: space, separator: ",\(space)", colon: ":\(space)", closing: space)
@@ -145,9 +145,9 @@ private struct Layout {
         (self.opening, self.separator, self.colon, self.closing) = (opening, separator, colon, closing)
     }
 
-    /// The layout of an object's last members; nil when it has none.
+    /// Reads the layout of an object's last members; nil if it has none.
     ///
-    /// Empty lines, which set groups apart, are no layout.
+    /// Empty lines separate groups of entries, so they do not become part of the layout.
     init?(of members: [JSONMember], in bytes: [UInt8]) {
         guard let first = members.first, let last = members.last else { return nil }
         let open = bytes[..<first.nameOffset].lastIndex(of: UInt8(ascii: "{")) ?? 0
@@ -165,7 +165,7 @@ private struct Layout {
         }
     }
 
-    /// The offset behind a value.
+    /// Returns the offset after a value.
     static func end(of value: JSONValue, in bytes: [UInt8]) -> Int {
         switch value.kind {
         case .string:

@@ -1,16 +1,16 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// What a server said of one version of a resource.
+/// The validators that a server sent for one version of a resource.
 struct RemoteVersion: Codable, Equatable {
-    /// As the server wrote it (RFC 9110 §8.8.3).
+    /// The `ETag`, as the server wrote it (RFC 9110 §8.8.3).
     var etag: String?
-    /// As the server wrote it (RFC 9110 §8.8.2).
+    /// The `Last-Modified`, as the server wrote it (RFC 9110 §8.8.2).
     var lastModified: String?
-    /// What tells the bytes of the copy from others: length and FNV-1a.
+    /// A fingerprint of the copy's bytes: their length and FNV-1a hash.
     var copy: String?
 
-    /// The same with the bytes that were sent.
+    /// Returns the same version, with the fingerprint of the bytes that were sent.
     func with(_ data: Data) -> RemoteVersion {
         RemoteVersion(etag: etag, lastModified: lastModified, copy: Self.fingerprint(of: data))
     }
@@ -22,25 +22,26 @@ struct RemoteVersion: Codable, Equatable {
     }
 }
 
-/// What servers said of the copies when they were loaded, in a file beside the manifest.
+/// The versions of the copies when they were loaded, stored in a file beside the manifest.
 ///
-/// With it a server is asked whether a copy is still what it has, and sends nothing when it is. It holds no bodies, and
-/// of the heads only `ETag` and `Last-Modified`. Without it, or where a copy was edited since, the bytes are compared.
+/// With a recorded version, the tool can ask a server whether a copy is still current; if it is, the server sends no
+/// body. The record holds no bodies, and of the header fields only `ETag` and `Last-Modified`. If no version is
+/// recorded, or if the copy was edited since, the bytes are compared.
 struct RemoteRecord {
-    /// Begins with "." so that no entry ships it.
+    /// The file's name; begins with "." so that no entry ships it.
     static let name = ".substitute.json"
 
     private var versions: [String: RemoteVersion]
     private let original: [String: RemoteVersion]
 
-    /// Reads what there is; what cannot be read is taken for nothing.
+    /// Reads the record of a folder; a missing or unreadable file counts as an empty record.
     init(in folder: URL) {
         let data = try? Data(contentsOf: folder.appendingPathComponent(Self.name))
         versions = data.flatMap { try? JSONDecoder().decode([String: RemoteVersion].self, from: $0) } ?? [:]
         original = versions
     }
 
-    /// What a server said of a copy, as long as the copy is what it sent.
+    /// Returns the version recorded for a URL; nil if there is none, or if the copy was edited since.
     func version(of url: String, copy: Data) -> RemoteVersion? {
         guard let version = versions[url], version.copy == RemoteVersion.fingerprint(of: copy) else { return nil }
         return version
@@ -50,7 +51,7 @@ struct RemoteRecord {
         versions[url] = version.etag == nil && version.lastModified == nil ? nil : version
     }
 
-    /// The text to write; nil when nothing changed.
+    /// Returns the text to write; nil if nothing changed.
     func changed() throws -> Data? {
         guard versions != original else { return nil }
         let encoder = JSONEncoder()

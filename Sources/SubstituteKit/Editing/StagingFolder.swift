@@ -2,35 +2,35 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// A folder in the manifest's, in which files are made before they get their places.
+/// A folder inside the manifest's, in which files are created before they move to their final paths.
 ///
-/// It is called `.substitute`, so no entry ships it, and nothing else is touched until all is ready. One run at a time
-/// has it; what a run left that was killed is removed by the next.
-// The state is only accessed inside the lock.
+/// Its name is `.substitute`, so that no entry ships it. Nothing outside it is touched until all files are ready. Only
+/// one run at a time can hold it. If a run is killed, the next one removes its leftovers.
+// Mutable state is only accessed inside the lock.
 final class StagingFolder: @unchecked Sendable {
     let url: URL
     private let descriptor: Int32
     private let lock = NSLock()
     private var count = 0
     private var isCommitted = false
-    /// A folder that was made only for this one.
+    /// In a dry run, the temporary folder that was created only to contain this one; nil otherwise.
     private var outer: URL?
-    /// Keeps the tool from being ended at once.
+    /// The handler for interruptions; while it exists, an interruption does not end the tool at once.
     private var interruption: AnyObject?
-    /// Called after each step of a change, so that a test sees what a run leaves that is killed there.
+    /// Called after each step of a change, so that a test can see what a run leaves behind if it is killed there.
     var afterEachStep: () -> Void = {}
 
-    /// Makes the folder, which is removed when somebody interrupts the tool.
+    /// Creates the folder, and removes it again if the user interrupts the tool.
     static func guarded(for manifest: ManifestFile, isDryRun: Bool, _ console: Console) throws -> StagingFolder {
         let maker = Maker()
-        // From now on an interruption leaves no folder behind.
+        // From here on, an interruption leaves no folder behind.
         let interruption = console.interruptions { maker.folder?.undo() ?? true }
         let folder = try maker.make { try StagingFolder(for: manifest, isDryRun: isDryRun) }
         folder.interruption = interruption
         return folder
     }
 
-    /// What is known of the folder while it is made, when an interruption waits for it.
+    /// Holds the folder for the interruption handler, which waits for the lock while the folder is being created.
     // Mutable state is only accessed inside the lock.
     private final class Maker: @unchecked Sendable {
         private let lock = NSLock()
@@ -47,7 +47,7 @@ final class StagingFolder: @unchecked Sendable {
         }
     }
 
-    /// Makes the folder beside a manifest, or, for a run that is to write nothing, where temporary files lie.
+    /// Creates the folder beside a manifest, or, for a dry run, in the system's temporary directory.
     private convenience init(for manifest: ManifestFile, isDryRun: Bool) throws(ToolError) {
         let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         if isDryRun { mkdir(temporary.path, 0o700) }
@@ -55,25 +55,26 @@ final class StagingFolder: @unchecked Sendable {
         if isDryRun { outer = temporary }
     }
 
-    /// Makes the folder in the one that the manifest lies in.
+    /// Creates the staging folder in the manifest's folder.
     ///
-    /// - Throws: ``ToolError`` when it cannot be made, or another run has it.
+    /// - Throws: ``ToolError`` if it cannot be created, or if another run holds it.
     init(in folder: URL) throws(ToolError) {
         let url = folder.appendingPathComponent(".substitute")
         let descriptor = try Self.lockedFolder(url, in: folder)
-        // Not before it is ours: an initialiser that throws when all is set ends in deinit, which removes the folder.
+        // Do not set the properties before the lock is held: an initialiser that throws after all of them are set runs
+        // `deinit`, which removes the folder.
         (self.url, self.descriptor) = (url, descriptor)
         empty()
     }
 
-    /// A descriptor of the folder, which no other run has.
+    /// Creates the folder if it does not exist, locks it, and returns its descriptor.
     private static func lockedFolder(_ url: URL, in folder: URL) throws(ToolError) -> Int32 {
         while true {
             let isMade = mkdir(url.path, 0o777) == 0
             let code = errno
             let descriptor = open(url.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else {
-                // Another run has ended between the two calls.
+                // Another run ended between the two calls, and removed the folder.
                 if errno == ENOENT, !isMade, code == EEXIST { continue }
                 let reason = String(cString: strerror(isMade ? errno : code))
                 throw ToolError("nothing can be written to \(quoted(folder.path)): \(reason)")
@@ -82,7 +83,8 @@ final class StagingFolder: @unchecked Sendable {
                 close(descriptor)
                 throw ToolError("another substitute is at work in \(quoted(folder.path)); wait for its end")
             }
-            // What another run has removed meanwhile is nobody's.
+            // If another run removed the folder before it was locked, this descriptor belongs to a folder that is gone;
+            // try again.
             var (own, named) = (stat(), stat())
             if fstat(descriptor, &own) == 0, lstat(url.path, &named) == 0, own.st_ino == named.st_ino {
                 return descriptor
@@ -97,7 +99,7 @@ final class StagingFolder: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// Removes what runs leave; the folder itself stays, on which the lock is.
+    /// Removes the files that runs leave behind, but not the folder, which carries the lock.
     private func empty() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
             let isOwn = name.hasPrefix(Self.aside) || name.allSatisfy { $0.isASCII && $0.isNumber }
@@ -105,17 +107,17 @@ final class StagingFolder: @unchecked Sendable {
         }
     }
 
-    /// Removes what runs leave, and the folder when nothing else is in it.
+    /// Removes the files that runs leave behind, and the folder if nothing else is in it.
     private func remove() {
         empty()
         rmdir(url.path)
         if let outer { rmdir(outer.path) }
     }
 
-    /// With what names of files begin that were replaced.
+    /// The prefix of the names under which replaced files are kept.
     static let aside = "old-"
 
-    /// A new place for a file.
+    /// Returns a new URL for a file in the folder.
     func place() -> URL {
         lock.withLock {
             count += 1
@@ -123,7 +125,7 @@ final class StagingFolder: @unchecked Sendable {
         }
     }
 
-    /// A file with these bytes.
+    /// Writes bytes to a new file and returns its URL.
     func write(_ data: Data) throws(ToolError) -> URL {
         let file = place()
         do {
@@ -134,7 +136,7 @@ final class StagingFolder: @unchecked Sendable {
         return file
     }
 
-    /// Makes changes that Control-C does not interrupt; when they are made, the run goes on to its end.
+    /// Makes changes that Control-C does not interrupt; once they are made, the run continues to its end.
     func commit(_ changes: () throws -> Void) rethrows {
         try lock.withLock {
             try changes()
@@ -142,20 +144,21 @@ final class StagingFolder: @unchecked Sendable {
         }
     }
 
-    /// The most looks, a millisecond apart, for files that are still written after an interruption.
+    /// The maximum number of attempts, a millisecond apart, to remove files that are still being written.
     private static let patience = 1000
 
-    /// Removes what was made, unless all is done that the tool was to do.
+    /// Removes the folder, unless the changes have been committed.
     ///
-    /// - Returns: Whether the tool may end.
+    /// - Returns: True if the tool may end.
     private func undo() -> Bool {
-        // What has begun to get its place gets it, or is put back. No file gets a new place after that.
+        // If a commit is in progress, wait until it has finished or has been undone. Then keep the lock, so that
+        // `place()` gives out no new URL and no commit begins.
         lock.lock()
         if isCommitted {
             lock.unlock()
             return false
         }
-        // One that has its place may still be written.
+        // A file whose URL was given out earlier may still be written.
         for _ in 0..<Self.patience where FileSystem.kind(of: url.path) != nil {
             remove()
             usleep(1000)

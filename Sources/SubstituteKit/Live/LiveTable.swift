@@ -8,49 +8,51 @@ import SubstitutionChecking
 import FoundationNetworking
 #endif
 
-/// Answers the requests of a browser as an app would: with files, and where an entry says so only after the network was
-/// asked.
+/// Answers a browser's requests from files, as an app would.
+///
+/// For a conditional entry, the file answers only after the network was tried.
 // Mutable state is only accessed inside the lock.
 final class LiveTable: Interceptor, @unchecked Sendable {
     /// The outcome of one load, after its redirects.
     struct Load: Sendable {
         let url: String
         let method: String
-        /// The use of what is loaded, in the browser's word.
+        /// The kind of resource, by Chromium's name, such as `Image`.
         let kind: String
-        /// The file that answered; nil when the network did.
+        /// The file that answered; nil if the network answered, or if the load failed.
         let file: File?
-        /// The network's status; nil when it was not asked, or failed.
+        /// The server's status; nil if the request was not sent to the network, or if it failed there.
         let status: Int?
-        /// The `Content-Type` that the network sent.
+        /// The `Content-Type` that the server sent.
         let type: MediaType?
-        /// The number of bytes that the network sent, where they are counted.
+        /// The size of the body that the server sent, in bytes; nil unless bytes are counted.
         var size: Int?
-        /// True if a file would answer that is larger than a browser takes from a client.
+        /// True if an entry matches, but its file is too large to be sent to the browser.
         var isTooLarge = false
 
-        /// True if there was no answer, or an error of the server.
+        /// True if no file answered, and the network failed or the server's status is 400 or above.
         var hasFailed: Bool { file == nil && (status.map { $0 >= 400 } ?? true) }
     }
 
     /// A file that answered.
     struct File: Sendable {
         let substitution: Substitution
-        /// The number of bytes that were sent of it.
+        /// The number of bytes sent; less than the file's size for a byte range.
         let count: Int
     }
 
     private let lock = NSLock()
     private var table: SubstitutionTable
-    /// The requests for which a file may answer after the network, by the load that they belong to.
+    /// The requests that a conditional entry may answer after the network, keyed by the load's identifier.
     private var pending: [String: URLRequest] = [:]
     private let whenLoaded: @Sendable (Load) -> Void
     private let countsBytes: Bool
 
     /// - Parameters:
-    ///   - table: What answers.
-    ///   - countsBytes: Whether the bytes that the network sends are counted: the page gets each body when it is whole.
-    ///   - whenLoaded: Called for each load once it is known who answers it, on any thread.
+    ///   - table: The table that answers.
+    ///   - countsBytes: True to count the bytes that servers send. The page then receives each body only once it is
+    ///     complete.
+    ///   - whenLoaded: Called on any thread, once for each load, when its source is known.
     init(
         _ table: SubstitutionTable,
         countsBytes: Bool = false,
@@ -59,7 +61,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         (self.table, self.countsBytes, self.whenLoaded) = (table, countsBytes, whenLoaded)
     }
 
-    /// The table that answers now.
+    /// The table in use; can be replaced at any time.
     var current: SubstitutionTable {
         get { lock.withLock { table } }
         set { lock.withLock { table = newValue } }
@@ -67,11 +69,12 @@ final class LiveTable: Interceptor, @unchecked Sendable {
 
     /// Reads a manifest and its files, as an app does.
     ///
-    /// - Throws: ``ManifestError`` with everything that is wrong.
+    /// - Throws: ``ManifestError`` with every error in the manifest.
     static func table(of manifest: ManifestFile) throws -> SubstitutionTable {
         let text = try SubstitutionManifest.text(of: manifest.url, name: manifest.name)
         let entries = SubstitutionManifest(text, name: manifest.name, url: manifest.url, advice: Advice())
-        // What is being edited is copied: a mapped file that is written in place ends the process.
+        // Files that are being edited are copied. If they were mapped, an editor that truncates one in place could kill
+        // the process with SIGBUS.
         return try SubstitutionTable(entries, folder: manifest.folder, reading: .copied)
     }
 
@@ -83,7 +86,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         if let answer = table.answer(to: request), let decision = decision(answer, held, request, table, status: nil) {
             return decision
         }
-        // An entry that names where a redirect leads decides from there on.
+        // After a redirect, a conditional entry for the new URL replaces the earlier one.
         if table.mayAnswerAfterNetwork(request) { lock.withLock { pending[held.identifier] = request } }
         return .goOn
     }
@@ -103,7 +106,9 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         return .goOn
     }
 
-    /// The largest body that the browser takes from a client: a message has at most 100 MB, and base64 a third more.
+    /// The size in bytes of the largest body that can be sent to the browser.
+    ///
+    /// A DevTools message holds at most 100 MB, and base64 adds a third.
     static let maximumSize = 70_000_000
 
     private func decision(
@@ -142,7 +147,7 @@ extension LiveTable.Load {
 }
 
 extension HeldRequest {
-    /// True if it failed for lack of a connection, and was neither cancelled nor refused.
+    /// True if the request failed because there was no connection, rather than being cancelled or blocked.
     ///
     /// https://chromedevtools.github.io/devtools-protocol/tot/Network/#type-ErrorReason
     var isOffline: Bool {
@@ -154,7 +159,7 @@ extension HeldRequest {
 }
 
 extension URLRequest {
-    /// The request as an app would make it; nil when Foundation makes no URL of the browser's.
+    /// Creates the request as an app would send it; nil if Foundation cannot parse the browser's URL.
     init?(_ held: HeldRequest) {
         guard let url = URL(string: held.request.url) else { return nil }
         self.init(url: url)

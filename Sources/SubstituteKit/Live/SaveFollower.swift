@@ -8,7 +8,7 @@ import SubstituteCheckKit
 import FoundationNetworking
 #endif
 
-/// Brings what is saved in the manifest's folder into a page that is shown.
+/// Updates the page in the browser when files in the manifest's folder are saved.
 struct SaveFollower: Sendable {
     let manifest: ManifestFile
     let live: LiveTable
@@ -16,17 +16,19 @@ struct SaveFollower: Sendable {
 
     /// The outcome of a save.
     enum Outcome: Equatable {
-        /// Styles and pictures were exchanged, and the page goes on.
+        /// Stylesheets and images were replaced in place, without a reload.
         case exchanged
         case reloaded
-        /// The page has loaded nothing of it.
+        /// The page uses none of the saved files.
         case unused
     }
 
-    /// Each save from now on, as the paths below the folder.
+    /// Watches the manifest's folder and returns a stream of the saves from now on.
     ///
-    /// - Returns: A stream without an end.
-    /// - Throws: ``ToolError`` when the folder cannot be watched.
+    /// Each element lists the saved files, as paths relative to the folder.
+    ///
+    /// - Returns: A stream that never finishes.
+    /// - Throws: ``ToolError`` if the folder cannot be watched.
     static func saves(of manifest: ManifestFile) throws(ToolError) -> AsyncStream<[String]> {
         var problem: (any Error)?
         let stream = AsyncStream<[String]> { continuation in
@@ -43,13 +45,13 @@ struct SaveFollower: Sendable {
         return stream
     }
 
-    /// Reads the manifest again, and shows what has changed.
+    /// Reads the manifest again and shows the changes in the page.
     ///
     /// - Parameters:
-    ///   - paths: What was saved.
-    ///   - loads: What the page has loaded.
-    ///   - report: Called with what becomes of the save, before the page is loaded again.
-    /// - Throws: ``ManifestError`` when the manifest is wrong; what was there stays.
+    ///   - paths: The saved files, as paths relative to the manifest's folder.
+    ///   - loads: The loads of the page so far.
+    ///   - report: Called with the outcome, before the page is reloaded.
+    /// - Throws: ``ManifestError`` if the manifest has errors; the previous table stays in use.
     func follow(
         _ paths: [String],
         _ loads: [LiveTable.Load],
@@ -58,7 +60,7 @@ struct SaveFollower: Sendable {
         let table = try LiveTable.table(of: manifest)
         live.current = table
         let isManifest = paths.contains { manifest.folder.appendingPathComponent($0).path == manifest.url.path }
-        // A file may be new, and answer what the network has answered before.
+        // A new file may now answer for a URL that the network answered before.
         let used = Set(loads.map(\.url)).filter { url in
             let request = URL(string: url).map { URLRequest(url: $0) }
             return request.flatMap { table.explain($0).substitution?.file }.map(paths.contains) ?? false
@@ -69,9 +71,9 @@ struct SaveFollower: Sendable {
         try await browser.reload()
     }
 
-    /// Exchanges stylesheets and pictures in place.
+    /// Replaces stylesheets and images in place.
     ///
-    /// - Returns: False when the page has to be loaded again.
+    /// - Returns: False if the page has to be reloaded instead.
     private func exchange(_ urls: Set<String>, _ table: SubstitutionTable) async throws -> Bool {
         let types = urls.map { url in
             URL(string: url).flatMap { table.answer(to: URLRequest(url: $0)) }?.response.mimeType ?? ""

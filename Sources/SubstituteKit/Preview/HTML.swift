@@ -1,16 +1,16 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Text in pages.
+/// Functions that escape text for HTML pages.
 enum HTML {
-    /// A path that may be broken into lines after each "/".
+    /// Returns the path as HTML that may wrap after each "/".
     static func breakable(_ path: String) -> String {
         escaped(path).replacingOccurrences(of: "/", with: "/<wbr>")
     }
 
-    /// A URL or a path in two parts: where there is no room for both, the page shortens the first.
+    /// Returns a URL or path as HTML in two parts; if space is short, the page truncates the first.
     ///
-    /// The second part begins after the last "/" that something follows.
+    /// The second part is the last path component. It begins after the last "/", not counting one at the very end.
     static func inParts(_ path: String) -> String {
         let scalars = path.unicodeScalars
         let start = scalars.dropLast().lastIndex(of: "/").map { scalars.index(after: $0) } ?? scalars.startIndex
@@ -18,10 +18,10 @@ enum HTML {
         return "<span class=\"dir\">\(breakable(first))</span><span class=\"name\">\(breakable(last))</span>"
     }
 
-    /// Text as HTML shows it, in content and in attributes; control characters are written out.
+    /// Returns text escaped for content and attributes, with control characters visible and user information hidden.
     static func escaped(_ text: String) -> String { escapedContent(UserInformation.hidden(in: text)) }
 
-    /// The content of a file as HTML shows it, whatever it holds.
+    /// Returns a file's text escaped for HTML, whatever characters it contains.
     static func escapedContent(_ text: String) -> String {
         var result = ""
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {

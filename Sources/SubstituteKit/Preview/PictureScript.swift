@@ -1,4 +1,4 @@
-/// JavaScript about pictures, for the preview and for the extension's page.
+/// JavaScript for images, shared by the preview and the extension's toolbar page.
 enum PictureScript {
     /// The function `isTransparent(image)`.
     static let isTransparent = """

@@ -8,21 +8,21 @@ struct PreviewCard {
     let kind: FileKind
     /// The file's address, relative to the page and percent-encoded.
     let address: String
-    /// A sentence about the file's content, if something is wrong with it.
+    /// A sentence about a problem in the file's content; nil if there is none.
     let problem: String?
     /// True once the entry is ignored, because its last day has passed.
     let isExpired: Bool
-    /// A sentence about the file that the server has, if that was asked and differs.
+    /// A sentence about the server's version of the file; nil if it is the same or was not requested.
     let mark: String?
-    /// How often the app has used it, in words; nil when that is not known.
+    /// The number of times that the app has used the entry, in words; nil if not known.
     let use: String?
-    /// Different for each card of the page.
+    /// The card's number, unique on the page.
     let number: Int
 
-    /// The place of the entry's key in the manifest.
+    /// The line and column of the entry's key in the manifest.
     var place: ManifestCheck.Place { .init(line: substitution.line, column: substitution.column) }
 
-    /// The fragment by which links lead to the card.
+    /// The URL fragment that links to the card.
     var anchor: String { "line-\(substitution.line)-\(number)" }
 
     /// The card as an item of a list.
@@ -64,23 +64,25 @@ struct PreviewCard {
         }
     }
 
-    /// A few letters for the kind of file: the end of its name.
+    /// A short label for the kind of file: the first 8 characters of its extension.
     private var label: String {
         let name = substitution.file.split(separator: ".").last.map(String.init) ?? ""
         return HTML.escaped(String(name.prefix(8)))
     }
 
-    /// As many lines as the style shows, and no more of a text of one line than a wide card has room for.
+    /// The beginning of a text file: the 8 lines that the style shows, and at most 640 characters.
+    ///
+    /// That is as much of a single long line as a wide card has room for.
     private var firstLines: String {
         guard let data = substitution.bytes(upTo: 2048) else { return "" }
         var text = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "\t", with: "    ")
-        // What was read may end in the middle of a character.
+        // The 2048 bytes may end in the middle of a character.
         if data.count < substitution.size, text.hasSuffix("\u{FFFD}") { text.removeLast() }
         let lines = text.prefix(640).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         return lines.prefix(8).joined(separator: "\n")
     }
 
-    /// What is ignored of a query; nil when the query must be exact.
+    /// The ignored parts of a query, in words; nil if the query must match exactly.
     private var ignoredQuery: String? {
         switch substitution.entry.query {
         case .exact: nil

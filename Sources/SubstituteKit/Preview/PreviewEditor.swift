@@ -1,12 +1,14 @@
-/// An editor that opens a line of a file by a URL.
+/// An editor that can open a file at a line through a URL.
 ///
-/// The URL of each is documented by its makers; Xcode has none that is.
+/// Each URL scheme is documented by the editor's vendor. Xcode is missing because it documents none.
 enum PreviewEditor: String, CaseIterable {
     case code = "VS Code"
     case insiders = "VS Code Insiders"
     case textMate = "TextMate"
 
-    /// The URL, with names in braces for the percent-encoded absolute path, the line and the column.
+    /// The URL template, with the placeholders `{path}`, `{line}` and `{column}`.
+    ///
+    /// The path is absolute and percent-encoded.
     var address: String {
         switch self {
         // https://code.visualstudio.com/docs/configure/command-line#_opening-vs-code-with-urls
@@ -17,7 +19,7 @@ enum PreviewEditor: String, CaseIterable {
         }
     }
 
-    /// The list to choose from, with nothing chosen.
+    /// The HTML menu of editors, with none selected.
     static var choice: String {
         let options = allCases.map { "<option value=\"\(HTML.escaped($0.address))\">\($0.rawValue)" }
         return """

@@ -130,7 +130,7 @@ extension PreviewPage {
         reveal();
         """
 
-    /// Follows what is saved: cards that are as they were stay, with their pictures.
+    /// The script that updates the page after a save; unchanged cards keep their elements and loaded images.
     static let liveScript = """
         let version = document.documentElement.dataset.version;
         async function refresh() {

@@ -87,7 +87,7 @@ extension PreviewPage {
         }
         """
 
-    /// The list: each card is a row of one line, until it is opened.
+    /// The style of the list view: each card is a row of one line until it is opened.
     static let listStyle = """
         .list { display: block; margin-top: .5rem; }
         .list .card:not(.row) { margin: .5rem 0; }

@@ -2,29 +2,29 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The page that shows what a manifest ships: one file, with its style and its script in it.
+/// The page that shows the files a manifest ships: one HTML file with its style and script inline.
 struct PreviewPage {
     private let check: ManifestCheck
     private let summary: PreviewSummary
     private let cards: [PreviewCard]
     /// The first card of each entry.
     private let anchors: [ManifestCheck.Place: String]
-    /// Allows this page's script and no other; what the manifest says cannot know it.
+    /// The nonce that lets this page's script run, and no other; text from the manifest cannot contain it.
     private let nonce = UUID().uuidString
-    /// The number of this state of a page that is served; nil for a file.
+    /// The version of a page from the preview server; nil for a page that is written to a file.
     private let version: Int?
-    /// The manifest, on a page that stays on this machine; nil on a page that may be handed on.
+    /// The manifest, for a page that stays on this machine; nil for a page that may be passed on.
     private let editable: URL?
 
-    /// Lays out what is known of a manifest, for a file.
+    /// Lays out a page that is written to a file.
     ///
     /// - Parameters:
-    ///   - check: The manifest.
-    ///   - folder: Where its files lie.
-    ///   - page: The folder that the page will lie in, from which the files are addressed.
-    ///   - marks: What servers say of the files, by their paths.
-    ///   - use: How often the app has answered each URL; nil when that is not known.
-    ///   - editable: The manifest, if lines may lead to an editor on this machine.
+    ///   - check: The checked manifest.
+    ///   - folder: The folder that contains the manifest's files.
+    ///   - page: The folder that the page is written to; file addresses are relative to it.
+    ///   - marks: Sentences about the servers' versions of the files, keyed by path.
+    ///   - use: The number of times that the app has answered each URL; nil if not known.
+    ///   - editable: The manifest, if line numbers may open an editor on this machine.
     init(
         _ check: ManifestCheck,
         folder: URL,
@@ -37,7 +37,7 @@ struct PreviewPage {
         self.init(check, version: nil, marks: marks, use: use, editable: editable) { Self.encoded(prefix + $0.file) }
     }
 
-    /// Lays out what is known of a manifest, for a server that has the files at these addresses.
+    /// Lays out a page for a server; `address` returns the address at which it serves a file.
     init(
         _ check: ManifestCheck,
         version: Int?,
@@ -94,13 +94,15 @@ struct PreviewPage {
         """
     }
 
-    /// The attributes that the script reads.
+    /// The attributes of the page's root element that the script reads.
     private var data: String {
         (version.map { " data-version=\"\($0)\"" } ?? "")
             + (editable.map { " data-manifest=\"\(Self.encoded($0.absoluteURL.standardizedFileURL.path))\"" } ?? "")
     }
 
-    /// Nothing may be loaded but what lies beside the page, and nothing sent.
+    /// The content security policy: the page loads only files beside it and sends nothing.
+    ///
+    /// A page from the preview server may also fetch from that server.
     private var policy: String {
         [
             "default-src 'none'", "img-src 'self' file:", "media-src 'self' file:", "font-src 'self' file:",
@@ -121,7 +123,7 @@ struct PreviewPage {
             "<section class=\"issues \(worst)\" aria-label=\"What is wrong\">\n<ul>\n\(items.joined())</ul>\n</section>\n"
     }
 
-    /// The place leads to the card of its entry, or, when an editor is chosen, to the line in the editor.
+    /// Returns a link from the issue's line and column to its entry's card, or to the line in the chosen editor.
     private func place(of issue: ManifestIssue) -> String {
         if issue.isAboutTheWhole { return "" }
         let card = target(of: issue).map { " href=\"#\($0)\"" } ?? ""
@@ -134,11 +136,11 @@ struct PreviewPage {
         return "<pre>\(HTML.escaped(line))\n\(indentation)^</pre>"
     }
 
-    /// The first card of the entry that an issue is about: of the last one that begins before it.
+    /// Returns the anchor of the first card of the issue's entry: the last entry that begins at or before the issue.
     private func target(of issue: ManifestIssue) -> String? {
         guard !issue.isAboutTheWhole else { return nil }
         let entries = check.entries
-        // They are in the order of the file.
+        // The entries are in the order of the manifest.
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
@@ -148,11 +150,13 @@ struct PreviewPage {
         return low == 0 ? nil : anchors[entries[low - 1]]
     }
 
-    /// Shown by the script; without it all cards are there and nothing filters them.
+    /// The form that filters the cards, hidden until the script shows it.
+    ///
+    /// Without JavaScript, the page shows all cards and no form.
     private var filter: String {
         let kinds = FileKind.allCases.compactMap { kind in
             let shown = cards.filter { $0.kind == kind }
-            // A file that several URLs name ships once.
+            // A file that several URLs use is shipped, and counted, once.
             let sizes = Dictionary(shown.map { ($0.substitution.file, $0.substitution.size) }) { first, _ in first }
             let size = ByteCount(sizes.values.reduce(0, +))
             return shown.isEmpty ? nil : choice("kind", kind.rawValue, "\(kind.title) \(shown.count) · \(size)")
@@ -182,7 +186,7 @@ struct PreviewPage {
 
     // MARK: - Addresses
 
-    /// The way from one folder to another, ending in "/".
+    /// Returns the relative path from one folder to another, ending in "/".
     private static func path(to folder: URL, from page: URL) -> String {
         let (target, start) = (components(folder), components(page))
         let common = zip(target, start).prefix { $0.utf8.elementsEqual($1.utf8) }.count

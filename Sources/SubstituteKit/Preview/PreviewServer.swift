@@ -4,10 +4,10 @@ import LocalSubstitutionDevelopment
 import LoopbackServer
 import SubstituteCheckKit
 
-/// Shows what ships in a browser on this machine, and shows it anew when something is saved.
+/// Serves the preview page on this machine and updates it in the browser after each save.
 ///
-/// It answers for the page and the rows of the table, and to nobody who asks by another name: a page of the web cannot
-/// have its own name lead here (DNS rebinding).
+/// It serves only the page and the files in the table, and only to requests that use its own host name. A website
+/// therefore cannot read them by pointing its own name at this machine (DNS rebinding).
 // Mutable state is only accessed inside the condition's lock.
 final class PreviewServer: @unchecked Sendable {
     private let manifest: ManifestFile
@@ -15,27 +15,29 @@ final class PreviewServer: @unchecked Sendable {
     private let condition = NSCondition()
     private var version = 1
     private var check: ManifestCheck
-    /// Sentences about the files that servers have, and the version of the own file to which each applies.
+    /// Sentences about the servers' versions of files, keyed by path.
+    ///
+    /// Each applies to one version of the local file.
     private var marks: [String: (words: String, version: String)] = [:]
-    /// The substitutions of the cards, by the paths of their addresses: nothing else is served besides the page.
+    /// The substitutions on the page, keyed by the path of their address; nothing else but the page is served.
     private var rows: [String: Substitution] = [:]
     private var page = Data()
     private var server: LoopbackServer?
     private var watcher: FolderWatcher?
-    /// The recording of the app; nil for none.
+    /// The app's recording; nil if none was named.
     private let recording: URL?
     private var use: RecordedUse?
 
-    /// The folder of files' addresses.
+    /// The prefix of the path under which files are served.
     private static let prefix = "/files/"
 
-    /// Starts to serve.
+    /// Starts the server.
     ///
     /// - Parameters:
-    ///   - manifest: What is shown.
-    ///   - recording: What an app has recorded, which need not be there yet; nil for none.
-    ///   - now: The time.
-    /// - Throws: ``ToolError`` when the manifest cannot be read, or nothing can be served.
+    ///   - manifest: The manifest to show.
+    ///   - recording: The file in which an app records its requests, which may not exist yet; nil for none.
+    ///   - now: Returns the current time.
+    /// - Throws: ``ToolError`` if the manifest cannot be read or the server cannot start.
     init(_ manifest: ManifestFile, recording: URL? = nil, _ now: @escaping @Sendable () -> Date) throws {
         (self.manifest, self.recording, self.now) = (manifest, recording, now)
         check = ManifestCheck(manifest, on: now())
@@ -52,20 +54,20 @@ final class PreviewServer: @unchecked Sendable {
             server?.stop()
             throw ToolError("the manifest's folder cannot be watched: \(error.localizedDescription)")
         }
-        // What was saved before it was watched.
+        // A file may have been saved between the first check and the start of the watcher.
         changed()
     }
 
     /// The address to open.
     var url: URL? { server?.url.appendingPathComponent("/") }
 
-    /// A summary of the manifest as it is now.
+    /// A summary of the manifest at the last check.
     var summary: String { condition.withLock { PreviewSummary(check).description } }
 
-    /// What is shown.
+    /// The check that the page shows.
     var current: ManifestCheck { condition.withLock { check } }
 
-    /// Says of files what their servers say.
+    /// Shows these sentences about the servers' versions of files, keyed by path, on the cards.
     func mark(_ marks: [String: String]) {
         condition.withLock {
             let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }
@@ -86,7 +88,7 @@ final class PreviewServer: @unchecked Sendable {
         }
     }
 
-    /// What the recording says of the manifest; nil when there is none, or one of them cannot be read.
+    /// Returns how the app has used the manifest; nil without a recording, or if it or the manifest cannot be read.
     private func recordedUse(of check: ManifestCheck) -> RecordedUse? {
         guard let recording, check.errors.isEmpty, let data = try? Data(contentsOf: recording),
             let file = try? HARFile(data, name: recording.lastPathComponent),
@@ -95,10 +97,10 @@ final class PreviewServer: @unchecked Sendable {
         return RecordedUse(file, of: check.substitutions, in: table)
     }
 
-    /// Shows what the app records, as it records it; returns only when cancelled.
+    /// Follows the recording and updates the page as the app records; returns only when cancelled.
     func followRecording() async throws {
         guard let recording else { return try await Task.sleep(nanoseconds: .max) }
-        // The app replaces the file once a second, wherever it lies.
+        // The file is polled, because it may lie outside the watched folder. The app replaces it once a second.
         func version() -> Date? {
             (try? FileManager.default.attributesOfItem(atPath: recording.path))?[.modificationDate] as? Date
         }
@@ -112,7 +114,7 @@ final class PreviewServer: @unchecked Sendable {
         }
     }
 
-    /// Makes the page of what is known.
+    /// Builds the page and the table of files from the current state.
     private func layOut() {
         var rows: [String: Substitution] = [:]
         let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }
@@ -132,14 +134,14 @@ final class PreviewServer: @unchecked Sendable {
         page = Data(preview.html.utf8)
     }
 
-    /// Size and time of modification: while these stay, a browser keeps the file.
+    /// Returns the file's size and modification time; the browser keeps a file in its cache until this changes.
     private static func version(of substitution: Substitution) -> String {
         let attributes = try? FileManager.default.attributesOfItem(atPath: substitution.realPath)
         let date = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
         return "\(substitution.size)-\(UInt64(max(0, date) * 1e6))"
     }
 
-    // MARK: - Answers
+    // MARK: - Responses
 
     private func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         guard let url, request.headers["host"] == "\(url.host ?? ""):\(url.port ?? 0)" else {
@@ -167,14 +169,17 @@ final class PreviewServer: @unchecked Sendable {
         return LoopbackServer.Response(headers: own.merging(headers) { $1 }, body: body)
     }
 
-    /// A file, or the part of it that a player asks for to begin in the middle; nil when it cannot be read.
+    /// Returns a file, or the byte range that a media player requests in order to start in the middle.
+    ///
+    /// Nil if the file cannot be read.
     private func file(_ row: Substitution, _ request: LoopbackServer.Request) -> LoopbackServer.Response? {
         var range: Range<Int>?
         if let header = request.headers["range"], case .part(let part) = ByteRange(header, length: row.size) {
             range = part
         }
         guard let data = row.data(in: manifest.folder, range) else { return nil }
-        // A page of the manifest is shown like one of a stranger: it reads nothing here.
+        // An HTML file from the manifest runs in a sandbox, like a page of another origin, so that it cannot read from
+        // this server.
         let headers = [
             "Cache-Control": "max-age=31536000, immutable", "Content-Security-Policy": "sandbox",
             "Accept-Ranges": "bytes",
@@ -188,12 +193,12 @@ final class PreviewServer: @unchecked Sendable {
         return response
     }
 
-    /// Server-sent events (HTML §9.2): the version of the page, now and whenever there is another.
+    /// Returns a stream of server-sent events (HTML §9.2): the page's version, now and after each change.
     private func events() -> LoopbackServer.Response {
         let told = Told()
         var response = LoopbackServer.Response.stream { [weak self] in
             guard let version = self?.version(after: told.version) else { return nil }
-            // A comment, by which a client that is gone is found out.
+            // An event-stream comment: sending it reveals a client that has disconnected.
             if version == told.version { return Data(":\n\n".utf8) }
             told.version = version
             return Data("data: \(version)\n\n".utf8)
@@ -202,13 +207,13 @@ final class PreviewServer: @unchecked Sendable {
         return response
     }
 
-    /// The version of the page that one client knows.
+    /// The page version that was last sent to one client.
     // Only accessed on the thread of its connection.
     private final class Told: @unchecked Sendable {
         var version = 0
     }
 
-    /// Waits for another version than a client knows, but not for long.
+    /// Waits up to 20 seconds for a version other than `known`, and returns the current version.
     private func version(after known: Int) -> Int {
         let end = Date(timeIntervalSinceNow: 20)
         return condition.withLock {

@@ -1,7 +1,7 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The sentences about what an app takes of a manifest: everything, or nothing while there is an error.
+/// The sentences that say what ships: all files of a manifest, or none while it has an error.
 struct PreviewSummary {
     private let errors: Int
     private let warnings: Int
@@ -15,13 +15,13 @@ struct PreviewSummary {
 
     var heading: String { errors == 0 ? "What ships" : "Nothing ships" }
 
-    /// A sentence without its full stop, for terminals.
+    /// The summary for terminals, as a sentence without a full stop.
     var description: String {
         if errors == 0 { return inventory.description }
         return "nothing ships: \(counted(errors, "error")), \(refusal)" + (expectation.map { " \($0)" } ?? "")
     }
 
-    /// The rest of a sentence that begins with "`page` shows".
+    /// The summary as the rest of a sentence that begins with "`page` shows".
     var shown: String { errors == 0 ? description : "that \(description)" }
 
     /// The paragraphs under the heading of the page.
@@ -35,7 +35,9 @@ struct PreviewSummary {
 
     private var refusal: String { "and an app refuses the whole manifest." }
 
-    /// Entries with errors name files, too, so that more may ship; nil when no entry is without.
+    /// The files that will ship at least, once the errors are fixed; nil if every entry has an error.
+    ///
+    /// More may ship, because entries with errors name files, too.
     private var expectation: String? {
         if inventory.urls == 0 { return nil }
         return "Once \(errors == 1 ? "it is" : "they are") mended, at least this ships: \(inventory.description)"

@@ -2,14 +2,14 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// A resource that is to be loaded.
+/// A resource to load.
 struct Download: Sendable {
     let key: URLPattern
     let url: URL
 
     /// Loads resources into the staging folder, a few at a time.
     ///
-    /// - Returns: For each what came, or why nothing whole came.
+    /// - Returns: For each download, the resource, or the reason why it could not be loaded completely.
     static func loads(
         _ downloads: [Download],
         _ staging: StagingFolder,
@@ -50,7 +50,7 @@ extension Option {
     )
     static let dryRun = Option("dry-run", short: "n", "Only say what would be done.")
 
-    /// The value of `--max-size`, in bytes; nil without it.
+    /// Returns the value of `--max-size` in bytes; nil without the option.
     static func size(in arguments: Arguments) throws(UsageError) -> Int? {
         guard let text = arguments.values(maxSize).last else { return nil }
         return try ByteCount(argument: text).bytes
@@ -58,7 +58,7 @@ extension Option {
 }
 
 extension ByteCount {
-    /// Reads what somebody wrote on a command line.
+    /// Parses a size from the command line.
     init(argument text: String) throws(UsageError) {
         guard let size = ByteCount(text) else {
             throw UsageError("\(quoted(text)) is not a size; write a number and its unit, such as 5MB or 800kB")

@@ -7,36 +7,36 @@ import SubstituteCheckKit
 import FoundationNetworking
 #endif
 
-/// Loads resources as a stranger does: without cookies, credentials and caches.
+/// Loads resources without cookies, credentials or caches, as a first-time visitor would.
 ///
-/// A body goes into a file as it comes, or is compared with one. Redirects are followed as ``Redirect`` says, not as
-/// URL loading would.
+/// A body is written to a file, or compared with existing bytes, while it is received. URL loading follows no redirects
+/// here; ``Redirect`` decides which of them are followed.
 // Mutable state is only accessed inside the lock.
 final class Fetcher: NSObject, @unchecked Sendable {
-    /// What a server answered.
+    /// A server's response.
     struct Answer {
         let status: Int
-        /// Where the answer came from, after redirects.
+        /// The URL of the response, after redirects.
         let url: URL
         let type: MediaType?
         let version: RemoteVersion
-        /// The length of the body as the head says; nil when it does not, or when the body is sent compressed.
+        /// The length of the body, by its `Content-Length`; nil without that field, or if the body is sent compressed.
         let length: Int?
-        /// How many bytes of the body came.
+        /// The number of bytes of the body that were received.
         let received: Int
-        /// Whether the body is, as far as it came, what it was compared with.
+        /// False once the received bytes differ from those that they are compared with.
         let isSame: Bool
-        /// Where a redirect leads.
+        /// The target of a redirect; nil for any other response.
         fileprivate let next: URL?
     }
 
-    /// What becomes of a body.
+    /// The use of a response body.
     enum Use {
-        /// It is written to a file, which is made.
+        /// The body is written to this file, which is created.
         case write(URL)
-        /// It is compared with the file's bytes, up to the first difference.
+        /// The body is compared with these bytes, up to the first difference.
         case compare(Data)
-        /// There is none.
+        /// There is no body: the request is a HEAD request.
         case head
     }
 
@@ -48,7 +48,7 @@ final class Fetcher: NSObject, @unchecked Sendable {
         var response: HTTPURLResponse?
         var received = 0
         var isSame = true
-        /// Whether nothing more of the body is needed.
+        /// True once no more of the body is needed.
         var isDecided: Bool { !isSame || response.map { $0.statusCode != 200 } ?? false }
         var problem: ToolError?
     }
@@ -59,12 +59,13 @@ final class Fetcher: NSObject, @unchecked Sendable {
     private let whenReceived: @Sendable (Int) -> Void
     private var session: URLSession?
 
-    /// How long a server may be silent, in seconds.
+    /// The longest time that a server may send nothing, in seconds.
     static let patience = 60.0
 
     /// - Parameters:
-    ///   - network: Makes the session's configuration.
-    ///   - whenReceived: Called with the number of bytes that came, again and again, on the session's queue.
+    ///   - network: Creates the session's configuration.
+    ///   - whenReceived: Called on the session's delegate queue after each chunk, with the number of bytes received so
+    ///     far.
     init(_ network: Network, whenReceived: @escaping @Sendable (Int) -> Void = { _ in }) {
         self.whenReceived = whenReceived
         super.init()
@@ -79,18 +80,18 @@ final class Fetcher: NSObject, @unchecked Sendable {
         session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
     }
 
-    /// Ends the session, which keeps this object until then.
+    /// Invalidates the session once its tasks have finished; until then, the session retains this object.
     func finish() { session?.finishTasksAndInvalidate() }
 
     /// Loads a URL.
     ///
     /// - Parameters:
-    ///   - url: http or https.
-    ///   - headers: Of the request.
-    ///   - use: What becomes of the body; it is thrown away when the status is not 200.
-    ///   - limit: How many bytes are taken; more are an error.
-    /// - Returns: The answer, whatever its status, of the last server that was asked.
-    /// - Throws: ``ToolError`` when there is no whole answer, or a redirect that is not followed.
+    ///   - url: An http or https URL.
+    ///   - headers: Additional header fields for the request.
+    ///   - use: The use of the body; if the status is not 200, the body is discarded.
+    ///   - limit: The maximum number of bytes; a larger body is an error.
+    /// - Returns: The response of the last server after redirects, whatever its status.
+    /// - Throws: ``ToolError`` if no complete response is received, or if a redirect is not followed.
     func load(_ url: URL, headers: [String: String] = [:], _ use: Use, limit: Int? = nil) async throws -> Answer {
         var url = Redirect.plain(url)
         for _ in 0...Redirect.maximumCount {
@@ -103,7 +104,7 @@ final class Fetcher: NSObject, @unchecked Sendable {
 
     private func loadOnce(_ url: URL, _ headers: [String: String], _ use: Use, _ limit: Int?) async throws -> Answer {
         var request = URLRequest(url: url)
-        // What is decompressed on the way has no length that could be compared.
+        // A body that URL loading decompresses has no known length to compare with.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         var handle: FileHandle?
@@ -132,7 +133,7 @@ extension Fetcher: URLSessionDataDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // The redirect is the answer, from which the next request is made.
+        // Treat the redirect as the response, from which `load` derives the next request.
         completionHandler(nil)
     }
 
@@ -150,7 +151,7 @@ extension Fetcher: URLSessionDataDelegate {
             if let limit = load.limit, let length = response.bodyLength, length > limit {
                 load.problem = Self.tooLarge(limit)
             }
-            // A body of another length is another body.
+            // A body of another length has other bytes.
             if case .compare(let data) = load.use, response.statusCode == 200, let length = response.bodyLength,
                 length != data.count
             {
@@ -219,7 +220,7 @@ extension Fetcher: URLSessionDataDelegate {
 
     private static func tooLarge(_ limit: Int) -> ToolError { ToolError("it has more than \(ByteCount(limit))") }
 
-    /// What kept a load from its end, as a clause: systems word it differently, and some not at all.
+    /// Returns the reason why a load failed, as a clause; the systems' own messages differ, and some are missing.
     private static func reason(_ error: (any Error)?, after count: Int = 0) -> String {
         let lost =
             count > 0 ? "the connection was lost after \(counted(count, "byte"))" : "the server closed the connection"
@@ -239,7 +240,8 @@ extension Fetcher: URLSessionDataDelegate {
 }
 
 extension HTTPURLResponse {
-    /// The length of the body as the head says; nil when it does not, or when what comes is decompressed.
+    /// The length of the body, by its `Content-Length`; nil without that field, or if URL loading decompresses the
+    /// body.
     fileprivate var bodyLength: Int? {
         let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
         guard coding.lowercased() == "identity" || coding.isEmpty else { return nil }

@@ -1,12 +1,12 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The servers that something may come from.
+/// The servers from which resources may be loaded.
 struct HostSelection {
     private struct Pattern {
-        /// A name, with `*.` before it for all of its hosts.
+        /// A host name; with `*.` in front, it also covers all of its subdomains.
         let host: String
-        /// Nil for every port.
+        /// The port; nil for every port.
         let port: Int?
     }
 
@@ -37,7 +37,7 @@ struct HostSelection {
 
     var isEmpty: Bool { patterns.isEmpty }
 
-    /// True when the server of a URL is named.
+    /// True if the server of a URL is selected.
     func contains(_ key: URLPattern) -> Bool {
         let authority = key.address.authority
         let host = HostPattern.host(of: authority)
@@ -51,13 +51,13 @@ struct HostSelection {
 }
 
 extension URLPattern {
-    /// The port of the server, also where the URL does not name it.
+    /// The port of the server; if the URL does not name one, the default port of its scheme.
     var port: Int {
         let authority = address.authority
         let host = HostPattern.host(of: authority)
         return Int(authority.dropFirst(host.count + 1)) ?? (isSecure ? 443 : 80)
     }
 
-    /// False for http.
+    /// True for https; false for http.
     var isSecure: Bool { targetURL.lowercased().hasPrefix("https:") }
 }

@@ -1,9 +1,9 @@
-/// Does something with each of many, a few at a time, and returns the results in their order.
+/// Runs `body` for each item, a few at a time, and returns the results in the order of the items.
 func inParallel<Item: Sendable, Result: Sendable>(
     _ items: [Item],
     _ body: @escaping @Sendable (Item) async -> Result
 ) async -> [Result] {
-    // As many as browsers have connections to one server, less those of whoever works here meanwhile.
+    // Fewer than the connections that browsers open to one server, which leaves some for the user's other programs.
     let width = 4
     return await withTaskGroup(of: (Int, Result).self) { group in
         var results: [Result?] = Array(repeating: nil, count: items.count)

@@ -2,17 +2,17 @@ import Foundation
 import LocalSubstitutionCache
 import SubstitutionRules
 
-/// What a page or a stylesheet loads.
+/// The URLs that a page or a stylesheet loads.
 enum PageReferences {
-    /// Pages and stylesheets above this size are not read, in bytes.
+    /// The size in bytes above which pages and stylesheets are not read.
     private static let largestSize = 20_000_000
 
-    /// True for a stylesheet, whose references are needed wherever it is.
+    /// True for a stylesheet, whose references are needed even if only another resource refers to it.
     static func isStylesheet(_ resource: Resource) -> Bool {
         (resource.type ?? MediaType(fileName: resource.key.address.path))?.essence == "text/css"
     }
 
-    /// The http and https URLs that a resource refers to, each once; none for other kinds.
+    /// Returns the http and https URLs that a page or stylesheet refers to, each once; empty for other resources.
     static func addresses(in resource: Resource) -> [String] {
         let type = resource.type ?? MediaType(fileName: resource.key.address.path)
         guard let type, let data = try? Data(contentsOf: resource.file), data.count <= largestSize else { return [] }

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// How far a run is, on one line of a terminal that is written again and again; nothing in a pipe.
+/// The progress of a run, on one terminal line that is overwritten each time; in a pipe, nothing is printed.
 // Mutable state is only accessed inside the lock.
 final class ProgressLine: @unchecked Sendable {
     private let show: (@Sendable (String) -> Void)?
@@ -16,10 +16,10 @@ final class ProgressLine: @unchecked Sendable {
 
     /// - Parameters:
     ///   - total: The number of steps.
-    ///   - show: Writes to a terminal; nil where there is none.
+    ///   - show: Writes to a terminal; nil if there is none.
     init(of total: Int, _ show: (@Sendable (String) -> Void)?) { (self.total, self.show) = (total, show) }
 
-    /// One more is done.
+    /// Counts a finished step.
     func step() {
         lock.withLock {
             done += 1
@@ -27,7 +27,7 @@ final class ProgressLine: @unchecked Sendable {
         }
     }
 
-    /// So many bytes have come.
+    /// Sets the number of bytes received so far.
     func receive(_ bytes: Int) {
         lock.withLock {
             self.bytes = bytes
@@ -35,7 +35,7 @@ final class ProgressLine: @unchecked Sendable {
         }
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     func end() {
         lock.withLock {
             if width > 0 { show?("\r\(String(repeating: " ", count: width))\r") }
@@ -44,7 +44,7 @@ final class ProgressLine: @unchecked Sendable {
 
     private func write(always: Bool) {
         let now = DispatchTime.now()
-        // Ten times a second is as much as anybody reads.
+        // A user cannot read more than ten updates a second.
         guard let show, always || now.uptimeNanoseconds - last.uptimeNanoseconds > 100_000_000 else { return }
         last = now
         let seconds = max(Double(now.uptimeNanoseconds - start.uptimeNanoseconds) / 1e9, 0.1)

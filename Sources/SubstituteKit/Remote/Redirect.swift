@@ -7,16 +7,18 @@ import SubstituteCheckKit
 import FoundationNetworking
 #endif
 
-/// Judges where servers lead: Foundation on Linux would ask the same server for the path of a `file:` URL.
+/// Decides which redirects are followed.
+///
+/// Foundation on Linux would follow a redirect to a `file:` URL by requesting that URL's path from the same server.
 enum Redirect {
     /// The number of redirects that one load follows.
     static let maximumCount = 20
 
-    /// The URL to load next; nil when the response leads nowhere.
+    /// Returns the URL to load next; nil if the response is not a redirect.
     ///
-    /// - Throws: ``ToolError`` when it leads to something that is not to be loaded.
+    /// - Throws: ``ToolError`` if the redirect leads to something that must not be loaded.
     static func target(of response: HTTPURLResponse) throws(ToolError) -> URL? {
-        // RFC 9110 §15.4: the others have a `Location` for people, or none.
+        // RFC 9110 §15.4: the other statuses have no `Location`, or one that is meant for the user.
         guard [301, 302, 303, 307, 308].contains(response.statusCode) else { return nil }
         guard let location = response.value(forHTTPHeaderField: "Location"), !location.isEmpty else {
             throw ToolError("it is redirected (\(response.statusCode)), and its server does not say where to")
@@ -36,9 +38,9 @@ enum Redirect {
         return plain(target)
     }
 
-    /// A URL as it is loaded.
+    /// Returns a URL with a lowercase scheme and without user information.
     ///
-    /// URL loading on Linux knows no scheme in capitals, and sends user information as credentials.
+    /// URL loading on Linux does not recognise a scheme in capitals, and sends user information as credentials.
     static func plain(_ url: URL) -> URL {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url }
         components.scheme = components.scheme?.lowercased()

@@ -1,9 +1,9 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Decides which references of pages and stylesheets are loaded, and remembers the others.
+/// Decides which references of pages and stylesheets are loaded, and records the others.
 struct ReferenceSelection {
-    /// The servers that somebody named, besides the resource's own.
+    /// The servers that the user named, in addition to the resource's own.
     let hosts: HostSelection
     private var left: Set<Left> = []
 
@@ -20,10 +20,11 @@ struct ReferenceSelection {
 
     init(_ hosts: HostSelection) { self.hosts = hosts }
 
-    /// The key of a reference; nil when it is left.
+    /// Returns the key of a reference to load; nil if the reference is left out.
     ///
-    /// Taken is what comes from the server of the resource, before or after redirects: the same host and port, or the
-    /// default ports of http and https. What came by https gets nothing by http.
+    /// A reference is loaded if `hosts` names its server. It is also loaded if it has the same host and port as the
+    /// resource, before or after redirects; http and https with their default ports count as the same. A resource that
+    /// was loaded over https never leads to a load over http.
     mutating func key(for address: String, in resource: Resource) -> URLPattern? {
         let key: URLPattern
         do {
@@ -48,11 +49,11 @@ struct ReferenceSelection {
 
     private static func isSameServer(_ own: URLPattern, _ other: URLPattern) -> Bool {
         let (first, second) = (own.address.authority, other.address.authority)
-        // Without their default ports the authorities of http and https are the same.
+        // An authority omits its default port, so those of http and https can be equal.
         return first == second && (own.isSecure == other.isSecure || other.isSecure && own.port == 80)
     }
 
-    /// A line for each server and reason.
+    /// One line of output for each server and reason.
     var lines: [String] {
         left.map { left in
             let host = visible(left.host)

@@ -2,28 +2,28 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Compares the files of a manifest with what their servers have now.
+/// Compares the files of a manifest with the current versions on their servers.
 struct RemoteCheck {
-    /// One file, and the URL it stands in for.
+    /// A file and the URL that it answers.
     struct Copy: Sendable {
         let substitution: Substitution
         let key: URLPattern
         let url: URL
-        /// Why the server is not asked; nil when it is.
+        /// The reason why the server is not asked; nil if it is asked.
         let exemption: String?
     }
 
-    /// What its server says.
+    /// The state of a copy, by its server's response.
     enum State: Sendable {
-        /// The same bytes, and the version that the server calls them, if it was told now.
+        /// The server has the same bytes; holds their version, unless the server answered only with status 304.
         case current(RemoteVersion?)
-        /// The server has other bytes: how many, and since when, as far as it says.
+        /// The server has other bytes; holds their number and date, if the server sent these.
         case differs(size: Int?, lastModified: String?)
-        /// There is nothing any more, with this status.
+        /// The server no longer has the resource; holds the status.
         case gone(Int)
-        /// It is not known, for this reason.
+        /// The state is unknown; holds the reason.
         case unknown(String)
-        /// It was not asked, for this reason.
+        /// The server was not asked; holds the reason.
         case exempt(String)
     }
 
@@ -32,14 +32,14 @@ struct RemoteCheck {
         let state: State
     }
 
-    /// One for each file that an entry names, in the manifest's order.
+    /// One copy for each file of each entry, in the manifest's order.
     let copies: [Copy]
     private let record: RemoteRecord
 
     init(_ check: ManifestCheck, in folder: URL) {
         var seen: Set<Data> = []
         copies = check.shipped.compactMap { substitution in
-            // A folder's index answers for two URLs.
+            // The `index.html` of a folder answers two URLs; count it once.
             let file = Data("\(substitution.line):\(substitution.column):\(substitution.realPath)".utf8)
             guard seen.insert(file).inserted,
                 let key = try? URLPattern(substitution.url), let url = URL(string: key.targetURL)
@@ -52,9 +52,10 @@ struct RemoteCheck {
         record = RemoteRecord(in: folder)
     }
 
-    /// The reason not to ask a server whose name is for examples (RFC 2606 §2 and §3).
+    /// Returns the reason not to ask a server; nil if it may be asked.
     ///
-    /// The first entry of a new manifest has one.
+    /// Servers whose names are reserved for examples (RFC 2606 §2 and §3) are not asked. The first entry of a new
+    /// manifest has such a name.
     private static func exemption(of host: String) -> String? {
         let names = ["example", "example.com", "example.net", "example.org"]
         let host = host.lowercased()
@@ -62,10 +63,10 @@ struct RemoteCheck {
         return "its server is an example, which has no files"
     }
 
-    /// Copies above this size are asked about first, when nothing is known of the server's version, in bytes.
+    /// The size in bytes above which a HEAD request comes first, unless the server's version is recorded.
     private static let largeSize = 64 * 1024
 
-    /// Asks each server, a few at a time.
+    /// Queries the server of each copy, a few at a time.
     func findings(of copies: [Copy], _ network: Network) async -> [Finding] {
         let progress = ProgressLine(of: copies.count, network.showProgress)
         let fetcher = Fetcher(network) { progress.receive($0) }
@@ -88,8 +89,8 @@ struct RemoteCheck {
         }
         do {
             let known = record.version(of: copy.key.spelling, copy: data)
-            // One request when a version is known: the server sends nothing, or what differs. Otherwise a length that
-            // differs spares a large body.
+            // If a version is recorded, one request is enough: the server sends a body only if it differs. Otherwise, a
+            // HEAD request may show another length, which avoids loading a large body.
             if known == nil, data.count > largeSize {
                 let answer = try await fetcher.load(copy.url, .head)
                 if answer.status == 200, let length = answer.length, length > 0, length != data.count {
@@ -97,7 +98,7 @@ struct RemoteCheck {
                 }
             }
             var headers: [String: String] = [:]
-            // RFC 9110 §13.1: where both are sent, the first decides.
+            // RFC 9110 §13.1: if a request has both fields, `If-None-Match` decides.
             headers["If-None-Match"] = known?.etag
             headers["If-Modified-Since"] = known?.lastModified
             let answer = try await fetcher.load(copy.url, headers: headers, .compare(data))

@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 
 extension RemoteCheck.Finding {
-    /// The state in a word.
+    /// The state in one word.
     var word: String {
         switch state {
         case .current: "current"
@@ -14,13 +14,13 @@ extension RemoteCheck.Finding {
         }
     }
 
-    /// Whether the file is not what its server has.
+    /// True if the server has other bytes than the file, or no longer has the resource.
     var isOutdated: Bool { ["differs", "gone"].contains(word) }
 
-    /// Whether somebody should look at it.
+    /// True if a designer should look at this finding.
     var isWorthTelling: Bool { isOutdated || word == "unknown" }
 
-    /// What a card of the preview says; nil where there is nothing to say.
+    /// The note on the file's card in the preview; nil if there is none.
     var mark: String? {
         switch state {
         case .differs: "outdated: its server has other bytes"
@@ -29,7 +29,7 @@ extension RemoteCheck.Finding {
         }
     }
 
-    /// Why it is not known, or not asked.
+    /// The reason for the state; nil if the file is current or differs.
     var reason: String? {
         switch state {
         case .current, .differs: nil
@@ -44,7 +44,7 @@ extension RemoteCheck.Finding {
         return (attributes?[.modificationDate] as? Date).map { Self.day.string(from: $0) }
     }
 
-    /// What the server has.
+    /// The size and date of the server's version, if the server sent them; nil unless the file differs.
     var remote: (size: Int?, date: String?) {
         guard case .differs(let size, let lastModified) = state else { return (nil, nil) }
         return (size, lastModified.flatMap { Self.httpDate.date(from: $0) }.map { Self.day.string(from: $0) })

@@ -3,14 +3,16 @@ import LocalSubstitutionCache
 
 /// The JSON schema of manifests (draft-07), for editors.
 ///
-/// What Visual Studio Code's JSON language service reads beyond the standard (`errorMessage`, `markdownDescription`,
-/// `enumDescriptions`, `defaultSnippets`) speaks to designers; other validators pass over it. Media types and header
-/// names come from the library's own tables. The conditions' `enum` is only for completion, beside a schema that allows
-/// everything, and a `pattern` checks: the service replaces the `errorMessage` of an `enum`.
+/// Visual Studio Code's JSON language service reads keywords beyond the standard (`errorMessage`,
+/// `markdownDescription`, `enumDescriptions`, `defaultSnippets`); their texts address designers. Other validators
+/// ignore them. Media types and header names come from the library's own tables.
 ///
-/// A schema cannot look at files or compare keys: `check` does.
+/// The `enum` of the conditions is only for completion, so it stands beside a schema that allows everything. A
+/// `pattern` does the check instead, because the service replaces the `errorMessage` of an `enum`.
+///
+/// A schema cannot look at files or compare keys; the `check` command does.
 enum Schema {
-    /// The text, with a line break at its end.
+    /// The text of the schema; ends in a line break.
     static let text = #"""
         {
           "$schema": "http://json-schema.org/draft-07/schema#",
@@ -220,20 +222,20 @@ enum Schema {
 
         """#
 
-    /// The strings of an array, one a line.
+    /// Returns words as JSON strings, one per line.
     private static func list(_ words: [String], indentedBy columns: Int) -> String {
         words.map { String(repeating: " ", count: columns) + "\"\($0)\"" }.joined(separator: ",\n")
     }
 
-    /// A pattern of all headers that may not be set.
+    /// A regular expression for the names of all header fields that an entry may not set.
     ///
-    /// Names are case-insensitive; the flag for that is not in ECMA 262's
-    /// patterns.
+    /// These names are case-insensitive. In ECMA 262 the flag for that is not part of the pattern, so each letter is
+    /// written in both cases.
     private static let reservedHeaders = ReservedHeader.names.map { name in
         name.map { $0.isLetter ? "[\($0.uppercased())\($0)]" : String($0) }.joined()
     }.joined(separator: "|")
 
-    /// Headers that are often added, with what they are for.
+    /// Header fields that designers often add, each with a description of its purpose.
     private static let commonHeaders = [
         ("Access-Control-Allow-Origin", "Which sites may read the file from a web page: an origin, or * for all."),
         ("Access-Control-Expose-Headers", "Which headers scripts of a web page may read."),
@@ -246,7 +248,7 @@ enum Schema {
         ("Timing-Allow-Origin", "Which sites may see how long the load took."),
         ("X-Content-Type-Options", "nosniff: the type is taken as it is."),
     ].map { name, description in
-        // The one that may be removed has a rule of its own below.
+        // This header field may be removed with null, so it has its own rule in `patternProperties`.
         name == "Access-Control-Allow-Origin"
             ? "            \"\(name)\": { \"description\": \"\(description)\" }"
             : "            \"\(name)\": { \"description\": \"\(description)\", \"$ref\": \"#/definitions/headerValue\" }"

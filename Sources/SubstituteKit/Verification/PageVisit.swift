@@ -2,42 +2,42 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Observations of a page that was loaded once.
+/// The observations from one load of a page.
 struct PageVisit: Sendable {
-    /// A picture of the whole page, as PNG in base64.
+    /// A screenshot of the whole page, as PNG in base64.
     let picture: String
     /// The errors that scripts and the browser reported.
     let complaints: [String]
-    /// Sentences about what was kept from the page.
+    /// Sentences about limits the tool imposed, such as a refused download, a closed pop-up or a cropped picture.
     let notes: [String]
-    /// The status of the server's answer for the page; nil when a file answered.
+    /// The status of the server's response for the page; nil if a file answered.
     let status: Int?
 
-    /// The way in which a page is visited.
+    /// The options for loading a page and taking its picture.
     struct Manner: Sendable {
         let load: LoadManner
-        /// CSS selectors of what is not compared.
+        /// CSS selectors of the elements that are not compared.
         let masks: [String]
     }
 
-    /// Loads a page in a browser that was started for it, and takes its picture.
+    /// Loads a page in a newly started browser and takes its picture.
     ///
-    /// - Throws: ``ToolError`` when it cannot be loaded.
+    /// - Throws: ``ToolError`` if the page cannot be loaded.
     init(_ url: String, in browser: Browser, _ manner: Manner, _ complaints: Complaints) async throws {
         try await browser.load(url, manner.load)
-        // Those that taking the picture brings about are none of the page's.
+        // Read before the picture is taken: errors caused by taking it are not the page's.
         self.complaints = complaints.all
         picture = try await browser.picture(without: manner.masks)
         (notes, status) = (await browser.notes, await browser.status)
     }
 
-    /// Collects what a page complains of.
+    /// Collects the errors that a page reports.
     // Mutable state is only accessed inside the lock.
     final class Complaints: @unchecked Sendable {
         private let lock = NSLock()
         private var list: [String] = []
 
-        /// The most that are kept: a page may complain without end.
+        /// The maximum number of errors kept, because a page may report errors without end.
         private static let limit = 1000
 
         var all: [String] { lock.withLock { list } }
@@ -50,16 +50,16 @@ struct PageVisit: Sendable {
 }
 
 extension Browser {
-    /// A picture of the whole page, in which nothing moves.
+    /// Takes a picture of the whole page, with all animations ended.
     ///
-    /// - Parameter masks: CSS selectors of what is left out.
+    /// - Parameter masks: CSS selectors of the elements to hide.
     /// - Returns: PNG in base64.
-    /// - Throws: ``UsageError`` for one that is none.
+    /// - Throws: ``UsageError`` for an invalid selector.
     func picture(without masks: [String]) async throws -> String {
         let list = String(decoding: try JSONEncoder().encode(masks), as: UTF8.self)
         let wrong = try await value(of: "(\(Self.stillness))(\(list))", String.self)
         if !wrong.isEmpty { throw UsageError("\(quoted(wrong)) is no CSS selector") }
-        // What has just become invisible is painted first.
+        // Give the browser time to paint the page without the hidden elements.
         try await Task.sleep(nanoseconds: 100_000_000)
         struct Metrics: Decodable {
             struct Size: Decodable {
@@ -81,10 +81,10 @@ extension Browser {
         ).data
     }
 
-    /// The most pixels of a picture's side: graphics hardware knows no larger ones.
+    /// The longest side of a picture in pixels, because graphics hardware supports no larger ones.
     private static let maximumSide = 16_000.0
 
-    /// Ends animations and hides what is masked; returns the selector that is none.
+    /// The JavaScript function that ends animations and hides elements; returns the first invalid selector, or "".
     private static let stillness = """
         masks => {
           for (const mask of masks) {

@@ -11,9 +11,9 @@ struct PictureComparison: Decodable, Sendable {
         let height: Int
     }
 
-    /// The width of the larger picture, in pixels.
+    /// The greater width of the two pictures, in pixels.
     let width: Int
-    /// The height of the larger picture, in pixels.
+    /// The greater height of the two pictures, in pixels.
     let height: Int
     /// The number of pixels that differ.
     let count: Int

@@ -7,26 +7,26 @@ import SubstituteCheckKit
 import FoundationNetworking
 #endif
 
-/// Lets a page be loaded from the network, and compares what servers send with the files that stand in for it.
+/// Lets a page load from the network and compares the servers' responses with the files that would replace them.
 // Mutable state is only accessed inside the lock.
 final class ServedComparison: Interceptor, @unchecked Sendable {
-    /// A file that is not what its server sends.
+    /// A file whose bytes differ from its server's response.
     struct Change: Sendable {
         let url: String
         let substitution: Substitution
-        /// The number of bytes of the file.
+        /// The file's size in bytes.
         let count: Int
         let served: Served
     }
 
-    /// The answer of a server that is not the file's bytes.
+    /// A server's response that differs from the file's bytes.
     enum Served: Equatable, Sendable {
         case body(count: Int)
         case status(Int)
-        /// There was no connection.
+        /// The server could not be reached.
         case nothing
 
-        /// A clause about it.
+        /// The response in words, as a clause for messages.
         var words: String {
             switch self {
             case .body(let count): "there \(ByteCount(count))"
@@ -43,10 +43,10 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
 
     init(_ table: SubstitutionTable) { self.table = table }
 
-    /// The files that differ, by URL.
+    /// The files that differ, sorted by URL.
     var changes: [Change] { lock.withLock { found.values.sorted { $0.url < $1.url } } }
 
-    /// Every load that has ended.
+    /// Every load that has finished.
     var loads: [LiveTable.Load] { lock.withLock { ended } }
 
     func decide(on held: HeldRequest) async -> Decision { .goOn }
@@ -58,13 +58,14 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         guard let request = URLRequest(held), held.request.method == "GET", let answer = table.answer(to: request),
             let substitution = table.explain(request).substitution
         else {
-            // As with the files, a page is done when all of it is there.
+            // Read the whole body, as the load with the files does, so that both pages are complete at the same point.
             _ = await held.size(body)
             return .goOn
         }
         let served = await served(held, answer.data, body)
         lock.withLock {
-            // What is asked for more than once, as the parts of a film, differs when one of them does.
+            // A page may request a URL more than once, such as the byte ranges of a video. One differing response is
+            // enough.
             if let served {
                 found[held.request.url] = Change(
                     url: held.request.url,
@@ -77,15 +78,15 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         return .goOn
     }
 
-    /// The server's answer; nil when it has the file's bytes.
+    /// Returns the server's response; nil if it has the file's bytes, or if it cannot be compared.
     private func served(
         _ held: HeldRequest,
         _ file: Data,
         _ body: @Sendable () async throws -> String
     ) async -> Served? {
-        // What the page has cancelled says nothing of its server.
+        // A request that the page cancelled says nothing about the server.
         guard let status = held.responseStatusCode else { return held.isOffline ? .nothing : nil }
-        // A part was asked for, and the file answers with the same part.
+        // For a byte range (206), the file's response covers the same range.
         guard status == 200 || status == 206 else { return .status(status) }
         guard let text = try? await body(), let data = Data(base64Encoded: text) else { return nil }
         if let length = held.plainLength, data.count < length { return nil }

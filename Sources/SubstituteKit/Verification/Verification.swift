@@ -8,44 +8,44 @@ import SubstitutionChecking
 import FoundationNetworking
 #endif
 
-/// A comparison of the files with one live page, which was loaded from the network, and with the files.
+/// A comparison of a live page's two loads: once from the network, and once with the files.
 struct Verification: Sendable {
     /// A request that no file answered.
     struct Miss: Sendable {
         let url: String
-        /// A sentence that says why.
+        /// A sentence that gives the reason.
         let reason: String
-        /// The line of the manifest that would answer; nil where none would.
+        /// The manifest line that would make a file answer; nil if none would.
         let line: String?
     }
 
     let url: String
-    /// The page's GET requests over http and https, its own included, after redirects.
+    /// The number of GET requests over http and https, including that for the page itself; redirects count once.
     let requestCount: Int
-    /// Those of them that files answered.
+    /// The number of these requests that files answered.
     let answeredCount: Int
-    /// The bytes of their bodies.
+    /// The total size of the bodies that came from files, in bytes.
     let fileBytes: Int
-    /// The bytes of the other bodies.
+    /// The total size of the bodies that came from the network, in bytes.
     let networkBytes: Int
-    /// The mapped resources that their servers send otherwise.
+    /// The mapped resources for which the server's response differs from the file.
     let changes: [ServedComparison.Change]
     var misses: [Miss]
-    /// The URLs that failed only with the files.
+    /// The URLs that failed only in the load with the files.
     var failures: [String]
-    /// The errors that were reported only with the files.
+    /// The errors that were reported only in the load with the files.
     var complaints: [String]
-    /// Sentences about what was kept from the page.
+    /// Sentences about limits the tool imposed, such as a refused download, a closed pop-up or a cropped picture.
     var notes: [String]
-    /// The status of the server's answer for the page.
+    /// The status of the server's response for the page.
     let status: Int?
     /// Both pictures, as PNG in base64; nil once they are written.
     var pictures: (network: String, files: String)?
     var comparison: PictureComparison
 
-    /// Loads a page twice, each time in a browser of its own.
+    /// Loads a page twice, each time in a newly started browser, and compares the results.
     ///
-    /// - Throws: ``ToolError`` when it cannot be loaded.
+    /// - Throws: ``ToolError`` if the page cannot be loaded.
     init(
         of url: String,
         with table: SubstitutionTable,
@@ -83,13 +83,13 @@ struct Verification: Sendable {
         self.comparison = comparison
     }
 
-    /// Forgets the pictures, which are large.
+    /// Releases the pictures, which are large.
     mutating func dropPictures() {
         pictures = nil
         comparison.picture = ""
     }
 
-    /// The part of the requests that files answered, from 0 to 1.
+    /// The share of the requests that files answered, from 0 to 1.
     var share: Double { requestCount == 0 ? 0 : Double(answeredCount) / Double(requestCount) }
 
     private static func unique<Value, Key: Hashable>(_ values: [Value], by key: (Value) -> Key) -> [Value] {
@@ -97,7 +97,7 @@ struct Verification: Sendable {
         return values.filter { seen.insert(key($0)).inserted }
     }
 
-    /// The elements that are in the second list more often than in the first.
+    /// Returns the elements that occur more often in the second list than in the first.
     private static func added(to first: [String], in second: [String]) -> [String] {
         var counts = Dictionary(first.map { ($0, 1) }, uniquingKeysWith: +)
         return second.filter { text in
@@ -121,7 +121,7 @@ struct Verification: Sendable {
 extension LiveTable.Load {
     /// True for a load of the page that a file could answer.
     fileprivate var isCounted: Bool {
-        // A browser asks for this icon by itself.
+        // The browser requests this icon, not the page.
         let isOfBrowser = kind == "Other" && URL(string: url)?.path == "/favicon.ico" && file == nil
         return method == "GET" && !isOfBrowser
     }

@@ -4,14 +4,14 @@ import SubstituteCheckKit
 
 /// The conditions under which the files fit a page.
 struct VerificationLimits: Sendable {
-    /// The least part of the requests that files have to answer, from 0 to 1.
+    /// The minimum share of the requests that files have to answer, from 0 to 1.
     var required = 0.0
-    /// The most of the picture that may differ, from 0 to 1.
+    /// The maximum share of the picture that may differ, from 0 to 1.
     var tolerance = 0.0
-    /// True if servers may send other bytes than the files have.
+    /// True if servers may send bytes that differ from the files.
     var allowsChanges = false
 
-    /// Something that is not fulfilled.
+    /// A limit that a page does not meet.
     struct Problem {
         enum Kind: String {
             case pageFails = "page-fails"
@@ -21,13 +21,13 @@ struct VerificationLimits: Sendable {
         }
 
         let kind: Kind
-        /// A sentence, with a remedy.
+        /// A sentence about the problem, with a remedy if there is one.
         let sentence: String
-        /// The entry that it is about.
+        /// The entry whose file differs from the server's; nil for other problems.
         var substitution: Substitution?
     }
 
-    /// Everything that is not fulfilled.
+    /// Returns every limit that the page does not meet.
     func problems(with page: Verification) -> [Problem] {
         var problems: [Problem] = []
         if let status = page.status, status >= 400 {
@@ -68,13 +68,13 @@ struct VerificationLimits: Sendable {
         return problems
     }
 
-    /// A share in words, never more than it is: 99.96 % is not 100 %.
+    /// Returns a share as a percentage, rounded down to tenths: 99.96 % must not become 100 %.
     static func percent(_ share: Double) -> String {
         let tenths = Int((share * 1000 + 1e-9).rounded(.down))
         return tenths % 10 == 0 ? "\(tenths / 10) %" : "\(tenths / 10).\(tenths % 10) %"
     }
 
-    /// Reads what somebody wrote: `90%`, `90`, `0.5 %`.
+    /// Parses a percentage that the user wrote, such as `90%`, `90` or `0.5 %`.
     static func share(_ text: String) throws(UsageError) -> Double {
         let number = text.replacingOccurrences(of: "%", with: "").trimmingCharacters(in: .whitespaces)
         guard let percent = Double(number), (0...100).contains(percent) else {

@@ -2,12 +2,12 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The page of a report: for each page that was loaded, three pictures and a table.
+/// The HTML page of a report: three pictures and tables for each page that was loaded.
 struct VerificationPage {
     let pages: [Verification]
     let limits: VerificationLimits
 
-    /// By it a page is known that the tool has written.
+    /// The tag by which the tool recognises a report page that it wrote.
     static let mark = "<meta name=\"generator\" content=\"substitute verify\">"
 
     var html: String {
@@ -47,7 +47,7 @@ struct VerificationPage {
         """
     }
 
-    /// The verdict in a few words; tables and pictures below it tell the rest.
+    /// The verdict in a few words; the pictures and tables below it give the details.
     private func verdict(_ page: Verification) -> String {
         let problems = Dictionary(grouping: limits.problems(with: page), by: \.kind)
         if problems.isEmpty { return "<p class=\"verdict fits\">The files fit.</p>" }

@@ -2,13 +2,13 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Prints what was found of pages.
+/// Prints the results for verified pages.
 struct VerificationPrinter {
     enum Format: String, CaseIterable {
         case text
         /// One object for each page.
         case json
-        /// Workflow commands.
+        /// Workflow commands for GitHub Actions.
         case github
     }
 
@@ -24,7 +24,7 @@ struct VerificationPrinter {
         (self.format, self.limits, self.console) = (format, limits, console)
     }
 
-    /// Prints what holds for all pages.
+    /// Prints the settings that apply to all pages.
     func begin(_ settings: BrowserSettings) {
         guard format == .text else { return }
         console.print(settings.summary)
@@ -72,7 +72,7 @@ struct VerificationPrinter {
         if problems.isEmpty { console.print(console.coloured("  The files fit.", .green)) }
     }
 
-    // MARK: - Machines
+    // MARK: - JSON and GitHub
 
     private func printGitHub(_ page: Verification, _ manifest: ManifestFile) {
         for problem in limits.problems(with: page) {
@@ -96,7 +96,7 @@ struct VerificationPrinter {
         )
     }
 
-    /// One object: sizes in bytes, shares from 0 to 1, places in CSS pixels.
+    /// The JSON object for one page: sizes in bytes, shares from 0 to 1, positions in CSS pixels.
     private struct JSONPage: Encodable {
         struct Change: Encodable {
             let url: String
@@ -164,7 +164,7 @@ struct VerificationPrinter {
 }
 
 extension Verification {
-    /// The same with texts that a workflow's runner takes for no command: it looks for "##[" anywhere in a line.
+    /// A copy whose texts the GitHub runner cannot take for commands: it looks for "##[" anywhere in a line.
     fileprivate var harmless: Verification {
         func harmless(_ text: String) -> String { text.replacingOccurrences(of: "##[", with: "## [") }
         var page = self

@@ -2,15 +2,15 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// A folder with a page that shows what was found, and the pictures beside it.
+/// A folder with an HTML page of the results and its pictures.
 struct VerificationReport {
     private let folder: URL
     private let name: String
 
-    /// Makes the folder unless it is there.
+    /// Creates the folder if it does not exist.
     ///
-    /// - Throws: ``ToolError`` when that is not possible, or something else lies in it: nothing of somebody's is
-    ///   replaced.
+    /// - Throws: ``ToolError`` if that fails, or if the folder contains a file that no report wrote; the user's files
+    ///   are never replaced.
     init(at path: String, _ console: Console) throws(ToolError) {
         (folder, name) = (console.folder.url(path), path)
         let names = console.folder.names(in: path)
@@ -41,7 +41,7 @@ struct VerificationReport {
         }
     }
 
-    /// Writes the pictures of the page that has this number, from 1.
+    /// Writes the pictures of one page; pages are numbered from 1.
     func write(_ page: Verification, number: Int) throws(ToolError) {
         guard let (network, files) = page.pictures else { return }
         let pictures = ["network": network, "files": files, "difference": page.comparison.picture]
@@ -53,7 +53,7 @@ struct VerificationReport {
         }
     }
 
-    /// Writes the page that shows them.
+    /// Writes the HTML page that shows the results and the pictures.
     func write(_ pages: [Verification], _ limits: VerificationLimits) throws(ToolError) {
         let html = VerificationPage(pages: pages, limits: limits).html
         try change { try Data(html.utf8).write(to: folder.appendingPathComponent("index.html")) }

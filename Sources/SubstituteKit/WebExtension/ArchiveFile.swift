@@ -2,16 +2,18 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The ZIP file of an extension, beside its folder.
+/// The ZIP file of an extension, written beside its folder.
 struct ArchiveFile {
-    /// As the folder was named, with `.zip`.
+    /// The path for messages: the folder's path as the user wrote it, with `.zip`.
+    ///
+    /// If the resolved folder has another name, the absolute path.
     let path: String
     private let url: URL
 
-    /// The first file in it, by which the tool knows it again.
+    /// The archive's first file, by which the tool recognises an archive that it wrote.
     private static let first = "manifest.json"
 
-    /// Checks that the file may be written: there is none, or one that this tool wrote.
+    /// Checks that the file may be written: it does not exist, or this tool wrote it.
     init(beside folder: OutputFolder) throws(UsageError) {
         url = folder.url.appendingPathExtension("zip")
         path =
@@ -23,7 +25,7 @@ struct ArchiveFile {
         }
         let file = FileHandle(forReadingAtPath: url.path)
         let head = (try? file?.read(upToCount: Self.head.count)) ?? Data()
-        // All but the checksum and sizes of its first file.
+        // Compare everything except the checksum and sizes of the first file.
         if head.count != Self.head.count || head.prefix(14) != Self.head.prefix(14)
             || head.dropFirst(26) != Self.head.dropFirst(26)
         {
@@ -31,14 +33,14 @@ struct ArchiveFile {
         }
     }
 
-    /// How a file begins that this tool wrote: up to the name of its first file.
+    /// The beginning of every archive that this tool writes, up to the name of its first file.
     private static let head: Data = {
         var archive = ZIPArchive()
         try? archive.append(Data(), as: first)
         return archive.data.prefix(30 + first.utf8.count)
     }()
 
-    /// Writes the archive; an older one is replaced when the whole new one is on disk.
+    /// Writes the archive; an existing one is replaced only once the new one is completely on disk.
     func write(_ files: [String: WebExtension.Content]) throws {
         var archive = ZIPArchive()
         let paths = files.keys.sorted { ($0 == Self.first ? 0 : 1, $0) < ($1 == Self.first ? 0 : 1, $1) }

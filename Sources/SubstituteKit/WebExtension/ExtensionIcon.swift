@@ -1,6 +1,6 @@
 import Foundation
 
-/// What browsers show in their toolbar: an arrow into a box, 128 by 128 pixels.
+/// The extension's icon in the browser's toolbar: an arrow into a box, 128 × 128 pixels.
 enum ExtensionIcon {
     static let png = Data(base64Encoded: text, options: .ignoreUnknownCharacters) ?? Data()
 

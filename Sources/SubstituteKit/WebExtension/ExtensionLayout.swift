@@ -1,28 +1,28 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Where the copies of files lie in a web extension.
+/// The paths of the file copies in a web extension.
 ///
-/// A copy lies at its URL's host and path, so that what a stylesheet or a script names relative to itself is found
-/// there, too. Where a file lies there already, as for two queries of one path, or for `A` and `a` on a disk to which
-/// they are the same, it lies in the same folder under another name. Where a file lies at the place of the folder, the
-/// copy goes to the same place in the next of several trees. ``RootCopies`` finds what lies at the extension's root,
-/// too.
+/// The path of a copy is made of its URL's host and path, so that relative references in stylesheets and scripts still
+/// resolve. If another file already has that path, the copy gets a different name in the same folder. This happens for
+/// two queries of one path, and for `A` and `a` on a case-insensitive disk. If a file has the path that the folder
+/// needs, the copy gets the same path in the next of several parallel trees. ``RootCopies`` finds the files that are
+/// also needed at the extension's root.
 struct ExtensionLayout {
     /// The folder of all copies.
     static let root = "files"
 
-    /// Path → the file that is copied there.
+    /// The copied files, keyed by path.
     private(set) var copies: [String: Substitution] = [:]
-    /// Path → the file that is copied there, at the root.
+    /// The files that are also copied to the root, keyed by path.
     private(set) var rootCopies: [String: Substitution] = [:]
-    /// Path in small letters → the real path of the file there, "" for a folder.
+    /// The real path of the file at each lowercase path, or "" for a folder.
     private var taken: [String: String] = [:]
     private var places: [Address: String] = [:]
-    /// Path in small letters → the number of the next file that is to lie there.
+    /// The number for the next file that wants the same path, keyed by lowercase path.
     private var numbers: [String: Int] = [:]
 
-    /// A copy, and the URL at which it answers.
+    /// A copy, and the URL that it answers for.
     struct Copy {
         let authority: String
         /// Percent-encoded.
@@ -31,7 +31,7 @@ struct ExtensionLayout {
         let substitution: Substitution
     }
 
-    /// Every URL's copy; those of several URLs may lie in one place.
+    /// The copies for all URLs; several URLs may share a path.
     var all: [Copy] {
         places.compactMap { address, place in
             copies[place].map { Copy(authority: address.authority, path: address.path, place: place, substitution: $0) }
@@ -46,7 +46,7 @@ struct ExtensionLayout {
         let type: String
     }
 
-    /// Chooses a place for the copy that answers at a URL.
+    /// Chooses, reserves and returns the path of the copy that answers for a URL.
     mutating func place(_ substitution: Substitution, authority: String, path: String) -> String {
         let address = Address(
             authority: authority,
@@ -61,12 +61,13 @@ struct ExtensionLayout {
         return place
     }
 
-    /// Takes a place at the extension's root, if that can be: its own files lie there, and Chromium refuses names that
-    /// begin with "_".
+    /// Adds a copy at the extension's root, if the path is free and allowed there.
+    ///
+    /// The extension's own files lie at the root, too, and Chromium rejects names that begin with "_".
     mutating func placeAtRoot(_ substitution: Substitution, _ path: String) {
         let names = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard let first = names.first, let last = names.last, names.allSatisfy(Self.isPortable),
-            // Patterns of what pages may load are compared with what is percent-encoded.
+            // Browsers match the patterns of web-accessible resources against percent-encoded paths.
             first == WebExtension.encoded(first), !first.hasPrefix("_"), !Self.ownNames.contains(first.lowercased()),
             path.utf8.count <= 600,
             Self.suffix(for: substitution, in: last).isEmpty,
@@ -75,13 +76,13 @@ struct ExtensionLayout {
         rootCopies[path] = substitution
     }
 
-    /// What pages may load, as patterns of paths.
+    /// The path patterns of the files that pages may load (web-accessible resources).
     var patterns: [String] {
         let tops = rootCopies.keys.map { path in path.firstIndex(of: "/").map { path[..<$0] + "/*" } ?? path[...] }
         return ["\(Self.root)/*"] + Set(tops.map(String.init)).sorted()
     }
 
-    /// The names at the extension's root that are taken.
+    /// The lowercase names that are reserved at the extension's root.
     private static let ownNames = Set(
         ([root] + WebExtension.fileNames + OutputFolder.reservedNames).map { $0.lowercased() }
     )
@@ -109,17 +110,17 @@ struct ExtensionLayout {
         return ""
     }
 
-    /// `name.css` → `name~2.css`.
+    /// Returns the name with a number: `name.css` becomes `name~2.css`.
     private static func numbered(_ name: String, _ number: Int) -> String {
         guard number > 1 else { return name }
         let dot = name.lastIndex(of: ".") ?? name.endIndex
         return "\(name[..<dot])~\(number)\(name[dot...])"
     }
 
-    /// More letters are the same to this than to any disk.
+    /// Returns the path with its case folded; this equates more letters than any case-insensitive disk does.
     private static func key(_ place: String) -> String { place.uppercased().lowercased() }
 
-    /// Whether no file lies where this folder, or one around it, is to be.
+    /// Returns true if no file has the path of this folder or of one of its parents.
     private func isFree(_ folder: String) -> Bool {
         Self.foldersUpToTop(Self.key(folder)[...]).allSatisfy { taken[$0, default: ""].isEmpty }
     }
@@ -134,7 +135,7 @@ struct ExtensionLayout {
         return folders
     }
 
-    /// Takes a place and the folders on the way to it, if nothing else lies there.
+    /// Reserves a path and its parent folders; returns false if another file has the path.
     private mutating func take(_ place: String, for substitution: Substitution) -> Bool {
         let key = Self.key(place)
         if let other = taken[key] { return other == substitution.realPath && copies[place] != nil }
@@ -143,18 +144,21 @@ struct ExtensionLayout {
         return true
     }
 
-    /// What must follow the name, so that a browser finds the media type, which it reads off the extension.
+    /// Returns the file extension to append, if any, so that the browser infers the right media type from it.
     private static func suffix(for substitution: Substitution, in name: String) -> String {
         let type = substitution.mediaType
         let read = MediaType(fileName: name)
-        // Servers that do not know a font send it so, and browsers take it by its bytes.
+        // A server that does not know a font sends it as `application/octet-stream`; browsers recognise it by its
+        // bytes.
         if read != nil, type.isUnknown { return "" }
         if read?.isSame(as: type) ?? (type.fileExtension == nil) { return "" }
         return ".\(type.fileExtension ?? "bin")"
     }
 
-    /// What a part of a path is called on disks: the same, or where some take no such name another that is always the
-    /// same, so that what lies in one folder stays in one.
+    /// Returns the file name for a component of a URL's path.
+    ///
+    /// The name is the decoded component, or a replacement if some file system rejects that. The same component always
+    /// gets the same replacement, so that the files of one folder stay in one folder.
     private static func name(of part: Substring) -> String {
         if part.isEmpty { return replacement(for: part) }
         guard let name = part.removingPercentEncoding, isPortable(name) else { return replacement(for: part) }
@@ -167,7 +171,7 @@ struct ExtensionLayout {
         return "~\(hash)"
     }
 
-    /// Whether disks of every system take a name, and keep it as it is.
+    /// Returns true if every file system accepts the name and keeps it unchanged.
     private static func isPortable(_ name: String) -> Bool {
         let stem = name.prefix { $0 != "." }.lowercased()
         let devices = ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }
@@ -176,7 +180,7 @@ struct ExtensionLayout {
             && name.unicodeScalars.allSatisfy {
                 $0.value >= 0x20 && $0.value != 0x7F && !"/\\:*?\"<>|".unicodeScalars.contains($0)
             }
-            // As characters, other spellings would be equal.
+            // Compare scalars: as characters, other Unicode normalisation forms would be equal.
             && name.unicodeScalars.elementsEqual(name.precomposedStringWithCanonicalMapping.unicodeScalars)
     }
 }

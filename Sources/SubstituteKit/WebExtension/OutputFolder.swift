@@ -2,35 +2,36 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// A folder that the tool writes whole.
+/// A folder that the tool writes and replaces as a whole.
 ///
-/// It holds a list of what was written, by which the tool knows it again: another folder is never touched, nor one
-/// into which somebody put a file. What is there is replaced when all of the new is written, or left as it is.
+/// The folder contains a list of the written files, by which the tool recognises it. The tool never changes any other
+/// folder, or one to which the user has added a file. The old content is replaced once all new files are written; until
+/// then, it stays unchanged.
 struct OutputFolder {
-    /// As it was named.
+    /// The path as the user wrote it.
     let path: String
-    /// Where it lies, without symbolic links.
+    /// The folder's location, with symbolic links resolved.
     let url: URL
 
-    /// The list of what was written.
+    /// The file that lists the written files.
     private static let listName = "written-by-substitute.txt"
     private static let listHead =
         "substitute webextension wrote this folder, and replaces it whole; put nothing of your own in it."
 
-    /// What browsers and file managers put into folders.
+    /// Files that file managers add to folders.
     private static let strangers = [".DS_Store", "Thumbs.db", "desktop.ini"]
-    /// Names at the top of the folder that no file of the extension may have.
+    /// Names that no file of the extension may have at the top of the folder.
     static let reservedNames = [listName] + strangers
-    /// What Chromium makes of an extension's rules, at the top of its folder.
+    /// Files that Chromium generates from an extension's rules at the top of its folder.
     private static let generated = ["_metadata/generated_indexed_rulesets/", "_metadata/verified_contents.json"]
 
     /// Checks that the folder may be written.
     ///
     /// - Parameters:
-    ///   - path: As it was named.
-    ///   - current: The folder that somebody is in.
-    ///   - sources: The folder that the files come from, into which nothing is written.
-    /// - Throws: ``UsageError`` when it may not.
+    ///   - path: The path as the user wrote it.
+    ///   - current: The current folder.
+    ///   - sources: The folder of the manifest's files, in which nothing may be written.
+    /// - Throws: ``UsageError`` if the folder may not be written.
     init(_ path: String, in current: CurrentFolder, besides sources: URL) throws {
         self.path = path
         let name = path.hasSuffix("/") ? String(path.reversed().drop { $0 == "/" }.reversed()) : path
@@ -77,13 +78,13 @@ struct OutputFolder {
         }
     }
 
-    /// The list in a folder that this tool wrote; nil in any other.
+    /// Returns the list in a folder that this tool wrote; nil for any other folder.
     private static func list(in folder: URL) -> String? {
         let list = try? String(contentsOf: folder.appendingPathComponent(listName), encoding: .utf8)
         return list.flatMap { $0.hasPrefix(listHead) ? $0 : nil }
     }
 
-    /// Writes the files to a new folder, and then gives that folder the name of the old one.
+    /// Writes the files to a new folder, and then renames it to replace the old one.
     func write(_ files: [String: WebExtension.Content]) throws {
         tidyUp()
         do {
@@ -111,9 +112,9 @@ struct OutputFolder {
         }
     }
 
-    /// Gives the new folder the name of the old one, and removes that; when that fails, it keeps its name.
+    /// Replaces the old folder with the new one; if that fails, the old one keeps its name.
     ///
-    /// Foundation's `replaceItemAt` refuses on Linux to replace a folder that holds something.
+    /// On Linux, Foundation's `replaceItemAt` refuses to replace a folder that is not empty.
     private func replace(with new: URL) throws {
         let aside = url.deletingLastPathComponent().appendingPathComponent(new.lastPathComponent + Self.asideSuffix)
         try FileManager.default.moveItem(at: url, to: aside)
@@ -126,9 +127,10 @@ struct OutputFolder {
         Self.discard(aside)
     }
 
-    /// Makes the folder that the new files are written to, and locks it: it is this run's until the run ends.
+    /// Creates the folder for the new files and locks it until the run ends.
     ///
-    /// Before it is locked, another run may take the empty folder for a leftover; then the next one is tried.
+    /// Before the lock is acquired, another run may mistake the empty folder for a leftover and remove it. In that
+    /// case, this function tries again with another name.
     private func makeStagingFolder() throws -> (folder: URL, descriptor: Int32) {
         while true {
             let name = stagingPrefix + UUID().uuidString
@@ -145,7 +147,8 @@ struct OutputFolder {
 
     /// Removes a folder that this tool wrote.
     ///
-    /// The folder gets another name first, so that no run takes what is left of it for a whole one.
+    /// The folder is renamed first. If the removal is interrupted, no later run mistakes the rest for a complete
+    /// folder.
     private static func discard(_ folder: URL) {
         let name = folder.lastPathComponent
         let gone = folder.deletingLastPathComponent().appendingPathComponent(name + goneSuffix)
@@ -153,19 +156,21 @@ struct OutputFolder {
         for step in removalSteps(of: isRenamed ? gone : folder) { try? FileManager.default.removeItem(at: step) }
     }
 
-    /// What is removed one after the other: the list last, by which the next run knows the rest, and then the folder.
+    /// Returns the items to remove, in order: the files, then the list, then the folder itself.
+    ///
+    /// The list comes after the files because the next run recognises an unfinished removal by it.
     static func removalSteps(of folder: URL) -> [URL] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let others = names.filter { $0 != listName }.sorted()
         return (others + names.filter { $0 == listName }).map(folder.appendingPathComponent) + [folder]
     }
 
-    /// How the name begins of what is written beside the folder, before it has its name.
+    /// The name prefix of the temporary folders beside the output folder.
     private var stagingPrefix: String { ".\(url.lastPathComponent).substitute-" }
     private static let asideSuffix = "-old"
     private static let goneSuffix = "-gone"
 
-    /// Removes what a run has left that was killed, and puts back the folder that it had moved aside.
+    /// Removes the temporary folders of a killed run, and restores the old folder if that run had moved it aside.
     private func tidyUp() {
         let parent = url.deletingLastPathComponent()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
@@ -183,9 +188,9 @@ struct OutputFolder {
         }
     }
 
-    /// Returns whether a folder with such a name is a run's.
+    /// Returns true if a run left this folder, whose name has the temporary prefix.
     ///
-    /// It holds a list, or nothing but one that was not written to its end, or nothing at all.
+    /// Such a folder contains a list, or nothing but an incomplete list, or nothing at all.
     private static func isLeftover(_ folder: URL) -> Bool {
         if list(in: folder) != nil { return true }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { return false }
@@ -195,9 +200,9 @@ struct OutputFolder {
 }
 
 extension WebExtension.Content {
-    /// The bytes.
+    /// The bytes; for a copy, they are read from disk.
     ///
-    /// - Throws: ``ToolError`` when a file is not any more what was checked.
+    /// - Throws: ``ToolError`` if a file's size has changed since the check, or if the file cannot be read.
     var data: Data {
         get throws {
             switch self {

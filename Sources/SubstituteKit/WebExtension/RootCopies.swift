@@ -2,31 +2,31 @@ import Foundation
 import LocalSubstitutionCache
 import SubstitutionRules
 
-/// Finds the files that must lie at the root of a web extension, too.
+/// Finds the files that also need a copy at the root of a web extension.
 ///
-/// A stylesheet or script in the extension looks for `/img/a.png` at the extension's root, and not at that of its host.
-/// Only what some stylesheet or script names so is copied there, with all that such a copy names itself. Several hosts
-/// share the root: a path that two of them answer with different files is left out, and also one that a host names and
-/// does not answer.
+/// In an extension, the `/img/a.png` of a stylesheet or script resolves to the extension's root instead of to the root
+/// of the host. Only the files that a stylesheet or script references in this way are copied there, together with the
+/// files that these copies reference themselves. All hosts share the root. A path is therefore left out if two hosts
+/// answer it with different files, or if a host references it but does not answer it.
 struct RootCopies {
     /// The file that answers at one path, and its hosts.
     private struct Candidate {
         let copy: ExtensionLayout.Copy
         var authorities: Set<String>
-        /// False once two hosts, or two schemes, have different files there.
+        /// False once two hosts, or two schemes, have different files at the path.
         var isOne = true
     }
 
-    /// By the path, without percent-encoding.
+    /// The candidates, keyed by path without percent-encoding.
     private var candidates: [String: Candidate] = [:]
-    /// Path → the hosts whose stylesheets or scripts name it from the root.
+    /// For each path, the hosts whose stylesheets or scripts reference it from the root.
     private var namedBy: [String: Set<String>] = [:]
 
     /// Finds the paths.
     ///
     /// - Parameters:
-    ///   - copies: The copies below the hosts' names.
-    ///   - scanned: What stylesheets and scripts name.
+    ///   - copies: The copies in the folders named after hosts.
+    ///   - scanned: The references of stylesheets and scripts; files that are not yet scanned are added.
     init(_ copies: [ExtensionLayout.Copy], _ scanned: inout ScannedReferences) {
         for copy in copies {
             guard let path = Self.decoded(copy.path) else { continue }
@@ -55,7 +55,7 @@ struct RootCopies {
         }
     }
 
-    /// The files to copy, by their paths below the root.
+    /// The files to copy, with their paths below the root.
     var paths: [(path: String, substitution: Substitution)] {
         namedBy.keys.sorted().compactMap { path in
             guard let candidate = candidates[path], candidate.isOne,
@@ -65,10 +65,10 @@ struct RootCopies {
         }
     }
 
-    /// The path below the root that answers for a copy, if it lies there.
+    /// Returns the path that a copy has, or would have, at the root; nil if it can have none.
     static func path(of copy: ExtensionLayout.Copy) -> String? { decoded(copy.path) }
 
-    /// A path of a URL as the path of a file; nil where a part of it would be something else there.
+    /// Returns a URL's path as a file path; nil if a component cannot be decoded or contains an encoded slash.
     private static func decoded(_ path: String) -> String? {
         let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         let names = parts.compactMap { $0.removingPercentEncoding }.filter { !$0.contains("/") }
@@ -76,11 +76,11 @@ struct RootCopies {
     }
 }
 
-/// The references of stylesheets and scripts, each file read once.
+/// The references of stylesheets and scripts; each file is read once.
 struct ScannedReferences {
     private var found: [String: [ReferenceScanner.Reference]] = [:]
 
-    /// The references of a stylesheet or script; none of another file, or of one that cannot be read.
+    /// Returns the references of a stylesheet or script; empty for other files, and for files that cannot be read.
     mutating func references(in substitution: Substitution) -> [ReferenceScanner.Reference] {
         let type = substitution.mediaType.canonical.essence
         guard type == "text/css" || type == "text/javascript" else { return [] }
@@ -96,9 +96,9 @@ struct ScannedReferences {
 }
 
 extension ReferenceScanner.Reference {
-    /// The path below the extension's folder to which the reference leads from a file there.
+    /// Returns the path in the extension that the reference resolves to from the file at `place`.
     ///
-    /// Nil where it leads elsewhere: a whole URL, a fragment, or the name of a module, which the page resolves.
+    /// Nil if it leads elsewhere: an absolute URL, a fragment, or a bare module specifier, which the page resolves.
     func path(from place: String) -> String? {
         let path = String(text.prefix { !"?#".contains($0) })
         if path.isEmpty || Self.hasScheme(path) { return nil }
@@ -116,7 +116,7 @@ extension ReferenceScanner.Reference {
         return parts.joined(separator: "/")
     }
 
-    /// Returns whether an address begins with a scheme (RFC 3986 §3.1).
+    /// Returns true if an address begins with a scheme (RFC 3986 §3.1).
     private static func hasScheme(_ address: String) -> Bool {
         let rest = address.utf8.drop { byte in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte

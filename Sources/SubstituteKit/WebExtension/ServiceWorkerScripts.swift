@@ -3,16 +3,17 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionRules
 
-/// The scripts of service workers among what a manifest maps, and the scripts that these import.
+/// The service worker scripts that a manifest maps, and the scripts that these import.
 ///
-/// A rule for one of them breaks its site. Browsers do not register a worker whose script is behind a redirect (Service
-/// Workers, "Update"), and Chromium does not import one for it; no rule can tell who asks for a script.
+/// A rule for such a script breaks its site. Browsers do not register a service worker if its script is redirected
+/// (Service Workers, "Update"), and Chromium does not let a service worker import a redirected script. A rule cannot
+/// exempt service workers, because it cannot tell what requests a script.
 struct ServiceWorkerScripts {
     private var workers: Set<String> = []
-    /// URLs without their queries.
+    /// The URLs of the imported scripts, without queries.
     private var imported: Set<String> = []
 
-    /// Reads every script.
+    /// Reads every script to find the service workers and their imports.
     init(_ substitutions: [Substitution]) {
         var scripts: [String: Substitution] = [:]
         var open: [(text: String, from: URL)] = []
@@ -29,14 +30,14 @@ struct ServiceWorkerScripts {
                 guard let url = URL(string: name, relativeTo: worker)?.absoluteURL,
                     imported.insert(Self.key(url)).inserted, let script = scripts[Self.key(url)]
                 else { continue }
-                // What `importScripts` names is relative to the worker, and what `import` names to the script.
+                // Names in `importScripts` are relative to the worker, names in `import` to the script.
                 let text = Self.text(of: script)
                 open.append((text, text.contains("importScripts") ? worker : url))
             }
         }
     }
 
-    /// The reason why a substitution has no rule; nil when it may have one.
+    /// Returns the reason why a substitution can have no rule; nil if it can have one.
     func reason(against substitution: Substitution) -> String? {
         if workers.contains(substitution.realPath) {
             return "a service worker's script, which browsers do not start behind a redirect"
@@ -51,8 +52,9 @@ struct ServiceWorkerScripts {
         String(decoding: substitution.bytes(upTo: substitution.size) ?? Data(), as: UTF8.self)
     }
 
-    /// Returns whether a script does what only workers can: wait for a service worker's events, take pages over, or
-    /// begin with what it imports.
+    /// Returns true if a script does something that only service workers do.
+    ///
+    /// It listens for a service worker's events, takes control of pages, or begins with `importScripts`.
     private static func isServiceWorker(_ text: String) -> Bool {
         let events = "(install|activate|fetch|push|notificationclick)"
         let listens = #"addEventListener\s*\(\s*["'`]\#(events)["'`]|\bself\.on\#(events)\s*="#
@@ -61,13 +63,13 @@ struct ServiceWorkerScripts {
         return text.range(of: "\(listens)|\(calls)|\(begins)", options: .regularExpression) != nil
     }
 
-    /// The names in calls of `importScripts`, as far as they are texts, and in `import`.
+    /// Returns the string literals in `importScripts` calls, and the names in `import`.
     private static func imports(in text: String) -> [String] {
         let modules = ReferenceScanner.references(inScript: Data(text.utf8)).map(\.text)
         return modules + text.components(separatedBy: "importScripts").dropFirst().flatMap(arguments)
     }
 
-    /// The texts in brackets at the beginning.
+    /// Returns the string literals in the parentheses at the beginning of `call`.
     private static func arguments(_ call: String) -> [String] {
         var rest = call.drop(while: \.isWhitespace)
         guard rest.popFirst() == "(" else { return [] }

@@ -3,9 +3,9 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionRules
 
-/// The page behind the button in a browser's toolbar: a switch, the substitutions, and the cases left to the network.
+/// The page of the extension's toolbar button: a switch, the substitutions, and the cases left to the network.
 struct ToolbarPage {
-    /// One file.
+    /// One file in the page's list.
     struct Row {
         let substitution: Substitution
         /// The copy's address in the extension, percent-encoded.
@@ -52,7 +52,7 @@ struct ToolbarPage {
             """
     }
 
-    /// The cases that the network still answers, with the reasons.
+    /// The list of the cases that are left to the network, with the reasons.
     private var leftList: String {
         if left.isEmpty { return "" }
         let items = left.map { omission in

@@ -3,21 +3,21 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionRules
 
-/// A web extension (Manifest V3) that shows a site with the files of a manifest, in Chromium, Firefox and Safari.
+/// A web extension (Manifest V3) that shows a site with a manifest's files, for Chromium, Firefox and Safari.
 struct WebExtension {
-    /// Path → what lies there; the same for the same manifest.
+    /// The content of each file, keyed by path; the same manifest always gives the same files.
     let files: [String: Content]
     let ruleset: Ruleset
-    /// Path → the file that is copied there.
+    /// The copied files, keyed by path.
     let copies: [String: Substitution]
-    /// Path → the file that is copied there, at the root, for references that begin with "/".
+    /// The files that are also copied to the root, keyed by path, for references that begin with "/".
     let rootCopies: [String: Substitution]
-    /// Path → the path of its second copy.
+    /// The path of the second copy, at the root, keyed by the path of the first.
     let rootPlaces: [String: String]
-    /// What its stylesheets and scripts name.
+    /// The references of the copied stylesheets and scripts.
     let references: ScannedReferences
 
-    /// The extension's own files.
+    /// The names of the extension's own files.
     static let fileNames = [
         "manifest.json", "rules.json", "toolbar.html", "toolbar.css", "toolbar.js", "icon.png",
     ]
@@ -28,19 +28,19 @@ struct WebExtension {
         case copy(of: Substitution)
     }
 
-    /// How many rules every engine takes, and how many with regular expressions.
+    /// The number of rules that every browser engine accepts, and how many of these may have regular expressions.
     ///
-    /// Chromium guarantees the first (`GUARANTEED_MINIMUM_STATIC_RULES`) and ignores what exceeds the second
-    /// (`MAX_NUMBER_OF_REGEX_RULES`); Firefox has the same numbers, and then loads none of the rules.
+    /// Chromium guarantees the first number (`GUARANTEED_MINIMUM_STATIC_RULES`) and ignores rules beyond the second
+    /// (`MAX_NUMBER_OF_REGEX_RULES`). Firefox has the same limits, but loads none of the rules if one is exceeded.
     static let (maximumRules, maximumExpressions) = (30_000, 1_000)
 
-    /// Makes the extension.
+    /// Creates the extension.
     ///
     /// - Parameters:
-    ///   - substitutions: What is mapped, without what has expired.
-    ///   - name: What messages call the manifest.
-    ///   - pages: Hosts of pages that show the files, beside those of the manifest.
-    /// - Throws: ``ToolError`` when nothing can be expressed, or more than engines take.
+    ///   - substitutions: The mapped files, without expired entries.
+    ///   - name: The manifest's name in messages.
+    ///   - pages: The hosts of pages that use the files, in addition to the hosts in the manifest.
+    /// - Throws: ``ToolError`` if no entry can be expressed as a rule, or if there are more rules than browsers accept.
     init(_ substitutions: [Substitution], name: String, pages: [String]) throws {
         let workers = ServiceWorkerScripts(substitutions)
         let ruleset = Ruleset(substitutions) { workers.reason(against: $0) ?? Self.refusal($0) }
@@ -93,10 +93,11 @@ struct WebExtension {
         self.files = files
     }
 
-    /// The reason why no file of an extension can answer as a substitution does; nil when one can.
+    /// Returns the reason why no extension file can answer as a substitution does; nil if one can.
     private static func refusal(_ substitution: Substitution) -> String? {
-        // A rule answers a service worker's fetch by a redirect. Navigations refuse redirected answers of a worker
-        // (Fetch Standard, "HTTP fetch": their redirect mode is "manual"), so Chromium shows an error, and no page.
+        // A rule answers a service worker's fetch with a redirect. A navigation rejects a redirected response from a
+        // service worker, because its redirect mode is "manual" (Fetch Standard, "HTTP fetch"). Chromium then shows an
+        // error instead of the page.
         if substitution.mediaType.isHTML {
             return "a page, of which a service worker may keep the copy, and no navigation takes that"
         }
@@ -118,7 +119,7 @@ struct WebExtension {
         return nil
     }
 
-    /// Host and path of a rule, in normal form.
+    /// Returns the authority and path of a rule's URL, which is in normal form.
     private static func address(of start: String) -> (authority: String, path: String) {
         let rest = start.drop { $0 != "/" }.dropFirst(2)
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
@@ -142,7 +143,7 @@ struct WebExtension {
         }
     }
 
-    /// `scheme://host` of each URL, without ports, which patterns of Firefox do not know.
+    /// Returns `scheme://host` for each URL, without the port, because Firefox's match patterns do not support ports.
     private static func hosts(of ruleset: Ruleset) -> [String] {
         let used = Set(ruleset.rules.map(\.substitution))
         let hosts = used.flatMap { ruleset.substitutions[$0].addresses }.map {
@@ -151,7 +152,7 @@ struct WebExtension {
         return Set(hosts).sorted()
     }
 
-    /// A path as it stands in a URL.
+    /// Returns a path percent-encoded for a URL.
     static func encoded(_ path: String) -> String {
         var kept = CharacterSet(charactersIn: "/-._~")
         kept.insert(charactersIn: "a"..."z")
@@ -176,7 +177,7 @@ private struct ExtensionManifest: Encodable {
     let name: String
     let description: String
     let version = "1.0"
-    /// Without the right to see what is requested: only to say beforehand what becomes of it.
+    /// The permission to declare in advance what happens to requests; it does not let the extension see them.
     let permissions = ["declarativeNetRequestWithHostAccess"]
     let hostPermissions: [String]
     let declarativeNetRequest = [
@@ -216,7 +217,7 @@ private struct ExtensionManifest: Encodable {
         let first = names.first ?? ""
         name = String("Substitutions: \(names.joined(separator: ", "))".prefix(45))
         description = "Shows files of an app instead of what \(first) sends. Made by substitute webextension."
-        // Firefox wants a name in the form of an address; with the same name, one extension replaces another.
+        // Firefox requires an ID in the form of an email address. An extension replaces another that has the same ID.
         let id = first.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "-" }
         browserSpecificSettings = ["gecko": Gecko(id: "substitutions@\(String(id))", strictMinVersion: "128.0")]
     }

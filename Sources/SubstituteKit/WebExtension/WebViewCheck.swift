@@ -3,10 +3,10 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionRules
 
-/// What of a manifest a web extension cannot show as an app does.
+/// Finds the parts of a manifest that a web extension cannot show as an app does.
 struct WebViewCheck {
     private(set) var issues: [ManifestIssue] = []
-    /// How many rules there are, in words; nil where there can be none.
+    /// The number of rules, in words; nil if there can be none.
     private(set) var counts: String?
 
     private let check: ManifestCheck
@@ -37,14 +37,14 @@ struct WebViewCheck {
         issues.sort { ($0.line, $0.column) < ($1.line, $1.column) }
     }
 
-    /// How many addresses of stylesheets and scripts a browser looks for in vain.
+    /// Returns the number of references in stylesheets and scripts that lead to no file in the extension.
     static func lostReferences(in web: WebExtension) -> Int {
         web.copies.reduce(0) { $0 + lostReferences(in: $1.value, at: $1.key, web).count }
     }
 
-    /// What a copy names and a browser looks for in vain, in the extension, where it is not; each once.
+    /// Returns the references in a copy that lead to no file in the extension, each once.
     ///
-    /// A copy that lies at the root, too, finds what it needs from both places, or loses it.
+    /// If the copy also lies at the root, a reference must resolve from both positions; otherwise, it is lost.
     private static func lostReferences(
         in substitution: Substitution,
         at place: String,
@@ -81,7 +81,7 @@ struct WebViewCheck {
         check.substitutions.flatMap { $0.addresses.map { "\($0.scheme)://\($0.authority)\($0.path)" } }
     )
 
-    /// Returns whether an entry names what an address leads to on the network.
+    /// Returns true if an entry maps the URL that a reference leads to on the network.
     private mutating func isMapped(_ text: String, from substitution: Substitution) -> Bool {
         guard let address = substitution.addresses.first,
             let base = URL(string: "\(address.scheme)://\(address.authority)\(address.path)"),
@@ -90,13 +90,13 @@ struct WebViewCheck {
         return mappedURLs.contains(String(url))
     }
 
-    /// Whether the extension has nothing where the address leads.
+    /// Returns true if a reference leads to a path in the extension at which there is no file.
     private static func isLost(
         _ reference: ReferenceScanner.Reference,
         from place: String,
         _ web: WebExtension
     ) -> Bool {
-        // Such an address takes the scheme of the copy, by which there are no hosts.
+        // A reference such as `//host/path` gets the extension's scheme, under which no hosts exist.
         if reference.text.hasPrefix("//") { return true }
         guard let path = reference.path(from: place) else { return false }
         return web.copies[path] == nil && web.rootCopies[path] == nil

@@ -2,21 +2,22 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Files in one, as browsers load extensions: the ZIP format (PKWARE's APPNOTE 6.3.3) without compression.
+/// A ZIP archive without compression (PKWARE's APPNOTE 6.3.3), a format in which browsers load extensions.
 ///
-/// Written here because Foundation has nothing for it on Linux. The same files make the same bytes: every entry has
-/// the first day of the format's calendar.
+/// Foundation cannot write ZIP files on Linux, so this type does. The same files always give the same bytes, because
+/// every entry has the earliest date that the format allows.
 struct ZIPArchive {
     private var bytes = Data()
     private var directory = Data()
     private var count = 0
 
-    /// 1980-01-01, midnight (§4.4.6).
+    /// The date 1980-01-01; the time, midnight, is 0 (§4.4.6).
     private static let day: UInt16 = 1 << 5 | 1
 
     /// Appends a file.
     ///
-    /// - Throws: ``ToolError`` when there are more files or bytes than the format's first version can hold.
+    /// - Throws: ``ToolError`` if the archive would exceed 65,535 files or 4 GB, the limits of the format's first
+    ///   version.
     mutating func append(_ data: Data, as path: String) throws(ToolError) {
         let name = Data(path.utf8)
         guard count < 0xFFFF, bytes.count + directory.count + data.count + 4 * name.count + 1024 < Int(UInt32.max)
@@ -25,14 +26,14 @@ struct ZIPArchive {
         }
         let offset = UInt32(bytes.count)
         var head = Data()
-        // Version 2.0, names in UTF-8 (bit 11), stored.
+        // Version 2.0, names in UTF-8 (bit 11), stored without compression.
         head.append(20 as UInt16, 1 << 11, 0, 0, Self.day)
         head.append(Self.checksum(data), UInt32(data.count), UInt32(data.count))
         head.append(UInt16(name.count), 0)
         bytes.append(0x0403_4B50 as UInt32)
         bytes += head + name + data
         directory.append(0x0201_4B50 as UInt32)
-        // Made by Unix, for its permissions: a regular file that everybody may read.
+        // The host system is Unix, so that the permissions apply: a regular file that every user may read.
         directory.append(3 << 8 | 20 as UInt16)
         directory += head
         directory.append(0 as UInt16, 0, 0)
@@ -62,7 +63,7 @@ struct ZIPArchive {
 }
 
 extension Data {
-    /// Appends numbers, the least byte first.
+    /// Appends numbers in little-endian byte order.
     fileprivate mutating func append<Number: FixedWidthInteger>(_ numbers: Number...) {
         for number in numbers { Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) } }
     }

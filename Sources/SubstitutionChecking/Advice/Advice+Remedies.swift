@@ -1,7 +1,7 @@
 import Foundation
 package import LocalSubstitutionCache
 
-/// The ends of sentences about mistakes.
+/// The remedies, which end the messages about mistakes.
 extension Advice {
     package func remedy(for mistake: ManifestMistake) -> String? {
         switch mistake {
@@ -18,7 +18,7 @@ extension Advice {
         }
     }
 
-    /// The value that was meant by a list of one file, or by nothing.
+    /// Returns the value that was meant by a list of one file, or by `null`.
     private static func entry(meantBy value: JSONValue) -> String? {
         switch value.kind {
         case .null: return "the file's name in quotation marks, or remove the entry"
@@ -42,7 +42,7 @@ extension Advice {
 
     private static func type(meantBy text: String) -> String? {
         let word = text.split(separator: ".").last.map(String.init) ?? ""
-        // A charset behind something else than a semicolon.
+        // Put a semicolon before the charset instead of a space or a comma.
         let mended = text.replacing(charsetBehindSpace, with: "; charset")
         return MediaType(fileName: "x.\(word)")?.essence ?? (MediaType(mended)?.isConcrete == true ? mended : nil)
     }
@@ -50,20 +50,20 @@ extension Advice {
     nonisolated(unsafe) private static let charsetBehindSpace = /[, ]+charset/
 
     private static func days(meantBy text: String) -> String? {
-        // A day with a time behind it, as programs write both.
+        // Programs write a time after the day; drop it.
         let day = text.dropFirst(10).first.map { "T ".contains($0) } ?? false ? String(text.prefix(10)) : text
         let meant = CalendarDay(day).map { [$0] } ?? CalendarDay.days(meantBy: day)
         return meant.isEmpty ? nil : meant.map { "\"\($0)\"" }.joined(separator: " or ")
     }
 
-    /// The object that is meant by a header as in HTTP, `Name: value`.
+    /// Returns the object that was meant by a header field in the syntax of HTTP, `Name: value`.
     private static func header(meantBy value: JSONValue) -> String? {
         guard case .string(let text) = value.kind, !UserInformation.isIn(text) else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
         return parts.count == 2 ? "{ \(quoted(String(parts[0]))): \(quoted(String(parts[1]))) }" : nil
     }
 
-    /// A header's name without what does not belong to it.
+    /// Returns a header field's name without one or two trailing characters that no name may have.
     private static func headerName(meantBy name: String) -> String? {
         let plain = name.prefix { $0.utf8.allSatisfy(\.isTokenCharacter) }
         return plain.isEmpty || plain.count + 2 < name.count ? nil : String(plain)
@@ -76,7 +76,7 @@ extension Advice {
     }
 
     private static func queryRule(meantBy value: JSONValue) -> String? {
-        // A URL is no list, and cut in pieces it would show what quoting hides.
+        // A URL is not a list. Split into parts, it would show user information that quoting it whole hides.
         guard case .string(let word) = value.kind, !word.contains("/") else { return nil }
         return ["true", "false"].contains(word)
             ? "\(word) without quotation marks"

@@ -1,7 +1,7 @@
 package import Foundation
 package import LocalSubstitutionCache
 
-/// The advice for somebody at a desk: repairs after a mistake, and what was probably meant by it.
+/// The advice for a designer: repairs after a mistake, and guesses at what was meant.
 package struct Advice: ManifestAdvice {
     package init() {}
 
@@ -30,7 +30,9 @@ package struct Advice: ManifestAdvice {
         MisplacedField.diagnosis(of: field, among: fields, of: key)
     }
 
-    /// True when no name resembles a field's, and no value names a file.
+    /// True if an entry's fields look like the content of a file.
+    ///
+    /// Then no name resembles that of a field, and no value names a file.
     package func isAnswer(_ fields: [JSONMember]) -> Bool {
         fields.count > 1
             && fields.allSatisfy { member in

@@ -1,8 +1,9 @@
 import LocalSubstitutionCache
 
 extension CalendarDay {
-    /// The days that somebody may mean who writes one in another order or with other marks: `2027/3/31`, `31.3.2027`,
-    /// `3/31/2027`, `20270331`.
+    /// Returns the days that may be meant by a date with another order or other separators.
+    ///
+    /// Examples are `2027/3/31`, `31.3.2027`, `3/31/2027` and `20270331`.
     static func days(meantBy text: String) -> [CalendarDay] {
         if text.utf8.count == 8, text.utf8.allSatisfy(\.isASCIIDigit) {
             let month = text.index(text.startIndex, offsetBy: 4)

@@ -1,9 +1,9 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// The files that macOS leaves in place of those that are only in iCloud: `.logo.png.icloud` for `logo.png`.
+/// The placeholders that macOS keeps for files that are only in iCloud: `.logo.png.icloud` for `logo.png`.
 enum CloudPlaceholder {
-    /// The remedy for a missing file that has a placeholder beside it; nil for all others.
+    /// Returns the message about a missing file that has a placeholder, with the remedy; nil if it has none.
     static func problem(ofMissing path: String, in folder: URL) -> String? {
         let file = folder.appendingPathComponent(path)
         let placeholder = file.deletingLastPathComponent().appendingPathComponent(".\(file.lastPathComponent).icloud")

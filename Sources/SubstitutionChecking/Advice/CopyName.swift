@@ -1,24 +1,25 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Names of files that came from one name: what the Finder, Windows and browsers call a copy, and what people write
-/// behind a version.
+/// File names that are the same except for additions.
+///
+/// The Finder, Windows and browsers add to the name of a copy, and users add a version.
 enum CopyName {
-    /// The candidate that is `name` but for what was added to it, or the reverse; the shortest of several.
+    /// Returns the shortest candidate that differs from `name` only by additions to either of the two.
     ///
-    /// Looks at a few thousand candidates.
+    /// Only the first 5,000 candidates are examined.
     static func match(for name: String, among candidates: [String]) -> String? {
         let (own, plain) = (normalised(name), plain(name))
         func stem(_ name: String) -> Substring { name.prefix { $0 != "." } }
         return candidates.prefix(5000).filter { candidate in
             let other = normalised(candidate)
             if other == own || other == plain { return true }
-            // The longer name holds the shorter one, which is cheaper to find out.
+            // The longer name contains the shorter one. This is cheaper to test, so it comes first.
             return other.contains(stem(own)) && self.plain(candidate) == own
         }.min { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
     }
 
-    /// The name without percent-encoding and what stands between words, in lower case.
+    /// Returns the name in lower case, without percent-encoding and without the characters between words.
     private static func normalised(_ name: String) -> String {
         let name = String(name.drop { "'<`".contains($0) }.prefix { !"?#'>`".contains($0) })
         let decoded = (name.removingPercentEncoding ?? name).precomposedStringWithCanonicalMapping.lowercased()
@@ -26,10 +27,10 @@ enum CopyName {
         return stem.hasSuffix(".jpeg") ? stem.dropLast(4) + "jpg" : stem
     }
 
-    /// The same without what was added to the name or to its extension.
+    /// Returns the normalised name without the additions to it or to its extension.
     private static func plain(_ name: String) -> String {
         var name = (name.removingPercentEncoding ?? name).precomposedStringWithCanonicalMapping.lowercased()
-        // A second extension: `.png.png`, and what editors, browsers and converters write behind a whole name.
+        // Drop a second extension: `.png.png`, or what editors, browsers and converters append to a whole name.
         while let (stem, last) = split(name), let (_, inner) = split(stem),
             inner == last || extras.contains(last) || isPicture(name) && isPicture(stem)
         {
@@ -58,14 +59,14 @@ enum CopyName {
 
     private static let extras: Set = ["txt", "bak", "orig", "tmp", "download", "crdownload", "part"]
 
-    /// Regular expressions of what is added, in lower case.
+    /// Regular expressions of the additions, in lower case.
     private static let additions = [
         // Finder, Explorer and GNOME in several languages.
         "^(copy of|kopie von|kopie van|copie de|copia de|copia di|cópia de|kopi av|kopia) ",
         "[ _]?[-–]? ?(copy|kopie|copie|copia|cópia|kopia|kopi|kopio)( [0-9]+)?$", "のコピー( ?[0-9]+)?$", "( ?的副本|副本)$",
-        // Browsers, and a second download.
+        // Browsers, for a second download.
         " ?\\([0-9]+\\)$", "[ _-][0-9]{1,2}$",
-        // Scales of a picture, and versions.
+        // The scale of an image, or its version.
         "@[234]x$", "[ _-](final|neu|new|alt|old|v[0-9]+)$",
     ]
 }

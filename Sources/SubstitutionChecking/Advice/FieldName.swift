@@ -1,13 +1,13 @@
 import LocalSubstitutionCache
 
-/// The names under which people write the fields of an entry.
+/// The names that designers write for the fields of an entry.
 enum FieldName {
-    /// The field that was meant; nil when none is near enough.
+    /// Returns the field that was meant; nil if none is close enough.
     static func meant(by name: String) -> String? {
         synonyms[name.lowercased()] ?? suggestion(for: name, among: ManifestReader.fieldNames)
     }
 
-    /// What they are called elsewhere.
+    /// The names of the fields in other tools, in lower case, with the field that each means.
     private static let synonyms = [
         "path": "file", "src": "file", "source": "file", "url": "file", "href": "file", "name": "file",
         "filename": "file", "mime": "type", "mimetype": "type", "contenttype": "type", "content-type": "type",

@@ -1,14 +1,14 @@
 import LocalSubstitutionCache
 
-/// Entries in the forms of other tools, such as `{ "url": …, "file": … }` in a list.
+/// Entries in the formats of other tools, such as `{ "url": …, "file": … }` in a list.
 enum ForeignEntry {
-    /// The entries that a value was probably meant to be, as they are written; nil when it holds none.
+    /// Returns the entries that a value was probably meant to be, as a manifest writes them; nil if it holds none.
     static func entries(meantBy value: JSONValue) -> String? {
         switch value.kind {
         case .object(let members):
             return entry(meantBy: members)
         case .array(let elements):
-            // `[url, file]`
+            // A pair, `[url, file]`.
             if let pair = entry(meantBy: elements.map { JSONMember(name: "", nameOffset: $0.offset, value: $0) }) {
                 return pair
             }
@@ -20,7 +20,7 @@ enum ForeignEntry {
         }
     }
 
-    /// The entry that an object was probably meant to be, which names the URL in one member and the file in another.
+    /// Returns the entry that was probably meant by an object with the URL in one member and the file in another.
     static func entry(meantBy members: [JSONMember]) -> String? {
         guard members.count <= 16 else { return nil }
         var texts: [(name: String, text: String)] = []
@@ -39,9 +39,9 @@ enum ForeignEntry {
             + (more.isEmpty ? answer : "{ \((["\"file\": \(answer)"] + more).joined(separator: ", ")) }")
     }
 
-    /// The fields that an entry has beside its file.
+    /// The fields that an entry has besides its file.
     private static let kept = ["type", "headers", "ignoreQuery", "when", "until", "$comment"]
-    /// Names of the file that answers, in other tools.
+    /// The names of the file's field in other tools.
     private static let names: Set = [
         "file", "path", "to", "target", "local", "with", "response", "replacement", "body", "bodyfile", "filename",
         "dest", "asset",
@@ -51,7 +51,7 @@ enum ForeignEntry {
         ["http://", "https://", "//"].contains(where: text.lowercased().hasPrefix) && (try? URLPattern(text)) != nil
     }
 
-    /// A value as a manifest writes it, on one line.
+    /// Returns a value as a manifest writes it, on one line.
     private static func text(of value: JSONValue) -> String {
         switch value.kind {
         case .null: "null"

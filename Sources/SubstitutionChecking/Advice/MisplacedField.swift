@@ -2,7 +2,7 @@ import LocalSubstitutionCache
 
 /// A field that no entry has, because a comment, another entry or another field was meant.
 enum MisplacedField {
-    /// Nil for a field that resembles nothing.
+    /// Returns what was probably meant by the field; nil if it resembles nothing.
     static func diagnosis(
         of field: JSONMember,
         among fields: [JSONMember],

@@ -1,8 +1,8 @@
 import LocalSubstitutionCache
 
-/// A member of the manifest that has no URL for its name, because a comment or another form of entries was meant.
+/// A member of the manifest whose name is not a URL, because a comment or another form of entry was meant.
 enum MisplacedMember {
-    /// Nil for a member of which only the URL is wrong.
+    /// Returns what was probably meant by the member; nil if only its URL is wrong.
     static func diagnosis(of member: JSONMember, among members: [JSONMember]) -> Diagnosis<MisplacedMemberKind>? {
         if let problem = CommentName.problem(of: member.name, member.value) {
             return Diagnosis(.comment, problem)

@@ -1,12 +1,12 @@
-/// Files and folders that lie elsewhere under the name that was written.
+/// Files and folders that have the name that was written, but lie elsewhere.
 enum Namesake {
-    /// Finds what ends in the same name as `path`, in any letter case, or for a file in a copy's name.
+    /// Finds a path with the last component of `path`, in any letter case, or for a file in the name of a copy.
     ///
     /// - Parameters:
-    ///   - path: What was written; one that ends in "/" is a folder's.
+    ///   - path: The path as it was written; one that ends in "/" names a folder.
     ///   - files: The paths of all files.
-    /// - Returns: The path; of several the one that shares the longest end with what was written, as the folders before
-    ///   it are what is wrong.
+    /// - Returns: The path; of several, the one that shares the longest suffix with what was written, as the mistake is
+    ///   in the folders before it.
     static func path(of path: String, among files: [String]) -> String? {
         let isFolder = path.hasSuffix("/")
         guard let name = name(of: path) else { return nil }
@@ -24,7 +24,7 @@ enum Namesake {
 
     private static func name(of path: String) -> String? { path.split(separator: "/").last.map(String.init) }
 
-    /// Every folder that a file lies in, with "/" at its end.
+    /// Returns every folder that contains a file, with "/" at its end.
     private static func folders(of files: [String]) -> [String] {
         var folders: Set<Substring> = []
         for file in files {

@@ -1,19 +1,22 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// The URL that a text was probably meant to be.
+/// Repairs of texts that were probably meant to be URLs.
 ///
-/// Each step mends one slip and leaves every other text as it is, so a text with several slips is mended whole.
+/// Each step fixes one mistake and leaves every other text unchanged, so a text with several mistakes is fixed
+/// completely.
 enum URLRepair {
     private typealias Step = @Sendable (String) -> String
 
-    /// The whole URL; nil when none can be made out, or when nothing is wrong with the text.
+    /// Returns the repaired URL; nil if none can be made out, or if the text has no mistake.
     static func repaired(_ text: String) -> String? {
         let result = steps.reduce(text) { $1($0) }
         return result != text && isURL(result) ? result : nil
     }
 
-    /// The first slip in a text that is a URL all the same, as the predicate of a sentence, and the URL that was meant.
+    /// Returns the first mistake in a text that is a valid URL, and the URL that was meant.
+    ///
+    /// The cause is the predicate of a sentence about the URL.
     static func suspicion(of url: String) -> (cause: String, meant: String)? {
         suspicions.lazy.compactMap { cause, mend in
             guard mend(url) != url else { return nil }
@@ -21,7 +24,9 @@ enum URLRepair {
         }.first
     }
 
-    /// The slips that leave a URL, which no server has: those of its scheme, of the server's name, and of HTML.
+    /// The mistakes that leave a valid URL, but one that no server has.
+    ///
+    /// They are in its scheme, its server's name or its query, or come from HTML.
     private static let suspicions: [(cause: String, mend: Step)] = [
         ("has two schemes, so its server is called \"http\" or \"https\"", withoutSecondScheme),
         ("has a server whose name holds a comma, or a dot too many", withSoundHost),
@@ -42,7 +47,7 @@ enum URLRepair {
 
     // MARK: - Around the URL
 
-    /// The text without pairs of brackets or quotation marks around it.
+    /// Returns the text without pairs of brackets or quotation marks around it.
     private static func unwrapped(_ text: String) -> String {
         var text = text
         while text.count > 2, let first = text.first, let last = text.last,
@@ -53,7 +58,7 @@ enum URLRepair {
         return text
     }
 
-    /// The URL in a link of Markdown, a tag of HTML, `url(…)` of CSS, or behind another scheme such as `blob:`.
+    /// Returns the URL in a Markdown link, an HTML tag, a CSS `url(…)`, or after another scheme such as `blob:`.
     private static func embedded(_ text: String) -> String {
         guard let start = text.range(of: "https?://", options: [.regularExpression, .caseInsensitive])?.lowerBound,
             start > text.startIndex, "<([{\"'`=: ".contains(text[text.index(before: start)]),
@@ -64,7 +69,7 @@ enum URLRepair {
 
     nonisolated(unsafe) private static let schemeAndSlashes = /(https?[:;.]?)?\/+/
 
-    /// The URL of one candidate in `srcset`, without its width or resolution (HTML §4.8.4.2.1).
+    /// Returns the URL of one candidate in `srcset`, without its width or resolution (HTML §4.8.4.2.1).
     private static func withoutDescriptor(_ text: String) -> String {
         text.replacing(descriptor, with: "")
     }
@@ -72,7 +77,7 @@ enum URLRepair {
     nonisolated(unsafe) private static let descriptor = /\s+[0-9]+(\.[0-9]+)?[wx],?$/
 
     private static func withoutInvisible(_ text: String) -> String {
-        // Letters and emoji are joined by these.
+        // These join letters and emoji, so they stay.
         let joiners: [Unicode.Scalar] = ["\u{200C}", "\u{200D}", "\u{FE0F}"]
         return String(
             String.UnicodeScalarView(
@@ -87,7 +92,7 @@ enum URLRepair {
 
     // MARK: - Scheme
 
-    /// `https//`, `https:/`, `http;//`, `htps://` and their like, with the scheme as it is written.
+    /// Repairs a misspelled scheme, such as `https//`, `https:/`, `http;//` or `htps://`.
     private static func withSoundScheme(_ text: String) -> String {
         guard let match = text.prefixMatch(of: nearScheme) else { return text }
         let (word, mark, slashes) = (match.1.lowercased(), match.2, match.3)
@@ -103,7 +108,7 @@ enum URLRepair {
 
     nonisolated(unsafe) private static let nearScheme = /([A-Za-z]{2,8})([:;., ]*)(\/*) */
 
-    /// `https://https://`, in any spelling of the second.
+    /// Removes the first scheme of `https://https://`, however the second is spelled.
     private static func withoutSecondScheme(_ text: String) -> String {
         guard let first = text.lowercased().prefixMatch(of: firstOfTwoSchemes) else { return text }
         let rest = String(text.dropFirst(first.0.count))
@@ -113,9 +118,10 @@ enum URLRepair {
 
     nonisolated(unsafe) private static let firstOfTwoSchemes = /(https?:)?\/\/+(?=https?[:;.]?\/)/
 
-    /// The URL of a server whose name begins the text.
+    /// Adds a scheme to a text that begins with the name of a server.
     ///
-    /// A server on the own machine or in the own network has no certificate.
+    /// The scheme is `http` for this machine and for an IP address, since a server in the local network has no
+    /// certificate.
     private static func withScheme(_ text: String) -> String {
         guard text.prefixMatch(of: schemeOrSlash) == nil, !text.contains("@"), isHost(text) else {
             return text
@@ -129,7 +135,7 @@ enum URLRepair {
 
     nonisolated(unsafe) private static let schemeOrSlash = /[A-Za-z][A-Za-z0-9+.-]*:\/|\//
 
-    /// True for a text that begins with the name of a server, or nearly so.
+    /// True for a text that begins with the name of a server, or with a misspelled one.
     private static func isHost(_ text: some StringProtocol) -> Bool {
         let authority = text.prefix { !"/?#".contains($0) }
         let host = (authority.split(separator: "@").last ?? "").prefix { $0 != ":" }
@@ -142,7 +148,7 @@ enum URLRepair {
 
     // MARK: - Server
 
-    /// The places of the server, with user and port, in a URL with a scheme or `//`.
+    /// The range of the server, with user and port, in a URL with a scheme or `//`.
     private static func authority(of url: String) -> Range<String.Index>? {
         guard let start = url.prefixMatch(of: authorityStart)?.range.upperBound else { return nil }
         return start..<(url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex)
@@ -167,7 +173,7 @@ enum URLRepair {
             guard isHost(authority.drop { $0 == "." || $0 == " " }) else { return String(authority) }
             let dotted = host.filter { $0 != " " }.replacingOccurrences(of: ",", with: ".")
                 .replacing(dots, with: ".").drop { $0 == "." }
-            // The `xn--` form, which Foundation knows.
+            // Foundation converts the name to its `xn--` form.
             let ascii = dotted.utf8.allSatisfy { $0 < 0x80 } ? nil : URL(string: "https://\(dotted)/")?.host
             let isFound = ascii.map { !$0.isEmpty && $0.utf8.allSatisfy { $0 < 0x80 } } ?? false
             return (isFound ? ascii ?? "" : String(dotted)) + authority[host.endIndex...]
@@ -190,7 +196,7 @@ enum URLRepair {
         url.hasSuffix("?") ? String(url.dropLast()) : url
     }
 
-    /// The URL with each "%" encoded that is no encoding.
+    /// Returns the URL with each "%" escaped that does not begin a percent-encoding.
     private static func withEncodedPercents(_ url: String) -> String {
         guard url.utf8.contains(UInt8(ascii: "%")) else { return url }
         let bytes = Array(url.utf8)

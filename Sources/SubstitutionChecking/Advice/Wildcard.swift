@@ -1,8 +1,8 @@
 import LocalSubstitutionCache
 
-/// Stars and braces, which people write for several URLs or files, though there are no wildcards.
+/// Stars and braces that were meant for several URLs or files; a manifest has no wildcards.
 enum Wildcard {
-    /// What is probably meant by an entry with a wildcard in its URL; nil without one.
+    /// Returns a warning for an entry with a wildcard in its URL, with what was probably meant; nil without one.
     static func warning(for entry: ManifestEntry) -> String? {
         let key = UserInformation.hidden(in: entry.key.value)
         guard let wildcard = key.first(where: { "*{".contains($0) }), let file = entry.file?.value else { return nil }
@@ -17,7 +17,7 @@ enum Wildcard {
         return "\"\(wildcard)\" is not a wildcard here and stands only for itself; \(remedy)"
     }
 
-    /// What is wrong with a file that does not exist and has a wildcard in its name; nil when it has none.
+    /// Returns the message about a missing file with a wildcard in its name; nil if it has none.
     static func problem(with file: String, of entry: ManifestEntry) -> String? {
         guard file.contains("*") else { return nil }
         let key = UserInformation.hidden(in: entry.key.value)
@@ -25,7 +25,7 @@ enum Wildcard {
         return "\"*\" is not a wildcard; \(advice ?? "name one file, such as \"img/logo.png\"")"
     }
 
-    /// The remedy for a key that is a regular expression; nil for all others.
+    /// Returns the message about a key that is a regular expression, with the remedy; nil for all other keys.
     static func problem(ofPattern pattern: String, _ value: JSONValue) -> String? {
         guard pattern.hasPrefix("^") else { return nil }
         let key = UserInformation.hidden(in: pattern).filter { $0 != "^" && $0 != "\\" }
@@ -35,7 +35,7 @@ enum Wildcard {
             + (advice ?? "write an entry for each URL")
     }
 
-    /// The entry that maps all files of the folders that URL and file lie in.
+    /// Returns the advice to map the folder of the URL to that of the file; nil if there is no such folder.
     private static func folderAdvice(key: String, file: String) -> String? {
         guard let slash = key.prefix(while: { $0 != "*" }).lastIndex(of: "/"), key[..<slash].contains("//") else {
             return nil

@@ -1,17 +1,17 @@
 package import Foundation
 import LocalSubstitutionCache
 
-/// The first thing that is wrong with a JSON text, as a sentence with its place.
+/// The first mistake in a JSON text, as a sentence with its line and column.
 package struct JSONProblem {
-    /// From 1.
+    /// The line, from 1.
     package let line: Int
-    /// From 1, in UTF-8 bytes.
+    /// The column, from 1, in UTF-8 bytes.
     package let column: Int
     package let message: String
 
-    /// Reads a text strictly (RFC 8259); nil when nothing is wrong with it.
+    /// Parses a text strictly (RFC 8259); nil if it has no mistake.
     ///
-    /// Deeper nesting than a manifest has is nothing wrong.
+    /// Nesting that is too deep for a manifest is not a mistake.
     package init?(in text: Data) {
         guard let error = RepairingJSONParser.parse(text).errors.first(where: { $0.kind != .nesting }) else {
             return nil

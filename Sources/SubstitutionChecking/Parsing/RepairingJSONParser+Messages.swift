@@ -1,15 +1,15 @@
 import LocalSubstitutionCache
 
-/// The sentences for what people write instead of JSON.
+/// The messages for what is written instead of JSON.
 extension RepairingJSONParser {
     func error(_ message: String, at offset: Int? = nil, kind: JSONSyntaxError.Kind = .syntax) -> JSONSyntaxError {
         JSONSyntaxError(offset: offset ?? position, kind: kind, message: message)
     }
 
-    /// The text ends before everything is closed.
+    /// Returns the error for a text that ends before all its brackets are closed.
     ///
-    /// `opening` is the innermost bracket that is open, or nil when it is missing, too; `closings` is what closes all
-    /// that is open, from the outermost.
+    /// `opening` is the offset of the innermost open bracket, or nil if it is missing, too. `closings` holds the
+    /// closing bracket of each open object and array, outermost first.
     func unclosed(_ opening: Int?, closings: [UInt8]) -> JSONSyntaxError {
         let missing = String(decoding: closings.reversed(), as: UTF8.self)
         var message = "the file ends too early; write \"\(missing)\" at its end"
@@ -38,7 +38,7 @@ extension RepairingJSONParser {
             : error("everything is closed before this; remove it, or the bracket that closes too early")
     }
 
-    /// What a file holds that is no JSON at all, with the way out.
+    /// Returns the error for a file that is not JSON at all, with the remedy; nil if it may be JSON.
     func foreignFormat() -> JSONSyntaxError? {
         let start = bytes.prefix(16)
         if let error = scanner.wideEncodingError { return error }

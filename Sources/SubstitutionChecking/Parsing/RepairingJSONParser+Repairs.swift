@@ -1,12 +1,16 @@
 import LocalSubstitutionCache
 
-/// What people write instead of JSON, taken for what they probably mean.
+/// Repairs of common mistakes, which take what was written instead of JSON for what was probably meant.
 ///
-/// Each step reports an error and goes on behind what it has read, so that what follows is judged by itself.
+/// Each repair reports an error and moves `position` past the text it has read, so that the rest is checked
+/// independently. Ranges and offsets count the bytes of the whole text. A string is either a name, which is what
+/// precedes the colon of an object's member, or a value.
 extension RepairingJSONParser {
     // MARK: - Missing quotation marks
 
-    /// The text before a place where the closing quotation mark is missing; nil when it cannot be read.
+    /// Returns a string whose closing quotation mark is missing at the end of `range`, and reports that.
+    ///
+    /// Nil if the string cannot be read: it is not UTF-8, or it has escapes, which are not decoded here.
     mutating func closed(_ range: Range<Int>) throws(Stop) -> String? {
         var end = range.upperBound
         while end > range.lowerBound, bytes[end - 1].isJSONSpace { end -= 1 }
@@ -23,7 +27,10 @@ extension RepairingJSONParser {
         return text.contains("\\") ? nil : text
     }
 
-    /// What to make of a string that its line, or the file, ends in.
+    /// Reads a string without a closing quotation mark on its line; `range` is from its first byte to the line's end.
+    ///
+    /// A name is taken to end before its colon, as in `"name: {`. A value is taken to end before the commas and
+    /// brackets at the end of the line, as in `"value,`.
     mutating func unclosedString(_ range: Range<Int>, isName: Bool) throws(Stop) -> String? {
         if isName {
             guard let colon = colonInside(range.lowerBound - 1..<range.upperBound) else {
@@ -33,7 +40,7 @@ extension RepairingJSONParser {
             position = colon
             return try closed(range.lowerBound..<colon)
         }
-        // What closes the entry belongs behind the string.
+        // The comma and the brackets at the end of the line belong to the entry, not to the string.
         var end = range.upperBound
         while end > range.lowerBound,
             bytes[end - 1].isJSONSpace || bytes[end - 1].isClosingBracket
@@ -45,8 +52,10 @@ extension RepairingJSONParser {
         return try closed(range.lowerBound..<end)
     }
 
-    /// The value of a string that took the next one's opening quotation mark for its own end, as in `"a, "b"`; nil when
-    /// it did not.
+    /// Returns the value of a string that ends at the opening quotation mark of the next string, as in `"a, "b"`.
+    ///
+    /// In this example the value is `a`, and its closing quotation mark is missing. `range` is the string without its
+    /// quotation marks, here `a, `. Nil if the string is not such a case.
     mutating func withoutNextName(_ range: Range<Int>) throws(Stop) -> String? {
         guard let next = current, !next.isJSONSpace, !next.isClosingBracket, next != UInt8(ascii: ","),
             next != UInt8(ascii: ":"), next != UInt8(ascii: "\""),
@@ -57,20 +66,22 @@ extension RepairingJSONParser {
         return try closed(range.lowerBound..<comma) ?? ""
     }
 
-    /// The value of a string that begins at `opening` and goes on behind its quotation mark: with a word in quotation
-    /// marks of its own, or with `+` and another string; nil when it does not.
+    /// Returns the value of a string that continues after its closing quotation mark; nil if it does not.
+    ///
+    /// Such a string holds a quoted word, as in `"the "new" logo"`, or is added to others, as in `"a" + "b"`. `opening`
+    /// is the offset of its first quotation mark, and `position` is just after its second.
     mutating func wholeString(from opening: Int) throws(Stop) -> String? {
         guard let next = bytes[position...].first(where: { !$0.isJSONSpace }),
             next == UInt8(ascii: "+") || current?.isASCIILetter == true || current?.isASCIIDigit == true
         else { return nil }
-        // As much of the line as a person writes.
+        // Look at 500 bytes of the line at most, which is as much as a designer writes.
         let line = bytes[position...].prefix(500).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         let quotes = line.indices.filter { bytes[$0] == UInt8(ascii: "\"") }
         let last = quotes.last { isEndOfValue($0 + 1) }
         guard let last, !bytes[opening...last].contains(UInt8(ascii: "\\")) else { return nil }
         let parts = bytes[opening...last].split(separator: UInt8(ascii: "\""))
         if next == UInt8(ascii: "+") {
-            // Strings at even places, and at odd ones nothing but the sign between them.
+            // The parts at even indices are the strings. Those at odd indices hold "+" and nothing else.
             let isSum = parts.enumerated().allSatisfy { index, part in
                 index.isMultiple(of: 2) || part.filter { !$0.isJSONSpace } == [UInt8(ascii: "+")]
             }
@@ -92,7 +103,7 @@ extension RepairingJSONParser {
         return text
     }
 
-    /// True where a value ends: nothing but a comma or a closing bracket follows on the line.
+    /// True if a value may end at `offset`, because a comma, a closing bracket or the end of the line is next.
     private func isEndOfValue(_ offset: Int) -> Bool {
         guard let next = bytes[offset...].first(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }) else {
             return true
@@ -100,9 +111,10 @@ extension RepairingJSONParser {
         return next.isClosingBracket || ",\n\r".utf8.contains(next)
     }
 
-    /// The last colon in a name's quotation marks that a value seems to follow.
+    /// Returns the offset of the last colon inside a name's quotation marks, if a value seems to follow that colon.
     ///
-    /// `range` is from the opening quotation mark to the closing one, or to the end of the line.
+    /// In `"name: "value"`, for example, the name's closing quotation mark is missing, so its string ends at the
+    /// value's opening one. `range` is from the opening quotation mark to the closing one, or to the end of the line.
     func colonInside(_ range: Range<Int>) -> Int? {
         var end = range.upperBound
         while end > range.lowerBound + 1, bytes[end - 1].isJSONSpace || "{[".utf8.contains(bytes[end - 1]) { end -= 1 }
@@ -112,13 +124,15 @@ extension RepairingJSONParser {
         return range.last { bytes[$0] == UInt8(ascii: ":") && $0 + 1 < range.upperBound && bytes[$0 + 1].isJSONSpace }
     }
 
-    /// Whether a colon, or what people write for one, comes next.
+    /// True if the next character after white space is a colon, or the "=" that is often written for one.
     var isFollowedByColon: Bool {
         let rest = bytes[position...].first { !$0.isJSONSpace }
         return rest == UInt8(ascii: ":") || rest == UInt8(ascii: "=")
     }
 
-    /// Steps over the rest of a string that goes on in the next line; false when its end is missing instead.
+    /// Skips the rest of a string that continues on the next line, with an error.
+    ///
+    /// Returns false if no such rest is found; then the string's closing quotation mark is missing instead.
     mutating func skipBrokenString(isName: Bool) throws(Stop) -> Bool {
         let next = bytes[position...].drop { $0.isJSONSpace }
         let line = next.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
@@ -139,7 +153,9 @@ extension RepairingJSONParser {
 
     // MARK: - Other quotation marks, and none
 
-    /// Text without quotation marks: up to a quotation mark, the end of the line, or what `ends` it.
+    /// Reads text without quotation marks, up to a quotation mark, a line break, or a byte for which `ends` is true.
+    ///
+    /// The range that is returned leaves out trailing white space.
     mutating func bareText(until ends: (UInt8, _ next: UInt8?) -> Bool) -> Range<Int> {
         let start = position
         while let byte = current, byte != UInt8(ascii: "\n"), byte != UInt8(ascii: "\r"), byte != UInt8(ascii: "\"") {
@@ -151,12 +167,12 @@ extension RepairingJSONParser {
         return start..<end
     }
 
-    /// Whether bare text ends directly at a quotation mark, so that only the one before it is missing.
+    /// True if bare text ends directly at a quotation mark, so that only its opening one is missing.
     func isClosedOnly(by range: Range<Int>) -> Bool {
         range.upperBound == position && current == UInt8(ascii: "\"")
     }
 
-    /// Reports that bare text, which ends at the current place, needs quotation marks.
+    /// Reports that bare text, which ends at the current position, lacks its quotation marks or the opening one.
     mutating func reportMissingQuotes(around bare: Range<Int>) throws(Stop) {
         let text = quoted(faultyText(bare))
         if isClosedOnly(by: bare) {
@@ -166,7 +182,7 @@ extension RepairingJSONParser {
         try report(error("\(text) needs quotation marks around it", at: bare.lowerBound))
     }
 
-    /// A string in single or typographic quotation marks, with an error; nil when there is none.
+    /// Reads a string in single or typographic quotation marks or in backticks, with an error; nil if there is none.
     mutating func foreignString() throws(Stop) -> Name? {
         let start = position
         guard let (opening, width) = scanner.character(at: start),
@@ -210,10 +226,10 @@ extension RepairingJSONParser {
 
     // MARK: - Around the whole
 
-    /// Steps over what stands before the first bracket in an answer that was copied from a chat, or in a text with
-    /// Markdown: sentences, and the line that begins a block of code.
+    /// Skips the text before the first object in a chat's answer or a Markdown text, with an error.
     ///
-    /// False when no object follows.
+    /// Such text is sentences, and the line that begins a code block. The object begins at the first line that begins
+    /// with "{" and continues like JSON. Returns false if there is no object.
     mutating func skipProse() throws(Stop) -> Bool {
         let start = position
         let brace = bytes.indices[start...].first { index in
@@ -235,12 +251,12 @@ extension RepairingJSONParser {
         return true
     }
 
-    /// True at a line that begins or ends a block of code in Markdown.
+    /// True at a fence, the line that begins or ends a code block in Markdown.
     var isFence: Bool { ["```", "~~~"].contains { bytes[position...].starts(with: $0.utf8) } }
 
     // MARK: - Between values
 
-    /// Steps over comments, with one error for all that follow each other; false when there is none.
+    /// Skips consecutive comments, or a merge conflict marker, with one error; returns false if there is none.
     mutating func skipComments() throws(Stop) -> Bool {
         if skipsConflictMarker { return try skipConflictMarker() }
         guard let length = commentLength else { return false }
@@ -264,7 +280,7 @@ extension RepairingJSONParser {
         return true
     }
 
-    /// Whether a line begins here that Git writes where two versions could not be joined.
+    /// True at the beginning of a line that Git writes to mark a merge conflict.
     private var skipsConflictMarker: Bool {
         guard position == 0 || bytes[position - 1] == UInt8(ascii: "\n") else { return false }
         return ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].contains { bytes[position...].starts(with: $0.utf8) }
@@ -278,7 +294,7 @@ extension RepairingJSONParser {
         return true
     }
 
-    /// What to do with a comment, or with several that follow each other.
+    /// Returns the error for `count` consecutive comments, which says how to remove or replace them.
     func comment(_ range: Range<Int>, _ count: Int) -> JSONSyntaxError {
         let lines = bytes[range].count { $0 == UInt8(ascii: "\n") }
         let content = bytes[range].drop { "/*#<!- ".utf8.contains($0) }
@@ -294,7 +310,7 @@ extension RepairingJSONParser {
         return error("JSON has no comments; \(remedy)", at: range.lowerBound)
     }
 
-    /// The length of the comment that begins here.
+    /// The length in bytes of the comment that begins here; nil if none does.
     var commentLength: Int? {
         let rest = bytes[position...]
         if rest.starts(with: "/*".utf8) {
@@ -311,7 +327,7 @@ extension RepairingJSONParser {
         let isSlashes = rest.starts(with: "//".utf8)
         guard isSlashes || rest.first == UInt8(ascii: "#") else { return nil }
         let isInLine: (UInt8) -> Bool = { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        // `//host/path": …` is a key whose first quotation mark is missing, and `//host/path: …` one without any.
+        // `//host/path": …` is a name without its opening quotation mark, and `//host/path: …` a name without both.
         let beginning = rest.prefix(500).prefix(while: isInLine)
         let word = beginning.prefix { !$0.isJSONSpace && $0 != UInt8(ascii: "\"") }
         let isClosed = word.endIndex < beginning.endIndex && beginning[word.endIndex] == UInt8(ascii: "\"")
@@ -321,8 +337,9 @@ extension RepairingJSONParser {
         return isKey ? nil : rest.prefix(while: isInLine).count
     }
 
-    /// Steps over characters that look like spaces, with one error for all that follow each other; false when there are
-    /// none.
+    /// Skips consecutive characters that are invisible or look like spaces, with one error.
+    ///
+    /// Returns false if there are none.
     mutating func skipInvisible() throws(Stop) -> Bool {
         guard let (first, width) = scanner.character(at: position), first.unicodeScalars.allSatisfy(\.isInvisible)
         else {

@@ -2,19 +2,19 @@ import LocalSubstitutionCache
 
 /// Names and strings.
 extension RepairingJSONParser {
-    /// A member's name; its text is nil when it cannot be read.
+    /// A member's name; its text is nil if it cannot be read.
     struct Name {
         let text: String?
     }
 
-    /// Reads a name, with quotation marks or without; nil when what stands there is none.
+    /// Reads a name, with or without quotation marks; nil if there is none here.
     mutating func name(depth: Int) throws(Stop) -> Name? {
         let start = position
         guard let byte = current else { return nil }
         if byte == UInt8(ascii: "\"") {
             let known = errors.count
             let text = try string(isName: true)
-            // A colon inside, and none behind: the quotation mark that was taken for the end opens the value.
+            // A colon is inside the string and none follows it, so the quotation mark that ended it opens the value.
             if errors.count == known, let colon = colonInside(start..<position - 1), !isFollowedByColon {
                 position = colon
                 return Name(text: try closed(start + 1..<colon))
@@ -27,7 +27,7 @@ extension RepairingJSONParser {
         guard isBare else {
             try report(scanner.unexpected(expecting: "a name in quotation marks"))
             if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-                // Read, so that its brackets do not close others.
+                // Read the value, so that its brackets do not close others.
                 _ = try value(depth: depth)
             } else {
                 skipStray()
@@ -47,7 +47,7 @@ extension RepairingJSONParser {
         return Name(text: text)
     }
 
-    /// A string in straight quotation marks; nil when it cannot be read.
+    /// Reads a string in straight quotation marks; nil if it cannot be read.
     mutating func string(isName: Bool = false) throws(Stop) -> String? {
         if isDoubled(before: position + 2) {
             try report(error("there is a quotation mark too many here; remove one"))
@@ -56,7 +56,7 @@ extension RepairingJSONParser {
         let (opening, known) = (position, errors.count)
         let text = try content(isName: isName)
         if !isName, errors.count == known, let whole = try wholeString(from: opening) { return whole }
-        // A second one behind the end of a string, which nothing but its end follows.
+        // A second quotation mark follows the closing one, and a delimiter follows both.
         if errors.count == known, current == UInt8(ascii: "\""), isDelimiter(position + 1) {
             try report(error("there is a quotation mark too many here; remove it"))
             position += 1
@@ -64,13 +64,13 @@ extension RepairingJSONParser {
         return text
     }
 
-    /// Whether two quotation marks end here, and a text follows them.
+    /// True if two quotation marks precede `end` and a text follows them, as in `""text"`.
     private func isDoubled(before end: Int) -> Bool {
         end < bytes.count && bytes[end - 1] == UInt8(ascii: "\"") && !isDelimiter(end)
             && bytes[end] != UInt8(ascii: "\"")
     }
 
-    /// Whether the text ends at `offset`, or something that follows a string is there.
+    /// True if the text ends at `offset`, or if a character that may follow a string is there.
     private func isDelimiter(_ offset: Int) -> Bool {
         guard offset < bytes.count else { return true }
         return bytes[offset].isJSONSpace || bytes[offset].isClosingBracket || ",:;=".utf8.contains(bytes[offset])
@@ -103,7 +103,7 @@ extension RepairingJSONParser {
         return try unclosedString(start..<position, isName: isName)
     }
 
-    /// The slow way, taken from the opening quotation mark when the first `\` or control character is met.
+    /// Reads a string that has a `\` or a control character: the slow path, from the opening quotation mark again.
     private mutating func stringWithEscapes(opening: Int, isName: Bool) throws(Stop) -> String? {
         position = opening + 1
         var content: [UInt8] = []
@@ -112,7 +112,7 @@ extension RepairingJSONParser {
             let byte = bytes[position]
             switch byte {
             case UInt8(ascii: "\""):
-                // What was decoded from escapes is valid, so this judges the bytes that stand there raw.
+                // Escapes decode to valid characters, so only the unescaped bytes can be invalid.
                 isSound = try isUTF8(opening + 1..<position) && isSound
                 position += 1
                 return isSound ? String(decoding: content, as: UTF8.self) : nil
@@ -123,7 +123,7 @@ extension RepairingJSONParser {
                 } catch {
                     try report(error)
                     isSound = false
-                    // On with the character behind the backslash, unless it ends the line.
+                    // Continue after the character that follows the backslash, unless that is a line break.
                     position = min(start + 1, bytes.count)
                     if let byte = current, byte >= 0x20 { position += 1 }
                 }
@@ -145,7 +145,7 @@ extension RepairingJSONParser {
 
     // MARK: - Encoding
 
-    /// Whether the bytes are UTF-8; reports it when they are not.
+    /// Returns true if the bytes are UTF-8, and reports an error if they are not.
     mutating func isUTF8(_ range: Range<Int>) throws(Stop) -> Bool {
         guard let error = scanner.encodingError(in: range) else { return true }
         try report(error)

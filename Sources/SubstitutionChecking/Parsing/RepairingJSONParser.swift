@@ -1,21 +1,21 @@
 package import LocalSubstitutionCache
 
-/// A parser of JSON for somebody at a desk: it finds what ``JSONParser`` does, and goes on after a mistake.
+/// A JSON parser for the designers' tool that finds the errors ``JSONParser`` finds, and continues after each.
 ///
-/// After an error it takes the text for what was probably meant, so that one run finds every mistake; where it cannot
-/// tell, the value is ``JSONValue/Kind/unreadable``. One pass, linear in the length of the text; nesting is limited, so
-/// the stack is too, and so is the number of errors.
+/// After an error, it guesses what the text was meant to be, so that one run finds every mistake. If it cannot guess,
+/// the value is ``JSONValue/Kind/unreadable``. It makes one pass, linear in the length of the text. The nesting depth
+/// is limited, and with it the stack; so is the number of errors.
 package struct RepairingJSONParser {
-    /// After so many errors nobody reads on.
+    /// The number of errors after which parsing stops, since no user reads more.
     static let maximumErrors = 100
 
     var scanner: JSONScanner
-    /// The brackets that close what is open, from the outermost.
+    /// The closing bracket of each open object and array, outermost first.
     private var closings: [UInt8] = []
     private(set) var errors: [JSONSyntaxError] = []
     private lazy var secrets = UserInformation.Secrets(in: bytes)
 
-    /// Thrown when reading on makes no sense; the errors tell why.
+    /// Thrown when it makes no sense to read further; the last of `errors` says why.
     struct Stop: Error {}
 
     /// Parses one JSON text.
@@ -41,7 +41,7 @@ package struct RepairingJSONParser {
             var value = try value(depth: 0)
             try skipSpace()
             if case .string = value.kind, current == UInt8(ascii: ":") {
-                // The entries of an object without its bracket; they can be read all the same.
+                // The text is the members of an object whose "{" is missing. They can still be read.
                 position = value.offset
                 try report(error("the \"{\" before the first entry is missing"))
                 value = JSONValue(kind: .object(try members(opening: nil, depth: 1)), offset: value.offset)
@@ -82,7 +82,7 @@ package struct RepairingJSONParser {
                 return JSONValue(kind: string.text.map(JSONValue.Kind.string) ?? .unreadable, offset: start)
             }
             try report(scanner.unexpected(expecting: "a value"))
-            // Nothing is known of the rest of a text that does not even begin like one.
+            // If the text does not even begin like JSON, nothing can be said about the rest.
             if closings.isEmpty { throw Stop() }
             skipStray()
             return JSONValue(kind: .unreadable, offset: start)
@@ -98,7 +98,7 @@ package struct RepairingJSONParser {
         try list(closing: closing, opening: opening, depth: depth) { parser throws(Stop) in
             let start = parser.position
             let member = try parser.member(depth: depth)
-            // Whoever reads the members must know that one is missing.
+            // Record an unreadable member, too, so that the reader of the members knows that one is missing.
             let unreadable = JSONValue(kind: .unreadable, offset: start)
             members.append(member ?? JSONMember(name: "", nameOffset: start, value: unreadable))
             return member != nil
@@ -115,9 +115,9 @@ package struct RepairingJSONParser {
         return elements
     }
 
-    /// Reads what stands between two brackets, the commas between the elements, and the closing bracket.
+    /// Reads the elements between two brackets, the commas between them, and the closing bracket.
     ///
-    /// `element` returns whether it read one whole.
+    /// `element` reads one element, and returns true if it could read all of it.
     private mutating func list(
         closing: UInt8,
         opening: Int?,
@@ -134,7 +134,8 @@ package struct RepairingJSONParser {
             switch byte {
             case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ")"):
                 if byte != closing {
-                    // An outer bracket closes here, so this one's is missing; or else the wrong one was written.
+                    // If this bracket closes an outer object or array, the inner closing bracket is missing. If not,
+                    // the wrong bracket was written.
                     let isMissing = closings.dropLast().contains(byte)
                     try report(wrongClosing(byte, expected: closing, isMissing: isMissing))
                     if isMissing { return }
@@ -174,29 +175,31 @@ package struct RepairingJSONParser {
         }
     }
 
-    /// What was met last between two brackets.
+    /// The last thing that was read between two brackets.
     private enum Before {
         case nothing
         case element(end: Int)
         case comma(Int)
-        /// Something unreadable; what follows it is not judged by it.
+        /// Unreadable or misplaced text; after it, a missing comma is not an error.
         case stray
     }
 
-    /// Whether what stands here may be a name or a value, whatever its quotation marks are.
+    /// True if a name or a value may begin here, in any kind of quotation marks or in none.
     private var startsElement: Bool {
         guard let (character, _) = scanner.character(at: position) else { return false }
         return character.isLetter || character.isNumber || "\"{[-'/$_".contains(character)
             || Self.isTypographicQuote(character)
     }
 
-    /// Reports what is still open at the end of the text, once.
+    /// Reports the brackets that are still open at the end of the text, once.
     private mutating func reportEnd(_ opening: Int?) throws(Stop) {
         if errors.last?.kind == .end { return }
         try report(unclosed(opening, closings: closings))
     }
 
-    /// Steps over the bracket that closes the whole text, when more entries follow it.
+    /// Skips a bracket that closes the whole text too early, with an error.
+    ///
+    /// Returns false if no more entries follow the bracket.
     private mutating func closesTooEarly() throws(Stop) -> Bool {
         let rest = bytes[(position + 1)...].drop { $0.isJSONSpace || $0 == UInt8(ascii: ",") }
         if rest.first == UInt8(ascii: "{"), bytes[position] == UInt8(ascii: "}") {
@@ -237,7 +240,7 @@ package struct RepairingJSONParser {
         case nil:
             return nil
         case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"):
-            // Of a name that could not be read enough has been told.
+            // A name that could not be read has an error already.
             if let text = name.text {
                 try report(error("\(quoted(text)) is alone; an entry is two texts with a colon between them", at: end))
             }
@@ -259,7 +262,7 @@ package struct RepairingJSONParser {
             let known = errors.count
             let value = try value(depth: depth)
             if hasColon, errors.count == known, case .string = value.kind, isFollowedByColon {
-                // The next name was read as this one's value.
+                // The string that was read as the value is the name of the next member.
                 try report(error("nothing follows this colon; write what belongs there", at: colon))
                 position = value.offset
                 return nil
@@ -270,7 +273,7 @@ package struct RepairingJSONParser {
 
     // MARK: - Words and numbers
 
-    /// `true`, `false`, `null`, or a string without its quotation marks.
+    /// Reads `true`, `false`, `null`, or a string without quotation marks.
     private mutating func word() throws(Stop) -> JSONValue.Kind {
         let start = position
         let bare = bareText { byte, _ in byte == UInt8(ascii: ",") || byte.isClosingBracket }
@@ -289,7 +292,7 @@ package struct RepairingJSONParser {
                     error("this is not JSON, which is written like this: { \"one text\": \"another\" }", at: start)
                 )
             }
-            // A statement of JavaScript.
+            // The text before the "{" is the beginning of a JavaScript statement, such as `const manifest =`.
             let rest = bytes[start..<brace].lastIndex { !$0.isJSONSpace }.map { start..<$0 + 1 } ?? start..<start
             try report(error("remove \(quoted(faultyText(rest))) before the \"{\"", at: start))
             position = brace
@@ -333,7 +336,7 @@ package struct RepairingJSONParser {
 
     // MARK: - Errors
 
-    /// Writes an error down; the first about the encoding stands for all, since the whole file is saved anew.
+    /// Records an error; of encoding errors only the first, since saving the file again in UTF-8 fixes them all.
     mutating func report(_ error: JSONSyntaxError) throws(Stop) {
         if error.kind == .encoding, errors.contains(where: { $0.kind == .encoding }) { return }
         errors.append(error)
@@ -358,7 +361,7 @@ package struct RepairingJSONParser {
 
     var current: UInt8? { scanner.current }
 
-    /// Steps over white space, and over what people write there all the same.
+    /// Skips white space, and comments, merge conflict markers and invisible characters, with an error for these.
     mutating func skipSpace() throws(Stop) {
         while let byte = current {
             if byte.isJSONSpace {
@@ -371,7 +374,7 @@ package struct RepairingJSONParser {
         }
     }
 
-    /// Steps over something that cannot be read, up to where a reader would go on.
+    /// Skips unreadable text, up to the next line break, comma or closing bracket.
     mutating func skipStray() {
         repeat {
             position += 1
@@ -379,7 +382,9 @@ package struct RepairingJSONParser {
             ?? false
     }
 
-    /// A part of the text that is wrong: without what only the whole text shows to be user information.
+    /// Returns a faulty part of the text for a message, without user information.
+    ///
+    /// The secrets are found in the whole text, because the part alone may not show them.
     mutating func faultyText(_ range: Range<Int>) -> String {
         String(decoding: secrets.hidden(in: range, of: bytes), as: UTF8.self)
     }

@@ -1,9 +1,9 @@
 package import LocalSubstitutionCache
 
 extension UserInformation {
-    /// All secrets of one text, found once, so that any number of its parts can be shown.
+    /// All secrets of one text, found once, so that any number of its parts can be shown without them.
     package struct Secrets {
-        /// In the order of the text; none overlaps another.
+        /// The ranges of the secrets, in the order of the text, without overlaps.
         private let ranges: [Range<Int>]
 
         /// Finds the secrets of a whole text.
@@ -11,12 +11,12 @@ extension UserInformation {
             ranges = UserInformation.places(in: text).map(\.secret)
         }
 
-        /// The secret that an offset lies in.
+        /// Returns the range of the secret at an offset; nil if there is none.
         package func range(at offset: Int) -> Range<Int>? {
             ranges[firstIndex(endingAfter: offset)...].first.flatMap { $0.contains(offset) ? $0 : nil }
         }
 
-        /// The bytes of a part of the text, with "…" for each secret, also for one that is cut.
+        /// Returns the bytes of a part of the text, with "…" for each secret, even for one that the part cuts.
         package func hidden<Text: RandomAccessCollection<UInt8>>(in part: Range<Int>, of text: Text) -> [UInt8]
         where Text.Index == Int {
             var (shown, start): ([UInt8], Int) = ([], part.lowerBound)

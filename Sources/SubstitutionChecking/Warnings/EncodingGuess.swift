@@ -1,20 +1,20 @@
 package import Foundation
 import LocalSubstitutionCache
 
-/// The encoding of a text, where its bytes show it; most encodings look alike.
+/// The encoding of a text, if its bytes show it; most encodings look alike.
 package enum EncodingGuess: Equatable {
     case utf8
     /// Without a byte-order mark.
     case utf16
     case shiftJIS
-    /// windows-1252, whose letters and quotation marks ISO 8859-1 shares in part.
+    /// The encoding windows-1252, whose letters and quotation marks ISO 8859-1 shares in part.
     case western
     case other
 
-    /// The part of a file that is looked at, in bytes.
+    /// The length of the part of a file that is examined, in bytes.
     static let length = 256 * 1024
 
-    /// Nil for bytes that are no text.
+    /// Guesses the encoding of a text; nil if the bytes are not text.
     ///
     /// Cost: a few passes over the bytes.
     package init?(_ data: Data) {
@@ -32,7 +32,7 @@ package enum EncodingGuess: Equatable {
         }
     }
 
-    /// The encoding in a sentence that begins with the file's name.
+    /// The encoding, as it follows the file's name and "is" in a sentence.
     var name: String {
         switch self {
         case .utf8: "UTF-8"
@@ -51,13 +51,17 @@ package enum EncodingGuess: Equatable {
         }
     }
 
-    /// A stray control character makes no binary file, of which a tenth or more are such.
+    /// True if more than one byte in thirty is a control character.
+    ///
+    /// A text may have a stray one; of a binary file, a tenth or more are control characters.
     private static func isBinary(_ bytes: [UInt8]) -> Bool {
         let controls = bytes.count { $0 < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D, 0x1B].contains($0) }
         return controls > 1 && controls * 30 > bytes.count
     }
 
-    /// Texts are for the most part ASCII, of which every other byte is zero.
+    /// True if one byte of most pairs is zero and the other is not.
+    ///
+    /// Most text is largely ASCII, in which every other byte of UTF-16 is zero.
     private static func isUTF16(_ bytes: [UInt8]) -> Bool {
         let pairs = bytes.count / 2
         guard pairs > 3 else { return false }
@@ -68,7 +72,9 @@ package enum EncodingGuess: Equatable {
         }
     }
 
-    /// Pairs of bytes of which a third or more are kana: no other encoding has these in every sentence.
+    /// True if a third or more of the two-byte characters are kana.
+    ///
+    /// In no other encoding does every sentence have these bytes.
     private static func isShiftJIS(_ bytes: [UInt8]) -> Bool {
         var (pairs, kana) = (0, 0)
         var index = 0
@@ -87,7 +93,9 @@ package enum EncodingGuess: Equatable {
         return kana > 0 && kana * 3 >= pairs
     }
 
-    /// Letters with accents stand alone or in pairs between letters of ASCII, and the rest is typography.
+    /// True if accented letters occur alone or in pairs next to ASCII letters, and all other bytes are typography.
+    ///
+    /// Some accented letters are whole words, so they need no letter beside them.
     private static func isWestern(_ bytes: [UInt8]) -> Bool {
         var run = 0
         for (index, byte) in bytes.enumerated() {
@@ -99,7 +107,7 @@ package enum EncodingGuess: Equatable {
             guard run <= 2 else { return false }
             if typography.contains(byte) { continue }
             guard byte >= 0xC0, byte != 0xD7, byte != 0xF7 else { return false }
-            // A capital begins its word.
+            // Look at both neighbours: a letter that begins its word, such as a capital, has a letter only after it.
             let neighbours = [index > 0 ? bytes[index - 1] : 0, index + 1 < bytes.count ? bytes[index + 1] : 0]
             guard words.contains(byte) || neighbours.contains(where: { $0.isASCIILetter || $0 >= 0xC0 }) else {
                 return false

@@ -1,12 +1,12 @@
 import LocalSubstitutionCache
 
-/// A file that a program made for itself, that only points to another, or that others are made of.
+/// A file that a program made for its own use, a link to another file, or the source of other files.
 struct Leftover {
     /// The predicate of a sentence about the file.
     let cause: String
     let remedy: String
 
-    /// Nil for all other files.
+    /// Recognises a leftover by its file name; nil for all other files.
     init?(_ path: String) {
         let name = (path.split(separator: "/").last ?? "").lowercased()
         let kind = Self.kinds.first { kind in

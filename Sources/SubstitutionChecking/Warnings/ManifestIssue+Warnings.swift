@@ -10,16 +10,17 @@ extension ManifestIssue.Code {
     package static let unusedFile = Self(rawValue: "unused-file")
     /// An entry that never answers because others always answer before it.
     package static let shadowed = Self(rawValue: "shadowed")
-    /// A condition that holds when the server asks somebody to sign in.
+    /// A condition that holds when the server asks the user to sign in.
     package static let hidesSignIn = Self(rawValue: "hides-sign-in")
-    /// A key with a wildcard, of which there are none.
+    /// A key with a wildcard, although keys have no wildcards.
     package static let wildcard = Self(rawValue: "wildcard")
-    /// A URL that looks like a picture, a font, a sound or a film, and a file that is none; or a type that no browser
-    /// knows.
+    /// A file whose type does not fit its URL, or a type that no browser knows.
+    ///
+    /// The URL looks like an image, a font, audio, video, a stylesheet or a script, and the file is none.
     package static let unlikelyType = Self(rawValue: "unlikely-type")
     /// A URL that no server has, for example with two schemes.
     package static let unlikelyURL = Self(rawValue: "unlikely-url")
-    /// A header whose value browsers do not take as it is.
+    /// A header field whose name or value browsers do not accept as written.
     package static let unlikelyHeader = Self(rawValue: "unlikely-header")
     /// An entry for a folder without files.
     package static let emptyFolder = Self(rawValue: "empty-folder")

@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Finds fields that are allowed, and that no browser understands as they are probably meant.
+/// Warnings about fields that are allowed, but that browsers do not understand as they are probably meant.
 extension ManifestResolver {
     mutating func warnOfFields() {
         for entry in manifest.entries {
@@ -22,14 +22,14 @@ extension ManifestResolver {
 
     // MARK: - Types
 
-    /// The type that was meant by an unknown one; nil for a known type, and for one that may be the app's own.
+    /// Returns the type that was meant by an unknown one; nil for a known type, and for one the app may define.
     private static func type(meantBy type: MediaType, of file: String) -> MediaType? {
         guard !MediaType.isKnown(type.essence), type.synonyms == [type.essence] else { return nil }
         let subtype = String(type.essence.dropFirst(type.kind.count + 1))
-        // `image/svg`, `text/js`: the extension of such files.
+        // In `image/svg` and `text/js`, the subtype is the extension of such files.
         let kinds: Set<Substring> = ["image", "text", "font", "audio", "video", "application"]
         if kinds.contains(type.kind), let meant = MediaType(fileName: "x.\(subtype)"), isOfWeb(meant) { return meant }
-        // A slip in the type of the file's own extension.
+        // Otherwise it may be a misspelling of the type that the file's extension has.
         guard let own = MediaType(fileName: file) else { return nil }
         let ownSubtype = String(own.essence.dropFirst(own.kind.count + 1))
         let isSlip =
@@ -38,7 +38,7 @@ extension ManifestResolver {
         return isSlip ? own : nil
     }
 
-    /// True for types that pages load; of all others there are too many for a guess.
+    /// True for types that pages load; there are too many others to guess one.
     private static func isOfWeb(_ type: MediaType) -> Bool {
         ["image", "font", "audio", "video"].contains(type.kind)
             || ["text/css", "text/html", "text/javascript", "text/plain", "application/json"].contains(type.essence)
@@ -46,7 +46,7 @@ extension ManifestResolver {
 
     // MARK: - Headers
 
-    /// The sentence about a header that browsers do not take as it is (Fetch Standard §3.3).
+    /// Returns a message about a header field that browsers do not accept as written (Fetch Standard §3.3).
     private static func problem(ofHeader name: String, _ value: String?, of entry: ManifestEntry) -> String? {
         switch name.lowercased() {
         case "access-control-allow-origin":
@@ -69,7 +69,7 @@ extension ManifestResolver {
         }
     }
 
-    /// The header whose name differs in a single one of its words, by a slip.
+    /// Returns the header field name that differs from `name` in a single word, by a misspelling.
     private static func headerName(meantBy name: String) -> String? {
         let words = name.lowercased().split(separator: "-").map(String.init)
         return headerNames.first { known in
@@ -80,7 +80,7 @@ extension ManifestResolver {
         }
     }
 
-    /// Long names that a slip leaves recognisable (Fetch Standard §3.3, CSP §3.1).
+    /// Names so long that a misspelling leaves them recognisable (Fetch Standard §3.3, CSP §3.1).
     private static let headerNames = [
         "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
         "Access-Control-Allow-Methods", "Access-Control-Expose-Headers", "Cross-Origin-Resource-Policy",

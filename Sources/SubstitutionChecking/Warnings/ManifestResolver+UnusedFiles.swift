@@ -1,15 +1,17 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Finds files that no entry uses.
+/// Warnings about files that no entry uses.
 extension ManifestResolver {
-    /// Warns of unused files by folder, or one by one; beside errors only in a line.
+    /// Warns of unused files by folder, or one by one.
+    ///
+    /// If there are errors, it adds a single warning at most.
     mutating func warnOfUnusedFiles(oneByOne: Bool) {
         let errors = (manifest.findings + findings).filter { $0.severity == .error }
-        // Only where a file may be missing in vain is the folder listed beside errors.
+        // Beside errors, list the unused files only if an error is about a file, since that entry may mean one of them.
         guard errors.isEmpty || errors.contains(where: { Self.aboutFiles.contains($0.code) }) else { return }
         guard let found = try? files?.files(below: "./").files else { return }
-        // An entry whose URL is wrong uses its file all the same.
+        // An entry whose URL is wrong still uses its file.
         let named = manifest.entries.filter { $0.pattern == nil && !$0.namesFolder }.compactMap(\.file?.value)
         let used = Set(
             substitutions.map(\.reference.realPath) + named.compactMap { try? files?.file($0).realPath }
@@ -25,7 +27,7 @@ extension ManifestResolver {
         let leftovers = unused.filter { Leftover($0) != nil }
         if !leftovers.isEmpty { add(.warning, .unusedFile, 0, Self.sentence(ofLeftovers: leftovers)) }
         let isUsed = Set(found.filter { used.contains($0.file.realPath) }.flatMap { Self.folders(of: $0.name) })
-        // By the highest folder of which nothing is used, or else by the folder that holds the file.
+        // Group files by the topmost folder in which no file is used, or else by the folder that contains the file.
         let groups = Dictionary(grouping: unused.filter { Leftover($0) == nil }) { name in
             let folders = Self.folders(of: name)
             return folders.first { !isUsed.contains($0) && !$0.isEmpty } ?? folders.last ?? ""
@@ -37,18 +39,18 @@ extension ManifestResolver {
 
     // MARK: - Beside errors
 
-    /// The mistakes to which a file that no entry uses may be the answer.
+    /// The mistakes that an entry may have because it means an unused file.
     private static let aboutFiles: Set<ManifestIssue.Code> = [.missingFile, .badPath]
-    /// The mistakes that keep an entry's file from being known.
+    /// The mistakes after which the file of an entry is not known.
     private static let unread: Set<ManifestIssue.Code> = [
         .syntax, .encoding, .nesting, .wrongKind, .missingField, .tooManyURLs,
     ]
 
-    /// Tells the files of which one may be meant by an entry, as long as an error proposes none that exists.
+    /// Warns of the unused files that an entry with an error may mean, unless all errors propose an existing file.
     private mutating func warnOfUnusedFiles(_ unused: [String], of all: [String], beside errors: [Finding]) {
         guard !errors.contains(where: { Self.unread.contains($0.code) }) else { return }
         let messages = errors.filter { Self.aboutFiles.contains($0.code) }.prefix(100).map(\.message)
-        /// The names in quotation marks.
+        /// The texts in quotation marks in each message; some of them are names of files.
         let told = messages.map { Set($0.components(separatedBy: "\"")) }
         let places = Set(all + all.flatMap { Self.folders(of: $0).dropFirst() })
         guard told.contains(where: { $0.isDisjoint(with: places) }) else { return }
@@ -89,7 +91,7 @@ extension ManifestResolver {
             + "; map them, or remove the files"
     }
 
-    /// The folders that a file lies in, from the manifest's own, which is empty.
+    /// Returns the folders that contain a file, outermost first; the manifest's own folder is the empty string.
     private static func folders(of name: String) -> [String] {
         [""] + name.indices.filter { name[$0] == "/" }.map { String(name[...$0]) }
     }

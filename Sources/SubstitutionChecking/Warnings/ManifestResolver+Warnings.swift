@@ -1,11 +1,11 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Finds what a designer has probably not meant. An app's launch does not ask for it.
+/// Warnings about what a designer has probably not meant; an app's launch does not look for them.
 extension ManifestResolver {
     /// Adds the warnings; reads the content of text files.
     ///
-    /// Unused files are told by folder, or, with `listsUnused`, one by one.
+    /// Unused files are reported by folder, or, with `listsUnused`, one by one.
     mutating func warn(on today: CalendarDay, listsUnused: Bool) {
         for entry in manifest.entries {
             if let until = entry.until, until.value < today {
@@ -25,13 +25,13 @@ extension ManifestResolver {
         warnOfUnusedFiles(oneByOne: listsUnused)
     }
 
-    /// True while no error was found.
+    /// True if no error was found.
     ///
-    /// As long as an entry is wrong, its URL would seem to be answered by another.
+    /// An entry with an error is left out, so another entry would seem to answer its URL.
     var isSound: Bool { (manifest.findings + findings).allSatisfy { $0.severity == .warning } }
 
     private mutating func warnOfWildcards() {
-        // Where something else is wrong with the entry, that is told instead.
+        // If the entry has an error, that error is reported instead.
         let sound = Set(substitutions.map(\.entry.key.offset))
         for entry in manifest.entries where sound.contains(entry.key.offset) {
             guard entry.namesFolder != true || entry.pattern?.isFolder == true,
@@ -58,7 +58,7 @@ extension ManifestResolver {
 
     private mutating func warnOfTypes() {
         var seen: Set<String> = []
-        // Read once, however many entries name the file's folder.
+        // Read each file once, even if several entries name its folder.
         var encodings: [FilePath: OpenedFile.Encoding] = [:]
         for substitution in substitutions
         where seen.insert("\(substitution.fileOffset) \(substitution.reference.path)").inserted {
@@ -88,7 +88,7 @@ extension ManifestResolver {
             + (substitution.folderLength == nil ? "write \(entry)" : "give the file an entry of its own: \(entry)")
     }
 
-    /// Warns of a URL that by its extension is a picture, a font, a sound or a film, and is answered by something else.
+    /// Warns of a URL with the extension of an image, a font, audio or video that a file of another kind answers.
     private mutating func warnOfKind(of substitution: Substitution) {
         let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
         guard substitution.folderLength == nil, let expected = MediaType(fileName: path)?.kind,
@@ -98,8 +98,9 @@ extension ManifestResolver {
         warn(of: substitution, loadedAs: noun)
     }
 
-    /// Warns of a URL that by its extension is a stylesheet or a script, and is answered by something that browsers
-    /// refuse as one.
+    /// Warns of a URL with the extension of a stylesheet or a script that another kind of file answers.
+    ///
+    /// The warning is limited to the kinds that browsers refuse as a stylesheet or a script.
     private mutating func warnOfCode(_ substitution: Substitution) {
         let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
         let (expected, sent) = (MediaType(fileName: path)?.essence ?? "", substitution.mediaType)
@@ -134,7 +135,7 @@ extension ManifestResolver {
         case ("utf-8", .utf16):
             sentence = "\(path) is UTF-16, and is sent as UTF-8; save it as UTF-8"
         case ("utf-8", .unknown), ("utf-8", .ascii):
-            // The tool tells of bytes that are no text at all.
+            // The tool reports bytes that are not text at all.
             let guess = substitution.bytes(upTo: EncodingGuess.length).flatMap { EncodingGuess($0) }
             guard let guess, guess != .utf8 else { return }
             let type = guess.charset.map { "\(substitution.mediaType.essence); charset=\($0)" }

@@ -2,9 +2,9 @@ package import Foundation
 package import LocalSubstitutionCache
 
 extension SubstitutionManifest {
-    /// Everything that is wrong, and what is mapped as far as it could be found out.
+    /// Returns all issues, and the substitutions of the entries that could be resolved.
     ///
-    /// Unused files are told by folder, or, with `listsUnused`, one by one.
+    /// Unused files are reported by folder, or, with `listsUnused`, one by one.
     package func check(
         in folder: URL,
         on date: Date,
@@ -17,11 +17,11 @@ extension SubstitutionManifest {
         return (source.issues(findings + resolver.findings + shadowed), resolver.substitutions)
     }
 
-    /// Warns of entries that are never used, whatever is asked for and on whatever day.
+    /// Warns of entries that are never used, for any request and on any day.
     private static func shadowedEntries(of substitutions: [Substitution]) -> [Finding] {
         var used: Set<Int> = []
         var shadows: [Int: Substitution] = [:]
-        // What ends some day leaves its URL to the others.
+        // An entry with an `until` does not shadow others, since they answer its URL after that day.
         let shadowed = MatchOrder(substitutions).shadowed { substitutions[$0].entry.until == nil }
         for (index, substitution) in substitutions.enumerated() {
             if let shadow = shadowed[index] {

@@ -1,21 +1,21 @@
 import Foundation
 
-/// One exchange of a recording, as some browser or proxy writes it.
+/// One exchange of a recording, as a browser or proxy writes it.
 struct HAREntry: Sendable {
     var method = "GET"
     var url = "https://h/a.css"
-    /// As it stands in the JSON, so that it can be what no program should write.
+    /// The raw JSON value, so that tests can use values that no program should write.
     var status = "200"
-    /// The `mimeType`; nil when there is none.
+    /// The `mimeType`; nil to leave it out.
     var type: String? = "text/css"
-    /// The body; nil when there is none.
+    /// The body; nil to leave it out.
     var text: String? = "a { }\n"
     var encoding: String?
-    /// The length of the body, as it stands in the JSON; nil when there is none.
+    /// The body's length as a raw JSON value; nil to leave it out.
     var size: String?
-    /// The fields of the request.
+    /// The header fields of the request.
     var asked: [Field] = []
-    /// The fields of the answer.
+    /// The header fields of the response.
     var sent: [Field] = []
 
     /// A header field.
@@ -28,7 +28,7 @@ struct HAREntry: Sendable {
         }
     }
 
-    /// The entry's text.
+    /// The entry as JSON.
     var json: String {
         var content: [String] = []
         if let size { content.append("\"size\":\(size)") }
@@ -47,28 +47,28 @@ struct HAREntry: Sendable {
     }
 }
 
-/// The texts of whole recordings.
+/// Builds the texts of whole recordings.
 enum HAR {
-    /// A recording with these exchanges.
+    /// Returns a recording with these exchanges.
     static func text(_ entries: HAREntry...) -> String { text(entries) }
 
-    /// A recording with these exchanges.
+    /// Returns a recording with these exchanges.
     static func text(_ entries: [HAREntry]) -> String { text(of: entries.map(\.json)) }
 
-    /// A recording with these exchanges, each as it stands in the JSON.
+    /// Returns a recording with these exchanges, each given as JSON.
     static func text(of entries: [String]) -> String {
         "{\"log\":{\"version\":\"1.2\",\"creator\":{\"name\":\"t\",\"version\":\"1\"},\"entries\":["
             + entries.joined(separator: ",\n") + "]}}"
     }
 
-    /// The first bytes of a PNG, with something behind that tells one from another.
+    /// Returns the first bytes of a PNG, followed by `mark`, which makes it different from others.
     static func png(_ mark: String = "") -> Data {
         Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]) + Data(mark.utf8)
     }
 }
 
 extension String {
-    /// The text as a string of JSON.
+    /// The text as a JSON string literal.
     var inJSON: String {
         var result = "\""
         for scalar in unicodeScalars {

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Reading recordings", .serialized)
 struct HARFileTests {
-    @Test("Each string of a body is read as Foundation's reader of JSON reads it")
+    @Test("A body's string is decoded in the same way as by Foundation's JSON parser")
     func strings() throws {
         let strings = [
             #"plain"#, #"\"\\\/\b\f\n\r\t"#, #"\u0041\u00e9\u20AC\ud83d\ude00\uDBFF\uDFFF"#, #"é 日本 😀"#,
@@ -28,7 +28,7 @@ struct HARFileTests {
     }
 
     @Test(
-        "The body is the text of the answer's content, wherever else such names stand",
+        "The body is the text of the response's content, even if the same names occur elsewhere",
         arguments: [
             #"{"text":"1","response":{"text":"2","content":{"x":{"text":"3"},"text":"body","y":["text","4"]}}}"#,
             #"{"response":{"content":{"text":"body"},"x":"\"content\":{\"text\":\"1\"}"},"content":{"text":"2"}}"#,
@@ -44,7 +44,7 @@ struct HARFileTests {
     }
 
     @Test(
-        "A comma before a closing bracket is taken where Foundation's reader of JSON takes it",
+        "A comma before a closing bracket is accepted if Foundation's JSON parser accepts it",
         arguments: [
             #"{"log":{"entries":[{"response":{"content":{"text":"body",},},},],},}"#,
             #"{"log":{"entries":[{"response":{"content":{"text":"body"}}},]}}"#,
@@ -57,7 +57,7 @@ struct HARFileTests {
         if isJSON { #expect(try exchanges?.map { try $0.bytes } == [Data("body".utf8)]) }
     }
 
-    @Test("A recording with a mistake anywhere is refused, exactly where Foundation's reader of JSON refuses it")
+    @Test("A recording with a mistake is refused exactly if Foundation's JSON parser refuses it")
     func mistakes() throws {
         let entry = HAREntry(text: #"a "b" \ é"#, size: "12", asked: [.init("A", "b")]).json
         let recording = Array(HAR.text(of: [entry, "null", #"{"response":{"content":{"text":"\u0041"}}}"#]).utf8)
@@ -65,7 +65,7 @@ struct HARFileTests {
         for index in recording.indices {
             for mistake in [[], Array("\"".utf8), Array("\\".utf8)] + "{}[],: 0\n\u{1}".utf8.map({ [$0] }) {
                 let changed = Data(recording[..<index] + mistake + recording[(index + 1)...])
-                // Broken characters are mended, which Foundation does not.
+                // The reader repairs broken characters, and Foundation does not.
                 guard String(data: changed, encoding: .utf8) != nil else { continue }
                 let isJSON = (try? JSONSerialization.jsonObject(with: changed)) != nil
                 do {
@@ -92,7 +92,7 @@ struct HARFileTests {
         let entries = (0..<1500).map { HAREntry(url: "https://h/\($0).css", asked: fields, sent: fields) }
         let recording = Data(HAR.text(entries).utf8)
         try site.folder.write(recording, to: "page.har")
-        // A pipe that is full keeps the process from its last line, and so from its end.
+        // Fill the pipe, so that the process blocks when it prints its last line, and cannot exit.
         let pipe = Pipe()
         let descriptor = pipe.fileHandleForWriting.fileDescriptor
         let flags = fcntl(descriptor, F_GETFL)
@@ -114,11 +114,11 @@ struct HARFileTests {
         }
         #expect(process.terminationStatus == 0)
         #expect(try site.entries.count == 1500)
-        // The tool itself has some 50 MB in a debug build.
+        // The tool itself uses about 50 MB in a debug build.
         #expect(peak < 100_000_000 + 8 * recording.count, "\(peak) for \(recording.count)")
     }
 
-    /// The most memory that a process has had so far, in bytes; nil when it has ended.
+    /// Returns the peak memory of a process so far, in bytes; nil if the process has exited.
     private static func peakMemory(of process: Int32) -> Int? {
         let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
@@ -12,7 +12,7 @@ struct ImportTests {
         site = try SiteFolder()
     }
 
-    /// What a URL's row is about, and what is told of it.
+    /// An exchange, a description of it, and the message that the tool must print.
     struct Row: Sendable, CustomTestStringConvertible {
         let what: String
         let entry: HAREntry
@@ -27,9 +27,9 @@ struct ImportTests {
 
     private static let png = HAR.png().base64EncodedString()
 
-    // MARK: - What is taken
+    // MARK: - Imported exchanges
 
-    @Test("Each whole answer becomes a file below host/path, and an entry behind all others")
+    @Test("Each complete response becomes a file at host/path and an entry after all others")
     func whole() async throws {
         let result = try await site.take(
             HAR.text(
@@ -122,7 +122,7 @@ struct ImportTests {
     ]
 
     @Test(
-        "What is unusual in a recording, and no fault of the body, keeps nothing from being taken",
+        "Unusual values in a recording do not prevent the import of an intact body",
         arguments: harmless
     )
     func unusual(row: Row) async throws {
@@ -138,7 +138,7 @@ struct ImportTests {
         #expect(try await site.check().status == 0)
     }
 
-    @Test("A body in base64 is taken as its bytes, also over several lines")
+    @Test("A base64 body is decoded, even if it spans several lines")
     func base64() async throws {
         let folded = Self.png.prefix(5) + "\r\n " + Self.png.dropFirst(5)
         let result = try await site.take(
@@ -151,7 +151,7 @@ struct ImportTests {
                     text: Data([0xE9]).base64EncodedString(),
                     encoding: "base64"
                 ),
-                // The size of the base64, as some programs count.
+                // The size of the base64 text, as some programs count it.
                 HAREntry(
                     url: "https://h/d.png",
                     type: "image/png",
@@ -174,7 +174,7 @@ struct ImportTests {
         )
     }
 
-    // MARK: - What is left out
+    // MARK: - Exchanges that are left out
 
     private static func binary(_ text: String?, _ encoding: String? = nil, size: String? = nil) -> HAREntry {
         HAREntry(url: "https://h/a.png", type: "image/png", text: text, encoding: encoding, size: size)
@@ -271,7 +271,7 @@ struct ImportTests {
         ),
     ]
 
-    @Test("What cannot be taken is told with its reason, and keeps nothing else from being taken", arguments: bad)
+    @Test("A bad exchange is left out with its reason, and the others are imported", arguments: bad)
     func leftOut(row: Row) async throws {
         let result = try await site.take(HAR.text(row.entry, HAREntry(url: "https://h/good.css")))
         #expect(result.status == 0, "\(result.errors)")
@@ -283,13 +283,14 @@ struct ImportTests {
         #expect(site.manifest == "{\n  \"https://h/good.css\": \"h/good.css\"\n}\n")
     }
 
-    @Test("An exchange of which any part is missing or something else ends nothing, and is counted")
+    @Test("An exchange with a missing or malformed part does not stop the import, and is counted")
     func misshapen() async throws {
         let values = ["null", "true", "1", "-0.5", "\"x\"", "[]", "[null]", "[[]]", "{}", "{\"a\":null}"]
         let header = "[{\"name\":\"Content-Type\",\"value\":\"text/css\"}]"
         var entries: [String] = []
         for (number, value) in values.enumerated() {
-            // One part of an exchange after the other; what is made of its URL stays, to be told.
+            // Adds an exchange in which one part is replaced. Its URL stays valid and names that part, so that it can
+            // be reported.
             func entry(
                 method: String = "\"GET\"",
                 asked: String = "[]",
@@ -325,7 +326,7 @@ struct ImportTests {
         #expect(result.errors == "")
         let taken = try site.entries
         #expect(taken["https://h/good.css"] == "h/good.css")
-        // "x" is a URL to look at, and no whole one.
+        // "x" is examined as a URL, but is not an absolute one.
         #expect(result.output.contains("x: it is no whole URL\n"), "\(result.output)")
         #expect(result.output.contains(", \(entries.count + 1 - taken.count) left out\n"), "\(result.output)")
         #expect(taken.count > values.count * 5)
@@ -337,12 +338,12 @@ struct ImportTests {
     // MARK: - Types
 
     @Test(
-        "A recorded type that differs from that of the ending is written as the entry's type",
+        "A recorded type that differs from that of the file extension becomes the entry's type",
         arguments: [
             ("https://h/a.css", "text/css", "\"h/a.css\""),
             ("https://h/a.css", "text/css; charset=UTF-8", "\"h/a.css\""),
             ("https://h/a.css", "TEXT/CSS;charset=\"utf-8\"", "\"h/a.css\""),
-            // The type under another name.
+            // Another name for the same type.
             ("https://h/a.js", "application/javascript; charset=utf-8", "\"h/a.js\""),
             ("https://h/a.mjs", "application/x-javascript", "\"h/a.mjs\""),
             ("https://h/a.xml", "text/xml", "\"h/a.xml\""), ("https://h/a", "text/x-javascript", "\"h/a.js\""),
@@ -361,7 +362,7 @@ struct ImportTests {
             ("https://h/a", "x-unknown", "\"h/a\""), ("https://h/a.css", "", "\"h/a.css\""),
             ("https://h/a.css", "css", "\"h/a.css\""), ("https://h/a.css", "*/*", "\"h/a.css\""),
             ("https://h/a.css", "text/css\r\nX: y", "\"h/a.css\""),
-            // What is recorded as text is UTF-8 now.
+            // A body that is recorded as text is written as UTF-8.
             ("https://h/a.css", "text/css; charset=iso-8859-1", "\"h/a.css\""),
             (
                 "https://h/a.txt", "application/xml; charset=iso-8859-1",
@@ -380,7 +381,7 @@ struct ImportTests {
         #expect(try await site.check().status == 0)
     }
 
-    @Test("A picture of another kind than its ending says is taken with its type")
+    @Test("An image that does not match its file extension is imported with its real type")
     func otherKind() async throws {
         _ = try await site.take(
             HAR.text(HAREntry(url: "https://h/a.jpg", type: "image/png", text: Self.png, encoding: "base64"))
@@ -404,7 +405,7 @@ struct ImportTests {
         ("no version, no creator", Data("{\"log\":{\"entries\":[\(HAREntry().json)]}}".utf8)),
     ]
 
-    @Test("What stands around a recording is no trouble", arguments: surroundings)
+    @Test("Byte order marks, JSONP and unknown members do not prevent an import", arguments: surroundings)
     func around(what: String, recording: Data) async throws {
         let result = try await site.take(recording)
         #expect(result.output == "1 entry with 6 bytes\n", "\(result.errors)")
@@ -440,7 +441,7 @@ struct ImportTests {
         ("10,000 open", Data(String(repeating: "{\"a\":[", count: 10_000).utf8), "is no capture (HAR): "),
     ]
 
-    @Test("A file that is no recording is refused with a sentence, and changes nothing", arguments: broken)
+    @Test("A file that is not a recording is refused with a message, and nothing changes", arguments: broken)
     func noRecording(what: String, recording: Data, told: String) async throws {
         let before = try site.listing
         let result = try await site.take(recording)
@@ -451,7 +452,7 @@ struct ImportTests {
         #expect(try site.listing == before)
     }
 
-    @Test("A recording that is missing, or a folder, is told, and changes nothing")
+    @Test("A recording that is missing or is a folder is reported, and nothing changes")
     func unreadable() async throws {
         let before = try site.listing
         for (path, reason) in [("none.har", "does not exist"), (".", "cannot be read: ")] {
@@ -463,7 +464,7 @@ struct ImportTests {
     }
 
     @Test(
-        "A body with a character that is none is left out, and those beside it are whole",
+        "A body with an invalid character is left out, and the other bodies stay intact",
         arguments: [
             Data("\\ud800".utf8), Data("\\udc00".utf8), Data("\\uDBFF\\uD800\\uDC00".utf8), Data("\\ud800\\u0041".utf8),
             Data("\\\\\\ud83d".utf8), Data([0xFF]), Data([0xC3]), Data([0xED, 0xA0, 0x80]), Data([0xF0, 0x9F, 0x98]),
@@ -491,19 +492,19 @@ struct ImportTests {
         #expect(try site.files == ["h/b.css"])
     }
 
-    @Test("A number that is too large for any program is no crash, and changes nothing that it should not")
+    @Test("A number that is too large for a Double does not crash the tool, and its exchange is left out")
     func hugeNumber() async throws {
         let result = try await site.take(HAR.text(HAREntry(status: "1e400"), HAREntry(url: "https://h/b.css")))
         let isRead = result.output.hasSuffix("1 entry with 6 bytes, 1 left out\n")
         let isRefused = result.errors.contains(" is no capture (HAR): ")
-        // Foundation's readers differ.
+        // Foundation's JSON parsers differ.
         #expect(isRead != isRefused)
         #expect(result.status == (isRead ? 0 : 1))
         #expect(site.bytes("h/a.css") == nil)
         #expect(try site.files == (isRead ? ["h/b.css"] : []))
     }
 
-    @Test("A recording of many megabytes is taken, its bodies byte for byte")
+    @Test("A recording of many megabytes is imported byte for byte")
     func large() async throws {
         let share = Program.isLongRun ? 1 : 10
         let line = String(repeating: "x\\\"é\n", count: 600_000 / share)
@@ -523,7 +524,7 @@ struct ImportTests {
 
     // MARK: - One URL more than once
 
-    @Test("Of several answers of one URL the last is taken, and told when the content differs")
+    @Test("The last of several responses for a URL is imported, and different content is reported")
     func again() async throws {
         let result = try await site.take(
             HAR.text(
@@ -554,7 +555,7 @@ struct ImportTests {
         #expect(try await site.check().status == 0)
     }
 
-    @Test("What an entry answers already is left alone, and a recording taken twice changes nothing")
+    @Test("A URL that an entry answers is left out, and a second import changes nothing")
     func present() async throws {
         try site.folder.write("mine\n", to: "a.css")
         try site.folder.write(
@@ -579,7 +580,7 @@ struct ImportTests {
 
     // MARK: - Names
 
-    @Test("Names that collide where case or Unicode form is ignored get numbers, and keep their own bytes")
+    @Test("Files whose names differ only in case or Unicode form get numbers and keep their own bytes")
     func collisions() async throws {
         try site.folder.write("mine", to: "h/own.css")
         try site.folder.write("the same", to: "h/kept.css")
@@ -639,7 +640,7 @@ struct ImportTests {
         ("other", HAREntry(url: "https://h/a.json", type: "application/json", text: "{}")),
     ]
 
-    @Test("--only takes the kinds that it names", arguments: kinds)
+    @Test("--only imports only the kinds that it names", arguments: kinds)
     func only(kind: String, entry: HAREntry) async throws {
         let recording = Data(HAR.text(Self.kinds.map(\.1)).utf8)
         let result = try await site.take(recording, ["--only", kind])
@@ -649,7 +650,7 @@ struct ImportTests {
         }
     }
 
-    @Test("--only takes several kinds, in one word or in several, and suggests the one that was meant")
+    @Test("--only accepts several kinds, in one or several options, and suggests the nearest kind")
     func severalKinds() async throws {
         let recording = Data(HAR.text(Self.kinds.map(\.1)).utf8)
         _ = try await site.take(recording, ["--only", "image, FONT", "--only=script"])
@@ -661,7 +662,7 @@ struct ImportTests {
         #expect(try site.listing == before)
     }
 
-    @Test("--host takes what comes from the servers that it names, whatever their ports")
+    @Test("--host imports only from the servers that it names, on any port")
     func hosts() async throws {
         let urls = [
             "https://h.example/1.css", "https://a.h.example:8080/2.css", "https://noth.example/3.css",
@@ -674,7 +675,7 @@ struct ImportTests {
         #expect(try await site.take(recording, ["--host", "a b"]).status == 2)
     }
 
-    @Test("--exclude leaves out the URLs that hold a text")
+    @Test("--exclude leaves out the URLs that contain a text")
     func exclusions() async throws {
         let urls = ["https://h/a.css", "https://h/ads/b.css", "https://h/c.css?track=1&x=2", "https://h/d.css?x=2"]
         let recording = Data(HAR.text(urls.map { HAREntry(url: $0) }).utf8)
@@ -684,7 +685,7 @@ struct ImportTests {
         #expect(result.output.contains("\(urls[2]): --exclude \"track=*x=\" leaves it out\n"))
     }
 
-    @Test("--strip-query lets one entry answer all queries where the bytes are the same, and only there")
+    @Test("--strip-query lets one entry answer all queries of a path only if their bytes are the same")
     func queries() async throws {
         let recording = HAR.text(
             HAREntry(url: "https://h/a.css?v=1"),
@@ -712,7 +713,7 @@ struct ImportTests {
         #expect(explained.output.contains("h/a.css"))
     }
 
-    @Test("--max-size leaves out what has more")
+    @Test("--max-size leaves out larger bodies")
     func sizes() async throws {
         let recording = Data(
             HAR.text(
@@ -726,7 +727,7 @@ struct ImportTests {
         #expect(try await site.take(recording, ["--max-size", "much"]).status == 2)
     }
 
-    @Test("--dry-run writes a table of what would be taken and what is left out, and nothing else")
+    @Test("--dry-run prints a table of what would be imported or left out, and changes nothing")
     func dryRun() async throws {
         let before = try site.listing
         let result = try await site.take(
@@ -755,7 +756,7 @@ struct ImportTests {
         #expect(try site.listing == before)
     }
 
-    @Test("A recording is also read from standard input, and the manifest found where it lies")
+    @Test("A recording can be read from standard input, and the manifest is found in its usual folder")
     func standardInput() async throws {
         try site.folder.write("{}", to: "Substitutions/manifest.json")
         try FileManager.default.removeItem(at: site.url.appendingPathComponent("manifest.json"))
@@ -767,7 +768,7 @@ struct ImportTests {
     }
 
     @Test(
-        "Without a recording, or with too many words, it is used wrongly",
+        "Missing, surplus and unknown arguments are wrong use",
         arguments: [[], ["a", "b", "c"], ["--none", "a"]]
     )
     func misuse(words: [String]) async throws {
@@ -780,7 +781,7 @@ struct ImportTests {
 
     // MARK: - Secrets
 
-    @Test("Cookies, passwords and tokens of a recording are written and told nowhere")
+    @Test("Cookies, passwords and tokens of a recording are neither written nor printed")
     func secrets() async throws {
         let secrets = (0..<14).map { "Sesame\($0)Sesame" }
         let asked: [HAREntry.Field] = [
@@ -823,7 +824,7 @@ struct ImportTests {
         #expect(!(dry.output + dry.errors).contains("Sesame"), "\(dry.output)")
     }
 
-    @Test("Nothing that a recording holds can steer a terminal", arguments: [[], ["--dry-run"]])
+    @Test("No text in a recording can control a terminal", arguments: [[], ["--dry-run"]])
     func controls(options: [String]) async throws {
         let evil = "\u{1B}[31m\u{9B}2J\u{202E}\r\n\u{200B}\u{E0041}"
         let result = try await site.take(

@@ -5,7 +5,7 @@ import Testing
 @testable import LocalSubstitutionCache
 @testable import SubstituteKit
 
-/// What the tool says of a recording that an app has made.
+/// Tests of the tool's output for a recording that an app has made.
 @Suite("Recordings of an app")
 struct RecordedAppTests {
     private let folder: TemporaryFolder
@@ -26,8 +26,9 @@ struct RecordedAppTests {
         )
     }
 
-    /// Writes a recording, of which each line is a method, a URL, a status, `Cache-Control`, and the field of the
-    /// library.
+    /// Writes a recording.
+    ///
+    /// Each tuple has a method, a URL, a status, the `Cache-Control` field, and the content of the library's own field.
     private func record(_ entries: [(String, String, Int, String, String)]) throws {
         let texts = entries.map { method, url, status, control, answer in
             """
@@ -59,7 +60,7 @@ struct RecordedAppTests {
         return (method, url, status, control, answer)
     }
 
-    @Test("list --used says how often each URL was answered, and which files never were")
+    @Test("list --used prints how often each URL was answered, and which files were never used")
     func list() async throws {
         try record([
             file("a.css", 2, times: 3), file("a.css", 2, times: 1, url: "http://127.0.0.1:1/a.css"),
@@ -86,7 +87,7 @@ struct RecordedAppTests {
         #expect(json.split(separator: "\n").map { $0.contains("\"times\":4") } == [true, false, false, false])
     }
 
-    @Test("list --used counts what a browser's recording would have used")
+    @Test("list --used counts the requests of a browser's recording that files would answer")
     func browser() async throws {
         try folder.write(
             """
@@ -100,7 +101,7 @@ struct RecordedAppTests {
         #expect(result.output.hasSuffix("1 file never used, 10 bytes: b.css\n"))
     }
 
-    @Test("list refuses what it cannot use, with a sentence")
+    @Test("list refuses wrong options and a missing recording with a message")
     func mistakes() async throws {
         try record([])
         for (arguments, message) in [
@@ -116,7 +117,7 @@ struct RecordedAppTests {
         #expect(missing.errors.contains("\"missing.har\""), "\(missing.errors)")
     }
 
-    @Test("explain orders what the network sent by what a file would save, and says what no file can answer")
+    @Test("explain sorts network loads by what a file would save, and names those that no file can answer")
     func explain() async throws {
         let personal = ",\"isPersonal\":true"
         try record([
@@ -171,7 +172,7 @@ struct RecordedAppTests {
         #expect(required.status == 1)
     }
 
-    @Test("Numbers and texts of a hostile recording do no harm")
+    @Test("Hostile numbers and texts in a recording do no harm")
     func hostile() async throws {
         try record([
             (
@@ -195,9 +196,9 @@ struct RecordedAppTests {
         }
     }
 
-    // iOS and its relatives start no processes.
+    // iOS, tvOS, watchOS and visionOS cannot start processes.
     #if os(macOS) || os(Linux)
-    @Test("The article shows what the tool prints of the Demo's recording")
+    @Test("The article shows the tool's output for the Demo's recording")
     func article() async throws {
         let demo = Tool.url.deletingLastPathComponent().appendingPathComponent("Demo")
         let shown = try await (Program.run(demo.path, ["--record", "app.har"], in: folder.url)).output
@@ -216,7 +217,7 @@ struct RecordedAppTests {
     }
     #endif
 
-    @Test("import takes what the network sent, and says why it leaves the rest")
+    @Test("import takes the network's responses, and gives a reason for each exchange that it leaves out")
     func importing() async throws {
         let body = Data("GIF89a".utf8).base64EncodedString()
         func entry(_ url: String, _ answer: String) -> String {
@@ -245,7 +246,7 @@ struct RecordedAppTests {
         )
     }
 
-    @Test("The preview says of each card how often it was used")
+    @Test("Each card of the preview shows how often its file was used")
     func preview() async throws {
         try record([file("a.css", 2, times: 3), file("b.css", 3, times: 1)])
         let page = await Tool.run(["preview", "--used", "app.har"], in: folder.url).output

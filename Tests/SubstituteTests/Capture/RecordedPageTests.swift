@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LocalSubstitutionCache
@@ -13,7 +13,7 @@ import FoundationNetworking
 @Suite("From a page in a browser to an app", .serialized)
 struct RecordedPageTests {
     @Test(
-        "The Demo's page, captured, comes from files as a whole: in a browser, and in an app with the server off",
+        "The captured Demo page comes entirely from files, in a browser and in an app without the server",
         .startsChromium
     )
     func demo() async throws {
@@ -60,7 +60,7 @@ struct RecordedPageTests {
         }
     }
 
-    @Test("A stylesheet that is saved is seen when the running Demo's page is loaded again")
+    @Test("A saved stylesheet takes effect when the page of the running Demo is reloaded")
     func savedInDemo() async throws {
         let folder = try TemporaryFolder()
         let files = folder.url.appendingPathComponent("Files")

@@ -3,7 +3,7 @@ import Testing
 @testable import SubstituteCheckKit
 @testable import SubstituteKit
 
-@Suite("What is told of a package")
+@Suite("What the tool reads in a package manifest")
 struct PackageTextTests {
     private let text = PackageText(
         """
@@ -22,7 +22,7 @@ struct PackageTextTests {
         """
     )
 
-    @Test("A folder is shipped by the target that copies it")
+    @Test("A target ships the folders that it copies")
     func ships() {
         #expect(text.ships("Substitutions", in: "App"))
         #expect(text.ships("Fixtures/Substitutions", in: "Tests"))
@@ -30,7 +30,7 @@ struct PackageTextTests {
         #expect(!PackageText("").ships("Substitutions", in: "App"))
     }
 
-    @Test("A command is named by the words that people use to call the tool")
+    @Test("A command is named as the user calls it, through the plugin or directly")
     func words() {
         #expect(ToolName([:]).words("check") == "substitute check")
         let plugin = ["SUBSTITUTE_VERB": "substitute"]

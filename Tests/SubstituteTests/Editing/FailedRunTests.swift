@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LocalSubstitutionCache
@@ -8,7 +8,7 @@ import Testing
 @testable import SubstituteCheckKit
 @testable import SubstituteKit
 
-@Suite("A run that fails leaves the manifest and its folder as they were", .serialized)
+@Suite("A failed run leaves the manifest and its folder unchanged", .serialized)
 struct FailedRunTests {
     private let site: SiteFolder
     private static let recording = HAR.text(
@@ -35,7 +35,7 @@ struct FailedRunTests {
     }
 
     @Test(
-        "A manifest with an error",
+        "A manifest with an error is refused",
         arguments: [
             "", "[]", "{", "{}{}", "{ \"https://x/a\": \"missing.txt\" }", "{ \"x\": \"x.txt\" }",
             "{ \"https://x/a\": \"x.txt\", }", "{ \"https://x/a\": \"x.txt\", \"https://x/a\": \"x.txt\" }",
@@ -52,7 +52,7 @@ struct FailedRunTests {
         )
     }
 
-    @Test("A manifest that is not UTF-8, or missing")
+    @Test("A manifest that is missing or not UTF-8 is refused")
     func unreadable() async throws {
         try site.folder.write(Data([0xFF, 0xFE, 0x7B, 0, 0x7D, 0]), to: "manifest.json")
         var before = try site.listing
@@ -62,14 +62,14 @@ struct FailedRunTests {
         try expectNothing(await site.take(Self.recording), before, "does not exist")
     }
 
-    // MARK: - What may not be written
+    // MARK: - Missing permissions
 
     private static let asUser = ConditionTrait.enabled(
         if: getuid() != 0 || Program.find("setpriv") != nil,
         "the superuser may write everywhere"
     )
 
-    /// Runs the tool as somebody who may not write everywhere.
+    /// Runs the tool as a user who may not write everywhere.
     private func takeAsUser() async throws -> Program.Result {
         let file = site.url.appendingPathComponent("page.har").path
         let arguments = ["import", "manifest.json", file]
@@ -81,7 +81,7 @@ struct FailedRunTests {
         )
     }
 
-    @Test("A folder that may not be written to", asUser)
+    @Test("A folder without write permission is reported", asUser)
     func readOnly() async throws {
         try site.folder.write(Self.recording, to: "page.har")
         let before = try site.listing
@@ -90,7 +90,7 @@ struct FailedRunTests {
         try expectNothing(await takeAsUser(), before, "nothing can be written to ")
     }
 
-    @Test("A folder in it that may not be written to", asUser, arguments: ["h", "h/deep"])
+    @Test("A subfolder without write permission is reported", asUser, arguments: ["h", "h/deep"])
     func readOnlyInside(path: String) async throws {
         try site.folder.write(
             HAR.text(HAREntry(url: "https://g/first.css"), HAREntry(url: "https://h/deep/est/a.css")),
@@ -105,7 +105,7 @@ struct FailedRunTests {
         try expectNothing(await takeAsUser(), before, "Permission denied")
     }
 
-    @Test("Another run that is at work")
+    @Test("A run fails while another one is in progress")
     func locked() async throws {
         let staging = site.url.appendingPathComponent(".substitute")
         try site.folder.write("its own", to: ".substitute/1")
@@ -118,7 +118,7 @@ struct FailedRunTests {
         #expect(try await site.take(Self.recording).status == 0)
     }
 
-    @Test("A run has its folder from its beginning to its end")
+    @Test("A run keeps its folder locked from beginning to end")
     func lockedByARun() async throws {
         do {
             let staging = try StagingFolder(in: site.url)
@@ -130,7 +130,7 @@ struct FailedRunTests {
         #expect(try await site.take(Self.recording).status == 0)
     }
 
-    @Test("Something else that is called .substitute")
+    @Test("A file or link that is called .substitute is left alone")
     func occupied() async throws {
         let outside = try TemporaryFolder()
         try outside.write("precious", to: "file")
@@ -148,7 +148,7 @@ struct FailedRunTests {
         #expect(try SiteFolder.listing(of: outside.url) == ["file": Data("precious".utf8)])
     }
 
-    @Test("What a run left that was killed is removed by the next")
+    @Test("The next run removes the files that a killed run left")
     func leftover() async throws {
         try site.folder.write("left", to: ".substitute/7/deep")
         #expect(try await site.take(Self.recording).status == 0)
@@ -158,7 +158,7 @@ struct FailedRunTests {
 
     // MARK: - Links
 
-    @Test("Nothing is written through a link, whether it leads out of the folder or back into it")
+    @Test("Nothing is written through a symbolic link, in or out of the folder")
     func links() async throws {
         let outside = try TemporaryFolder()
         try outside.write("old", to: "a.css")
@@ -189,7 +189,7 @@ struct FailedRunTests {
         #expect(try await site.check().status == 0)
     }
 
-    @Test("A path that somebody names through a link out of the folder is refused")
+    @Test("A path through a symbolic link out of the folder is refused")
     func namedLink() throws {
         let outside = try TemporaryFolder()
         try FileManager.default.createSymbolicLink(
@@ -208,7 +208,7 @@ struct FailedRunTests {
 
     // MARK: - Changes that cannot be finished
 
-    /// What is told when changes fail.
+    /// Returns the error message of changes that fail.
     private func failure(
         _ prepare: (inout FolderChange, StagingFolder) throws -> Void
     ) throws -> String {
@@ -221,7 +221,7 @@ struct FailedRunTests {
         return error.message
     }
 
-    @Test("A manifest that would have errors: files that were replaced are back, and new folders gone")
+    @Test("If the new manifest would have errors, old files are restored and new folders removed")
     func wouldHaveErrors() throws {
         try site.folder.write("old\n", to: "h/a.css")
         #expect(chmod(site.url.appendingPathComponent("h/a.css").path, 0o600) == 0)
@@ -239,7 +239,7 @@ struct FailedRunTests {
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("A file that cannot be made")
+    @Test("A file that cannot be created is reported")
     func unwritten() throws {
         let staging = try StagingFolder(in: site.url)
         try FileManager.default.removeItem(at: staging.url)
@@ -247,7 +247,7 @@ struct FailedRunTests {
         #expect(error.message.hasPrefix("nothing was changed: "))
     }
 
-    @Test("A folder, or a file, that lies in the way")
+    @Test("A folder or file in the way of a new file is left alone")
     func inTheWay() throws {
         try site.folder.write("old\n", to: "h/a.css/deep.css")
         let before = try site.listing
@@ -261,7 +261,7 @@ struct FailedRunTests {
         }
     }
 
-    @Test("A manifest that somebody changed meanwhile is not overwritten")
+    @Test("A manifest that changed during the run is not overwritten")
     func changedMeanwhile() throws {
         var addition = try Addition(
             to: Tool.manifest(site.url.appendingPathComponent("manifest.json").path),

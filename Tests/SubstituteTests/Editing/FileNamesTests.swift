@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LocalSubstitutionCache
@@ -8,12 +8,12 @@ import Testing
 @testable import SubstituteCheckKit
 @testable import SubstituteKit
 
-@Suite("The file of a URL is called as the URL is, as far as every file system takes it")
+@Suite("A file is named after its URL, within the limits of every file system")
 struct FileNamesTests {
     private static let (css, none) = ("text/css", "")
 
     @Test(
-        "Server and path become folders and name",
+        "The host and the path become folders and a file name",
         arguments: [
             ("https://h/a.css", css, "h/a.css"), ("http://H.Example/Dir/A.css", css, "h.example/Dir/A.css"),
             ("//h/a.css", css, "h/a.css"), ("https://h:8080/a.css", css, "h_8080/a.css"),
@@ -32,12 +32,12 @@ struct FileNamesTests {
         ]
     )
     func names(url: String, type: String, path: String) throws {
-        // Strings are equal in any Unicode form, and names are not.
+        // Compare bytes, because strings are equal in any Unicode form and file names are not.
         #expect(try Array(FileNames.path(for: URLPattern(url), MediaType(type)).utf8) == Array(path.utf8))
     }
 
     @Test(
-        "What some file system or shell refuses, or takes for something else, is replaced",
+        "Names that a file system or shell rejects or misreads are replaced",
         arguments: [
             ("/../../a.css", "a.css"), ("/a/../b.css", "b.css"), ("/%2e%2e/%2E%2e/a.css", "a.css"),
             ("/..%2F..%2Fa.css", "_._.._a.css"), ("/a%2Fb.css", "a_b.css"), ("/%2f", "_.css"),
@@ -50,7 +50,8 @@ struct FileNamesTests {
             ("/console.css", "console.css"), ("/%FF%FE.css", "%FF%FE.css"), ("/100%25.css", "100%.css"),
             ("/a%E2%80%AEb.css", "a_b.css"), ("/a%E2%80%8Bb.css", "a_b.css"),
             ("/a%C2%A0b.css", "a_b.css"), ("/%EE%80%80.css", "_.css"),
-            // A mark would be one character with what is before it, and some letters with what is behind them.
+            // A combining mark would form one character with the scalar before it; some letters would form one with the
+            // scalar after them.
             ("/%CC%81a.css", "_\u{301}a.css"), ("/.%CC%81a.css", "_\u{301}a.css"), ("/%EF%B8%8F.css", "_\u{FE0F}.css"),
             ("/%F0%9F%8F%BD/a.css", "_\u{1F3FD}/a.css"), ("/%E0%B5%8E/a.css", "\u{D4E}_/a.css"),
         ]
@@ -67,7 +68,7 @@ struct FileNamesTests {
             "b." + String(repeating: "c", count: 300),
         ]
 
-    @Test("Long names and paths are cut, keep their ending, and are told apart", arguments: longPaths)
+    @Test("Long names and paths are cut, but keep their extension and stay distinct", arguments: longPaths)
     func long(path: String) throws {
         let paths = try ["1.css", "2.css", "2.css?q"].map {
             FileNames.path(for: try URLPattern("https://h/\(path)\($0)"), MediaType("text/css"))
@@ -84,7 +85,7 @@ struct FileNamesTests {
         }
     }
 
-    @Test("A long server keeps a name of its own")
+    @Test("Long host names are cut, but stay distinct")
     func longServer() throws {
         let host = Array(repeating: String(repeating: "a", count: 60), count: 4).joined(separator: ".")
         let paths = try ["b", "c"].map {
@@ -94,7 +95,7 @@ struct FileNamesTests {
         for path in paths { #expect(path.utf8.count < 140 && path.hasSuffix("/a.css"), "\(path)") }
     }
 
-    // MARK: - Names that are taken
+    // MARK: - Names that are already used
 
     private let folder: TemporaryFolder
 
@@ -110,7 +111,7 @@ struct FileNamesTests {
     }
 
     @Test(
-        "A name is given once, whatever its case and Unicode form",
+        "A name is used only once, regardless of case and Unicode form",
         arguments: [
             (["a.css", "a.css?1", "a.css?2"], ["a.css", "a-2.css", "a-3.css"]),
             (["a.css", "A.CSS", "A.css"], ["a.css", "A-2.CSS", "A-3.css"]),
@@ -126,14 +127,14 @@ struct FileNamesTests {
         #expect(try paths(urls) == expected.map { "h/\($0)" })
     }
 
-    @Test("Thousands of URLs that differ in their queries only take no longer than others")
+    @Test("Thousands of URLs that differ only in their queries get distinct names")
     func manyOfOneName() throws {
         let names = try paths((0..<30_000).map { "tile.png?\($0)" })
         #expect(Set(names).count == 30_000)
         #expect(names.last == "h/tile-30000.png")
     }
 
-    @Test("A path that is a file and a folder is two")
+    @Test("A path that is both a file and a folder gets two names")
     func fileAndFolder() throws {
         #expect(
             try paths(["a.css", "a.css/b.css", "a.css/c.css"]) == ["h/a.css", "h/a.css-2/b.css", "h/a.css-2/c.css"]
@@ -142,14 +143,14 @@ struct FileNamesTests {
         #expect(try paths(["a.css/b.css", "A.CSS", "A.css/c.css"]) == ["h/a.css/b.css", "h/A-2.CSS", "h/a.css/c.css"])
     }
 
-    @Test("A folder is one, in the spelling that is there, whatever the case of URLs")
+    @Test("URLs that differ in case share one folder, in its existing spelling")
     func folders() throws {
         #expect(try paths(["Img/1.css", "img/2.css", "IMG/1.css"]) == ["h/Img/1.css", "h/Img/2.css", "h/Img/1-2.css"])
         try folder.write("", to: "H/CSS/a.css")
         #expect(try paths(["css/a.css", "css/b.css"]) == ["H/CSS/a-2.css", "H/CSS/b.css"])
     }
 
-    @Test("What lies in the folder keeps its name, unless the same file is wanted")
+    @Test("A new file does not get an existing file's name, unless it may use that file")
     func existing() throws {
         try folder.write("", to: "h/a.css")
         try folder.write("", to: "h/dir/deep.css")
@@ -165,7 +166,7 @@ struct FileNamesTests {
         #expect(names.isTaken("IMG/B.css"))
     }
 
-    @Test("No URL leads out of the folder, or to a name that some system does not take")
+    @Test("No URL leads out of the folder, or to a name that some system rejects")
     func everyByte() throws {
         let parts =
             (0..<256).map { String(format: "%%%02X", $0) } + ["..", ".", "~", "%CC%81", "%E0%B5%8E", "%F0%9F%98%80"]

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LocalSubstitutionCache
@@ -8,7 +8,7 @@ import Testing
 
 @testable import SubstituteKit
 
-@Suite("A run that is killed leaves whole files, and the same command does the rest", .serialized)
+@Suite("A killed run leaves complete files, and the same command finishes its work", .serialized)
 struct KilledRunTests {
     private let site: RemoteSite
     private let copies: Copies
@@ -20,7 +20,7 @@ struct KilledRunTests {
         for name in Self.names { site.set("/\(name)", "new \(name)", type: "text/css") }
     }
 
-    /// Copies of a folder in every state in which a change leaves it when it is killed.
+    /// Copies of a folder, one for each state in which a killed change can leave it.
     private final class Copies {
         private let original: URL
         private let scratch: TemporaryFolder
@@ -47,7 +47,7 @@ struct KilledRunTests {
         try? String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// Changes the folder with what the site has, and keeps each state on the way.
+    /// Adds the site's resources to the folder, and copies the folder in each state on the way.
     private func change(_ take: (inout Addition, Resource) -> Addition.Outcome) throws {
         var addition = try Addition(to: Tool.manifest(manifest(of: site.folder.url)), on: Date())
         let staging = try StagingFolder(in: site.folder.url)
@@ -66,7 +66,7 @@ struct KilledRunTests {
         try addition.commit(in: staging)
     }
 
-    @Test("An update")
+    @Test("A killed update leaves old or new files, and can be run again")
     func update() async throws {
         let entries = Self.names.map { "\"\(site.url)/\($0)\": \"\($0)\"" }.joined(separator: ", ")
         try site.folder.write("{ \(entries) }", to: "manifest.json")
@@ -90,7 +90,7 @@ struct KilledRunTests {
         }
     }
 
-    @Test("An addition, or an import", arguments: ["add", "import"])
+    @Test("A killed add or import leaves a valid manifest, and can be run again", arguments: ["add", "import"])
     func addition(command: String) async throws {
         try change { addition, resource in addition.add(resource) }
         #expect(copies.folders.count > 4)
@@ -98,7 +98,7 @@ struct KilledRunTests {
             Self.names.map { HAREntry(url: "\(site.url)/\($0)", text: "new \($0)", sent: [.init("ETag", "\"1\"")]) }
         )
         for folder in copies.folders {
-            // Nothing that the manifest names is missing.
+            // No file that the manifest names is missing.
             #expect(text("manifest.json", in: folder) == "{\n}\n")
             #expect(await Tool.run(["check", manifest(of: folder)]).status == 0)
             let urls = Self.names.map { "\(site.url)/\($0)" }
@@ -114,7 +114,7 @@ struct KilledRunTests {
         }
     }
 
-    @Test("An entry that gets another file")
+    @Test("A killed replacement of an entry's file can be run again")
     func moved() async throws {
         try site.folder.write("{ \"\(site.url)/a.css\": \"old.css\" }", to: "manifest.json")
         try site.folder.write("old", to: "old.css")
@@ -131,7 +131,7 @@ struct KilledRunTests {
         }
     }
 
-    @Test("A signal that comes as soon as there is something to remove, removes it", .timeLimit(.minutes(10)))
+    @Test("A signal removes the temporary folder, even right after its creation", .timeLimit(.minutes(10)))
     func earlySignal() async throws {
         site.setEndless("/a.css")
         let before = site.listing

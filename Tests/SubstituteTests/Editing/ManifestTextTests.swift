@@ -1,19 +1,19 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
 
-@Suite("A new entry takes the style of its neighbours, and changes nothing of them")
+@Suite("A new entry has the style of its neighbours, and does not change them")
 struct ManifestTextTests {
-    /// A manifest in some layout, and what is inserted.
+    /// A manifest in some layout, and the texts that entries insert into it.
     struct Layout: Sendable, CustomTestStringConvertible {
         let testDescription: String
         /// The manifest, with "¦" where entries are inserted.
         let manifest: String
-        /// What one entry inserts.
+        /// The text that one entry inserts.
         let one: String
-        /// What another one, which is an object, inserts behind it.
+        /// The text that a second entry, which is an object, inserts after the first.
         let other: String
 
         init(_ name: String, _ manifest: String, _ one: String, _ other: String) {
@@ -154,7 +154,7 @@ struct ManifestTextTests {
         return site
     }
 
-    @Test("One entry or two, in every layout", arguments: layouts)
+    @Test("One or two entries are inserted in every layout", arguments: layouts)
     func inserted(layout: Layout) async throws {
         let parts = layout.manifest.components(separatedBy: "¦")
         try #require(parts.count == 2)
@@ -162,7 +162,7 @@ struct ManifestTextTests {
             let site = try Self.site(parts.joined())
             let result = try await site.take(recording)
             #expect(result.status == 0, "\(result.errors)")
-            // What stands behind "¦" is written once, behind the last of them.
+            // The text after "¦" is written once, after the last entry.
             let halves = texts.map { $0.components(separatedBy: "¦") }
             let inserted = halves.map { $0[0] }.joined() + (halves.last?.dropFirst().first ?? "")
             let expected = Data((parts[0] + inserted + parts[1]).utf8)
@@ -171,7 +171,7 @@ struct ManifestTextTests {
         }
     }
 
-    @Test("Space between the brackets of an empty manifest gives way", arguments: ["{ }", "{\t}\n", "\n{   }"])
+    @Test("The first entry replaces the space in an empty manifest", arguments: ["{ }", "{\t}\n", "\n{   }"])
     func emptySpace(manifest: String) async throws {
         let site = try Self.site(manifest)
         _ = try await site.take(Self.recordings[0])
@@ -179,7 +179,7 @@ struct ManifestTextTests {
         #expect(site.manifest == outside[0] + "{\n  \(Self.a)\n}" + outside[2])
     }
 
-    @Test("Entries that come one by one look as if they came together", arguments: layouts)
+    @Test("Entries that are added one by one look like entries that are added together", arguments: layouts)
     func oneByOne(layout: Layout) async throws {
         let manifest = layout.manifest.replacingOccurrences(of: "¦", with: "")
         let (single, double) = (try Self.site(manifest), try Self.site(manifest))
@@ -200,7 +200,7 @@ struct ManifestTextTests {
         #expect(site.manifest == "{ }")
     }
 
-    @Test("A manifest keeps its permissions, and stays a link where it is one")
+    @Test("A manifest keeps its permissions, and stays a symbolic link if it is one")
     func kept() async throws {
         let site = try Self.site("{}")
         let manifest = site.url.appendingPathComponent("manifest.json")

@@ -1,13 +1,13 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 
-/// A manifest's folder, and what the tool takes into it.
+/// A manifest's folder, into which the tool imports files.
 struct SiteFolder: Sendable {
     let folder: TemporaryFolder
 
-    /// Makes one with this manifest.
+    /// Creates a folder with this manifest.
     init(_ manifest: String = "{}\n") throws {
         folder = try TemporaryFolder()
         try folder.write(manifest, to: "manifest.json")
@@ -31,7 +31,7 @@ struct SiteFolder: Sendable {
     /// The manifest's text.
     var manifest: String { String(decoding: bytes("manifest.json") ?? Data(), as: UTF8.self) }
 
-    /// The file of each entry, by its key.
+    /// The file of each entry, keyed by the entry's URL.
     var entries: [String: String] {
         get throws {
             let object = try JSONSerialization.jsonObject(with: bytes("manifest.json") ?? Data())
@@ -41,15 +41,18 @@ struct SiteFolder: Sendable {
         }
     }
 
-    /// What a file holds; nil when there is none.
+    /// Returns the content of a file; nil if the file does not exist.
     func bytes(_ path: String) -> Data? { try? Data(contentsOf: url.appendingPathComponent(path)) }
 
-    /// Everything below the folder: a file's bytes, where a link leads, and nothing more of a folder.
+    /// Everything below the folder, keyed by path.
+    ///
+    /// The value is a file's bytes, the target of a link (whose path ends in "@"), or empty for a folder (whose path
+    /// ends in "/").
     var listing: [String: Data] {
         get throws { try Self.listing(of: url) }
     }
 
-    /// Everything below a folder: a file's bytes, where a link leads, and nothing more of a folder.
+    /// Returns everything below a folder, keyed by path, in the same form as the property `listing`.
     static func listing(of folder: URL) throws -> [String: Data] {
         var result: [String: Data] = [:]
         for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
@@ -64,7 +67,7 @@ struct SiteFolder: Sendable {
         return result
     }
 
-    /// The paths of the files, but for the manifest and what the tool keeps for itself.
+    /// The paths of the files, without the manifest and the tool's own record.
     var files: Set<String> {
         get throws {
             Set(try listing.keys.filter { !$0.hasSuffix("/") && !["manifest.json", ".substitute.json"].contains($0) })

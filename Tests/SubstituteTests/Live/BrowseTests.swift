@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LoopbackServer
@@ -8,7 +8,7 @@ import Testing
 @Suite("substitute browse", .serialized, .timeLimit(.minutes(10)))
 struct BrowseTests {
     private let site: LiveSite
-    /// An address at which nothing listens.
+    /// An address at which no server listens.
     private let nowhere: String
     private let scratch: TemporaryFolder
 
@@ -53,14 +53,14 @@ struct BrowseTests {
         )
     }
 
-    /// Waits until the browser has removed what it made.
+    /// Waits until the browser has removed its temporary files.
     private func waitUntilGone() async throws {
         while try !FileManager.default.contentsOfDirectory(atPath: scratch.url.path).isEmpty {
             try await Task.sleep(nanoseconds: 20_000_000)
         }
     }
 
-    @Test("Files answer, also after an error and offline, and saves come into the page", .startsChromium)
+    @Test("Files answer, also after an error or offline, and saves appear in the page", .startsChromium)
     func saves() async throws {
         try writeFiles()
         let browser = try await browse()
@@ -72,7 +72,7 @@ struct BrowseTests {
         try await site.wait(untilTold: "File | rgb(0, 0, 128) | 20 | 33 | {}")
         try site.folder.write(LiveSite.picture(25), to: "picture.svg")
         try await site.wait(untilTold: "File | rgb(0, 0, 128) | 25 | 33 | {}")
-        // The page was loaded once, whatever was saved.
+        // So far, the page was loaded only once.
         #expect(site.server?.requests.count { $0.target.hasPrefix("/started/") } == 1)
 
         try site.folder.write(LiveSite.tellingPage("Saved", nowhere), to: "index.html")
@@ -83,7 +83,7 @@ struct BrowseTests {
         try site.folder.write("{ \"https", to: "manifest.json")
         try await browser.wait(untilPrinted: "What was there stays.\n")
 
-        // What files answer reaches nobody; the icon is a browser's own wish.
+        // Requests that files answer do not reach the server. The browser itself requests the icon.
         let asked = Set(site.requests().filter { !$0.hasPrefix("/told/") && !$0.hasPrefix("/started/") })
         #expect(asked.subtracting(["/favicon.ico"]) == ["/gone.svg"])
         let printed = browser.printed
@@ -108,7 +108,7 @@ struct BrowseTests {
     }
 
     @Test(
-        "--misses says why no file answers, and a tool that is killed leaves neither browser nor profile",
+        "--misses explains why no file answers, and a killed tool leaves neither browser nor profile",
         .startsChromium
     )
     func misses() async throws {
@@ -124,14 +124,14 @@ struct BrowseTests {
         try await waitUntilGone()
     }
 
-    // The processes of a browser are found in /proc.
+    // The test finds the browser's processes in /proc, which only Linux has.
     #if os(Linux)
-    @Test("A tab that crashes ends in a sentence", .startsChromium)
+    @Test("A crashed tab ends the tool with a message", .startsChromium)
     func crash() async throws {
         try writeFiles()
         let browser = try await browse()
         try await site.wait(untilTold: "File | rgb(0, 0, 255) | 20 | 33 | {}")
-        // All processes of the browser are in the group of the shell that has started it.
+        // All processes of the browser are in the process group of the shell that started it.
         let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }
         let words = processes.map { process in
             (
@@ -152,7 +152,7 @@ struct BrowseTests {
     }
     #endif
 
-    @Test("With --service-workers a worker answers, and what it asks for is asked of the files", .startsChromium)
+    @Test("With --service-workers, a service worker answers, and files answer its own requests", .startsChromium)
     func serviceWorkers() async throws {
         let page = """
             <!doctype html><link rel="icon" href="data:,"><script>
@@ -181,7 +181,7 @@ struct BrowseTests {
         browser.stop()
         try await waitUntilGone()
 
-        // Left out, it answers nothing.
+        // Without the option, the service worker does not run.
         let without = try await browse()
         try await site.wait(untilTold: "network")
         without.stop()

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import SubstituteCheckKit
@@ -7,7 +7,7 @@ import Testing
 
 @testable import SubstituteKit
 
-@Suite("The browser of a command", .serialized)
+@Suite("The browser that a command starts", .serialized)
 struct BrowserProgramTests {
     private let folder: TemporaryFolder
 
@@ -16,7 +16,7 @@ struct BrowserProgramTests {
         try folder.write("{\n}\n", to: "manifest.json")
     }
 
-    /// Makes a program of the folder.
+    /// Writes an executable script to the folder.
     private func write(_ name: String, _ script: String) throws {
         try folder.write(script, to: name)
         let path = folder.url.appendingPathComponent(name).path
@@ -32,7 +32,7 @@ struct BrowserProgramTests {
         )
     }
 
-    @Test("Without a browser it says what it looked for, and where")
+    @Test("Without a browser, the tool says which ones it looked for, and where")
     func none() async {
         let result = await capture()
         #expect(result.status == 1, "\(result)")
@@ -47,7 +47,7 @@ struct BrowserProgramTests {
         )
     }
 
-    @Test("A snap and a flatpak are named, and not taken")
+    @Test("A snap or flatpak browser is mentioned, but not used")
     func confined() async throws {
         try write("chromium-browser", "#!/bin/sh\nexec /snap/bin/chromium \"$@\"\n")
         let result = await capture()
@@ -59,7 +59,7 @@ struct BrowserProgramTests {
         )
     }
 
-    @Test("What is named is taken: an option before a variable, a name of PATH, or a path of the folder")
+    @Test("The named browser is used: by option or variable, by name or path")
     func named() async throws {
         try write("one", "#!/bin/sh\necho one is no browser >&2\nexit 1\n")
         try write("two", "#!/bin/sh\necho two is no browser >&2\nexit 1\n")
@@ -77,7 +77,7 @@ struct BrowserProgramTests {
         #expect(missing.errors == "substitute capture: --browser names \"three\", which is no program\n", "\(missing)")
     }
 
-    @Test("A program that says nothing ends in a sentence", .enabled(if: Program.isEverythingRequired, "takes 35 s"))
+    @Test("A silent program ends the tool with a message", .enabled(if: Program.isEverythingRequired, "takes 35 s"))
     func silent() async throws {
         try write("silent", "#!/bin/sh\nexec sleep 600\n")
         let path = ["PATH": "\(folder.url.path):/usr/bin:/bin"]
@@ -85,7 +85,7 @@ struct BrowserProgramTests {
         #expect(silent.errors.contains("does not answer; is it Chrome, Chromium, Edge or Brave"), "\(silent)")
     }
 
-    @Test("A program that says nonsense ends in a sentence")
+    @Test("A program that prints nonsense ends the tool with a message")
     func strange() async throws {
         let path = ["PATH": "\(folder.url.path):/usr/bin:/bin"]
         try write(
@@ -98,7 +98,7 @@ struct BrowserProgramTests {
     }
 
     @Test(
-        "Wrong use is told before anything is started",
+        "Wrong use is reported before a browser is started",
         arguments: [
             (["capture"], "name a page to load, as https://example.com/"),
             (["capture", "ftp://example.com/"], "\"ftp://example.com/\" is no address of a page"),
@@ -123,7 +123,7 @@ struct BrowserProgramTests {
         #expect(result.status == 2 && result.errors.contains(sentence), "\(result)")
     }
 
-    @Test("A manifest with errors is told before anything is started", arguments: ["capture", "browse", "verify"])
+    @Test("A manifest with errors is reported before a browser starts", arguments: ["capture", "browse", "verify"])
     func wrongManifest(command: String) async throws {
         try folder.write("{ \"https://a.org/\" }", to: "manifest.json")
         let result = await Tool.run([command, "https://a.org/"], in: folder.url)
@@ -131,7 +131,7 @@ struct BrowserProgramTests {
     }
 
     @Test(
-        "Screens are read as people write them",
+        "A screen can be given as a name or as a size with a scale",
         arguments: [
             ("phone", 390, 844, 3.0, true), ("Tablet", 820, 1180, 2, true), ("desktop", 1280, 800, 1, false),
             ("390x844@3", 390, 844, 3, true), ("1920X1080", 1920, 1080, 1, false), ("800x600@1.5", 800, 600, 1.5, true),
@@ -143,14 +143,14 @@ struct BrowserProgramTests {
         #expect(device.isMobile == isMobile && (device.userAgent != nil) == isMobile)
     }
 
-    @Test("Root is told why it has no browser", .startsChromium, .enabled(if: geteuid() == 0, "is for root"))
+    @Test("The tool explains why root has no browser", .startsChromium, .enabled(if: geteuid() == 0, "is for root"))
     func root() async {
         let environment = ProcessInfo.processInfo.environment
         let result = await Tool.run(["capture", "https://a.org/"], in: folder.url, environment: environment)
         #expect(result.status == 1 && result.errors.contains("refuses to be started by root"), "\(result)")
     }
 
-    @Test("As anybody else, the browser keeps its sandbox", .startsChromium, .enabled(if: geteuid() == 0, "needs root"))
+    @Test("For other users, the browser keeps its sandbox", .startsChromium, .enabled(if: geteuid() == 0, "needs root"))
     func sandboxed() async throws {
         let site = try LiveSite()
         site.set("/", "text/html", Data("<!doctype html>".utf8))
@@ -163,7 +163,7 @@ struct BrowserProgramTests {
             in: site.folder.url,
             environment: ["HOME": home.url.path, "TMPDIR": home.url.path]
         )
-        // A container may forbid the namespaces of which it is made.
+        // A container may forbid the user namespaces that the sandbox needs.
         let isRefused = result.errors.contains("finds no sandbox on this system; allow user namespaces")
         #expect(result.status == 0 && result.output.hasPrefix("take  ") || isRefused, "\(result)")
     }

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LoopbackServer
@@ -9,7 +9,7 @@ import Testing
 
 @Suite("substitute capture", .serialized)
 struct CaptureTests {
-    @Test("A site with modules, lazy pictures, srcset and a service worker is taken byte by byte", .startsChromium)
+    @Test("A site with modules, lazy images, srcset and a service worker is captured byte for byte", .startsChromium)
     func wholeSite() async throws {
         let site = try LiveSite()
         site.build()
@@ -30,7 +30,7 @@ struct CaptureTests {
         #expect(site.file(site.path("css/zipped.css")) == Data("body { margin: 3px }\n".utf8))
         #expect(site.file(site.path("css/latin.css")) == LiveSite.latin)
         #expect(site.file(site.path("data/large.bin")) == LiveSite.large)
-        // The pictures of both screens, and the one that is seen only after scrolling.
+        // The images for both screens, and the image that becomes visible only after scrolling.
         #expect(site.file(site.path("img/one.svg")) == LiveSite.picture(60))
         #expect(site.file(site.path("img/three.svg")) == LiveSite.picture(180))
         #expect(site.file(site.path("img/late.svg")) == LiveSite.picture(60))
@@ -41,23 +41,23 @@ struct CaptureTests {
         let check = await Tool.run(["check", "--strict"], in: site.folder.url)
         #expect(check.status == 0, "\(check)")
 
-        // What was kept is a recording as any other.
+        // The kept recording can be imported like any other.
         let again = await Tool.run(["import", "--dry-run", recording], in: site.folder.url)
         #expect(
             again.status == 0 && again.output.hasSuffix("0 entries with 0 bytes, 12 left out\nNothing was written.\n"),
             "\(again)"
         )
 
-        // The app's files answer everything that the page asks for, and it looks the same.
+        // The app's files answer every request of the page, and it looks the same.
         _ = site.requests()
         let verified = try await site.run("verify", "--require", "100%", "--scroll", site.url)
         #expect(verified.status == 0 && verified.errors == "", "\(verified)")
         #expect(verified.output.contains("  The picture is the same.\n  The files fit.\n"), "\(verified)")
-        // The second load asks for nothing but the icon that the browser looks for by itself.
+        // The load with the files requests only the icon, which the browser requests by itself.
         #expect(Set(site.requests()).count <= 12)
     }
 
-    @Test("Nothing of somebody is kept, and what is for one person is left out", .startsChromium)
+    @Test("Secrets are not kept, and personal responses are left out", .startsChromium)
     func credentials() async throws {
         let site = try LiveSite()
         let page = """
@@ -79,14 +79,14 @@ struct CaptureTests {
         #expect(result.output.contains("/mine.json: it was asked for with a password or token"), "\(result)")
         #expect(result.output.contains("/ours.json: asked for with cookies and marked private"), "\(result)")
         let recording = String(decoding: site.file("page.har") ?? Data(), as: UTF8.self)
-        // URLs are what was asked for.
+        // The URLs keep their secrets, because they were requested in this form.
         let others = recording.replacingOccurrences(of: "/moved?code=secret-code", with: "")
             .replacingOccurrences(of: "/ours.json?no=secret-leads", with: "")
         #expect(!others.contains("secret") && !others.contains("somebody"), "\(others)")
         #expect(recording.contains("\"name\":\"Cookie\",\"value\":\"\""))
     }
 
-    @Test("A player's part becomes the whole file, and a stream ends in a reason", .startsChromium)
+    @Test("A byte range becomes the whole file, and a stream is left out with a reason", .startsChromium)
     func parts() async throws {
         let site = try LiveSite()
         let page = """
@@ -104,7 +104,7 @@ struct CaptureTests {
         #expect(result.output.contains("/events: it is a stream without an end"), "\(result)")
     }
 
-    @Test("What came in part, and what is empty, is left out with its reason", .startsChromium)
+    @Test("Incomplete and empty bodies are left out with a reason", .startsChromium)
     func incomplete() async throws {
         let site = try LiveSite()
         let page = """
@@ -126,7 +126,7 @@ struct CaptureTests {
         #expect(site.file(site.path("cut.txt")) == nil && site.file(site.path("empty.txt")) == nil)
     }
 
-    @Test("A window records until it is closed, also while the page still loads", .opensWindow)
+    @Test("A window records until it is closed, even if the page is still loading", .opensWindow)
     func window() async throws {
         let site = try LiveSite()
         let page = """
@@ -152,7 +152,7 @@ struct CaptureTests {
         #expect(browsed.status == 0 && browsed.output.contains("  file     \(site.url)site.css"), "\(browsed)")
     }
 
-    /// An answer that never ends, and is never silent for long.
+    /// Returns a response that never ends and is never silent for long.
     private static func stream(_ type: String, _ part: String) -> LoopbackServer.Response {
         var response = LoopbackServer.Response.stream {
             usleep(100_000)
@@ -163,7 +163,7 @@ struct CaptureTests {
     }
 
     @Test(
-        "A page that has no end, opens windows and dialogs, and downloads files ends within its time",
+        "A page that never finishes ends at the timeout, whatever it opens or downloads",
         .startsChromium
     )
     func hostile() async throws {
@@ -194,7 +194,7 @@ struct CaptureTests {
     }
 
     @Test(
-        "What cannot be loaded is a sentence, and changes nothing",
+        "A page that cannot be loaded gives a message, and changes nothing",
         .startsChromium,
         arguments: [
             ("http://127.0.0.1:9/", "the browser gave up (ERR_UNSAFE_PORT)"),

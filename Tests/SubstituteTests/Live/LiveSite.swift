@@ -1,11 +1,13 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LoopbackServer
 import TestSupport
 
-/// A site as people build them, on this machine: modules, lazy pictures, `srcset`, a service worker that keeps its own
-/// pages, text that is not UTF-8, compressed answers, and a large file.
+/// A site on this machine, built with the features of real ones.
+///
+/// It has modules, lazy images, `srcset`, a service worker that caches its own pages, text that is not UTF-8,
+/// compressed responses, and a large file.
 // Mutable state is only accessed inside the lock.
 final class LiveSite: @unchecked Sendable {
     private let lock = NSLock()
@@ -23,10 +25,10 @@ final class LiveSite: @unchecked Sendable {
 
     var url: String { (server?.url.absoluteString ?? "") + "/" }
 
-    /// The path of a file of the folder.
+    /// Returns the path in the folder of a file from this site.
     func path(_ path: String) -> String { "127.0.0.1_\(server?.url.port ?? 0)/\(path)" }
 
-    /// Answers a path.
+    /// Sets the response for a path.
     func set(_ path: String, _ type: String, _ body: Data, _ fields: [String: String] = [:]) {
         let response = LoopbackServer.Response(headers: fields.merging(["Content-Type": type]) { $1 }, body: body)
         set(path, response)
@@ -39,33 +41,34 @@ final class LiveSite: @unchecked Sendable {
         return lock.withLock { answers[request.path] } ?? .text("no", status: 404)
     }
 
-    /// The paths and queries that were asked for since the last time.
+    /// Returns the targets of the requests since the last call.
     func requests() -> [String] {
         defer { server?.forgetRequests() }
         return server?.requests.map(\.target) ?? []
     }
 
-    /// What the page told last, of what it shows: `/told/` and some words.
+    /// The page's last report of what it shows, which it sends as a request for `/told/` and some words.
     var told: String? {
         server?.requests.last { $0.target.hasPrefix("/told/") }?.target.dropFirst(6).removingPercentEncoding
     }
 
-    /// Waits until the page tells that it shows something.
+    /// Waits until the page reports that it shows these words.
     func wait(untilTold words: String) async throws {
         while told != words { try await Task.sleep(nanoseconds: 20_000_000) }
     }
 
-    /// Runs a command with Chromium, as a program: what drives a browser must not wait for its turn among all tests.
+    /// Runs a command that starts Chromium, in a separate process.
     ///
-    /// The browser's sandbox does not work in most containers, and not for root.
+    /// A command that drives a browser must not wait for its turn among all the tests in this process. The browser's
+    /// sandbox does not work in most containers, or for root.
     func run(_ command: String, _ arguments: String...) async throws -> Program.Result {
         try await Tool.start([command, "--no-sandbox"] + arguments, in: folder.url)
     }
 
-    /// The bytes of a file of the folder; nil when there is none.
+    /// Returns the bytes of a file in the folder; nil if there is no such file.
     func file(_ path: String) -> Data? { try? Data(contentsOf: folder.url.appendingPathComponent(path)) }
 
-    /// A picture with a size.
+    /// Returns a square SVG image with the given side.
     static func picture(_ side: Int, _ colour: String = "teal") -> Data {
         Data(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(side)\" height=\"\(side)\"><rect width=\"100%\" height=\"100%\" fill=\"\(colour)\"/></svg>"
@@ -73,17 +76,17 @@ final class LiveSite: @unchecked Sendable {
         )
     }
 
-    /// `body { margin: 3px }` and a line's end, compressed (RFC 1952).
+    /// `body { margin: 3px }` and a line feed, compressed with gzip (RFC 1952).
     static let compressedStyle =
         Data(base64Encoded: "H4sIAAAAAAAC/0vKT6lUqFbITSxKz8yzUjAuqFCo5QIAfnWnqRUAAAA=") ?? Data()
 
-    /// Each of the 256 bytes, as in a text that is not UTF-8.
+    /// A stylesheet in Latin-1, with each byte from A0 to FF, which is not valid UTF-8.
     static let latin = Data("/* ".utf8) + Data((0xA0...0xFF).map(UInt8.init)) + Data(" */\nh2 { color: navy }\n".utf8)
 
-    /// 20 MB.
+    /// A file of 20 MB.
     static let large = Data((0..<20_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
 
-    /// Fills the site.
+    /// Adds all pages and resources to the site.
     func build() {
         set(
             "/",
@@ -138,9 +141,9 @@ final class LiveSite: @unchecked Sendable {
         }
     }
 
-    /// A page that tells what it shows whenever that changes, and when it was loaded.
+    /// Returns a page that reports what it shows after each change, and once when it was loaded.
     ///
-    /// It also loads from an address at which nothing listens.
+    /// It also loads a resource from an address at which no server listens.
     static func tellingPage(_ heading: String, _ nowhere: String) -> Data {
         Data(
             """

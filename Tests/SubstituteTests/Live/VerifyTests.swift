@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LoopbackServer
@@ -41,7 +41,7 @@ struct VerifyTests {
         try folder.write(manifest, to: "manifest.json")
     }
 
-    @Test("What comes from files is counted, and what does not has its line", .startsChromium)
+    @Test("Responses from files are counted, and each other request gets the manifest line to add", .startsChromium)
     func counts() async throws {
         let result = try await site.run("verify", site.url)
         #expect(
@@ -64,9 +64,9 @@ struct VerifyTests {
         #expect(strict.status == 1 && strict.output.hasSuffix("  error: \(sentence)\n"), "\(strict)")
     }
 
-    @Test("A stylesheet that changed on the server is named, with both sizes", .startsChromium)
+    @Test("A stylesheet that changed on the server is reported with both sizes", .startsChromium)
     func changedOnServer() async throws {
-        // Nothing of it is seen.
+        // The change is not visible on the page.
         site.set("/site.css", "text/css", Data("/* new */ h1 { color: teal }".utf8))
         let result = try await site.run("verify", site.url)
         #expect(result.status == 1, "\(result)")
@@ -89,7 +89,7 @@ struct VerifyTests {
         #expect(gone.status == 0 && gone.output.contains("here 18 bytes, its server answers 404\n"), "\(gone)")
     }
 
-    @Test("A stylesheet that is broken in the folder shows in the picture, at its place", .startsChromium)
+    @Test("A stylesheet that is broken in the folder makes the picture differ at the right position", .startsChromium)
     func brokenInFolder() async throws {
         try site.folder.write("h1 { colour: teal }", to: "site.css")
         let result = try await site.run("verify", "--allow-changed", "--report", "report", site.url)
@@ -102,14 +102,14 @@ struct VerifyTests {
         let wrong = try await site.run("verify", "--mask", "h1[", site.url)
         #expect(wrong.status == 2 && wrong.errors.contains("\"h1[\" is no CSS selector"), "\(wrong)")
 
-        // The report holds both pictures, and what differs.
+        // The report contains both pictures and their difference.
         let names = try FileManager.default.contentsOfDirectory(atPath: site.folder.url.path + "/report").sorted()
         #expect(names == ["1-difference.png", "1-files.png", "1-network.png", "index.html"])
         let (network, files) = (site.file("report/1-network.png"), site.file("report/1-files.png"))
         #expect(network != nil && files != nil && network != files)
         let html = String(decoding: site.file("report/index.html") ?? Data(), as: UTF8.self)
         #expect(html.contains("<h1>The files do not fit the page</h1>"))
-        // It takes the place of an earlier one, and of nothing else.
+        // A report replaces an earlier one, and no other file.
         #expect(try await site.run("verify", "--report", "report", site.url).status == 1)
         try site.folder.write("mine", to: "mine/index.html")
         let mine = try await site.run("verify", "--report", "mine", site.url)
@@ -122,7 +122,7 @@ struct VerifyTests {
         #expect(taken.status == 1 && taken.errors.contains("\".\" holds \""), "\(taken)")
     }
 
-    @Test("A pale background that changes is a difference of the picture", .startsChromium)
+    @Test("A change of a pale background colour makes the picture differ", .startsChromium)
     func paleColour() async throws {
         site.set("/site.css", "text/css", Data("body { background: #fbf9f5 }".utf8))
         try site.folder.write("body { background: #ffeeee }", to: "site.css")
@@ -130,7 +130,7 @@ struct VerifyTests {
         #expect(result.status == 1 && result.output.contains(" % differs, at 0,0 ("), "\(result)")
     }
 
-    @Test("What fails or is complained of only with the files is told", .startsChromium)
+    @Test("Failures and script errors that occur only with the files are reported", .startsChromium)
     func onlyWithFiles() async throws {
         try site.folder.write("number.of.nothing(); fetch('/more.json');", to: "site.js")
         site.set("/site.js", "text/javascript", Data("console.error('as ever'); fetch('/always.json');".utf8))
@@ -145,7 +145,7 @@ struct VerifyTests {
         #expect(failed.output.contains("  failed   \(site.url)more.json, only with the files\n"), "\(failed)")
     }
 
-    @Test("What moves stands still", .startsChromium)
+    @Test("Animations and transitions do not make the pictures differ", .startsChromium)
     func movement() async throws {
         let page = """
             <!doctype html><link rel="icon" href="data:,"><style>
@@ -158,11 +158,11 @@ struct VerifyTests {
         site.set("/", "text/html", Data(page.utf8))
         let result = try await site.run("verify", site.url)
         #expect(result.status == 0 && result.output.contains("The picture is the same."), "\(result)")
-        // Its load event comes at once.
+        // The page finished loading, because its load event is immediate.
         #expect(!result.output.contains("was not done"), "\(result)")
     }
 
-    @Test("Several pages are judged each, as JSON and as annotations", .startsChromium)
+    @Test("Each of several pages gets its own result, as JSON and as annotations", .startsChromium)
     func formats() async throws {
         struct Page: Decodable {
             struct Change: Decodable {
@@ -197,7 +197,7 @@ struct VerifyTests {
         )
     }
 
-    @Test("A page that fails does not fit, and the others are judged all the same", .startsChromium)
+    @Test("A page that fails does not fit, and the other pages are still judged", .startsChromium)
     func failingPages() async throws {
         let films = """
             <!doctype html><link rel="icon" href="data:,"><video src="/one.webm"></video><video src="/two.webm"></video>
@@ -229,7 +229,7 @@ struct VerifyTests {
         #expect(site.file("report/2-files.png") != nil && site.file("report/3-files.png") == nil)
     }
 
-    @Test("A site whose service worker keeps its own pages fits with it, too", .startsChromium)
+    @Test("A site also fits with a service worker that caches its own pages", .startsChromium)
     func serviceWorkers() async throws {
         let site = try LiveSite()
         site.build()
@@ -239,12 +239,12 @@ struct VerifyTests {
         #expect(result.status == 0, "\(result)")
     }
 
-    @Test("Shares are read as people write them", arguments: [("90%", 0.9), ("100", 1), ("0.5 %", 0.005), ("0", 0)])
+    @Test("A share can be written in several ways", arguments: [("90%", 0.9), ("100", 1), ("0.5 %", 0.005), ("0", 0)])
     func shares(text: String, share: Double) throws {
         #expect(try VerificationLimits.share(text) == share)
     }
 
-    @Test("A share is never told as more", arguments: [(1, "100 %"), (0.9999, "99.9 %"), (0.29, "29 %"), (0, "0 %")])
+    @Test("A share is never rounded up", arguments: [(1, "100 %"), (0.9999, "99.9 %"), (0.29, "29 %"), (0, "0 %")])
     func percent(share: Double, text: String) {
         #expect(VerificationLimits.percent(share) == text)
     }

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import SubstituteCheckKit
@@ -6,8 +6,9 @@ import TestSupport
 
 @testable import SubstituteKit
 
-/// Chromium with one page, driven as the tool drives it.
-// Only the one test that has it uses it, one command at a time; the events are only accessed inside the lock.
+/// Chromium with one page, driven by the tool's own code.
+// Only the test that created an instance uses it, with one command at a time. The events are only accessed inside the
+// lock.
 final class DrivenChromium: @unchecked Sendable {
     private let process: BrowserProcess
     private let devTools: DevTools
@@ -15,10 +16,10 @@ final class DrivenChromium: @unchecked Sendable {
     private let lock = NSLock()
     private var complained: [String] = []
     private var session: String?
-    /// Of the extension that was loaded, if one was.
+    /// The ID of the loaded extension; "" for none.
     private(set) var extensionID = ""
 
-    /// Starts a browser with one empty page, and an extension, if one is named.
+    /// Starts a browser with one empty page, and loads the extension, if one is given.
     init(extensionFolder: URL? = nil) async throws {
         folder = try TemporaryFolder()
         let program = BrowserProgram(path: Chromium.program ?? "chromium")
@@ -58,12 +59,12 @@ final class DrivenChromium: @unchecked Sendable {
         lock.withLock { complained.append(Complaint(event)?.words ?? event.method) }
     }
 
-    /// What the page complained of.
+    /// The errors that the page reported.
     var complaints: [String] { lock.withLock { complained } }
 
     /// Removes the extension; the profile stays.
     func removeExtension() async throws {
-        // Only the browser itself knows this command, and no page.
+        // Only the browser's own session accepts this command, so it is sent without a page's session.
         try await devTools.run("Extensions.uninstall", ["id": extensionID])
     }
 
@@ -80,7 +81,7 @@ final class DrivenChromium: @unchecked Sendable {
         try await devTools.run(method, parameters, in: session, within: Self.patience)
     }
 
-    /// In seconds; a page may wait for another program.
+    /// The timeout of a command in seconds; it is long because a page may wait for another program.
     private static let patience = 600.0
 
     private struct Evaluation: Decodable {
@@ -88,10 +89,10 @@ final class DrivenChromium: @unchecked Sendable {
         let result: Object
     }
 
-    /// What an expression of the page gives, as text.
+    /// Evaluates an expression in the page, and returns its value as text.
     func text(_ expression: String) async throws -> String { try await result(of: "String(\(expression))") }
 
-    /// The text that the body of an asynchronous function returns in the page.
+    /// Runs the body of an asynchronous function in the page, and returns its result.
     func run(_ body: String) async throws -> String { try await result(of: "(async () => { \(body) })()") }
 
     private func result(of expression: String) async throws -> String {
@@ -102,7 +103,7 @@ final class DrivenChromium: @unchecked Sendable {
         return answer.result.value ?? ""
     }
 
-    /// Waits until an expression of the page gives a text.
+    /// Waits until an expression in the page has the expected value.
     func wait(until expression: String, is expected: String = "true") async throws {
         while try await text(expression) != expected { try await Task.sleep(nanoseconds: 20_000_000) }
     }

@@ -1,17 +1,17 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
 
-/// The page as a browser lays it out, on a phone of 390 × 844.
+/// Tests of the page's layout in a browser, on a phone of 390 × 844 pixels.
 @Suite("The layout of the preview", .serialized, .startsChromium)
 struct PreviewLayoutTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A browser of a phone's size that shows the preview of a manifest with these entries.
+    /// Starts a browser of a phone's size that shows the preview of a manifest with these entries.
     private func phone(_ entries: [String]) async throws -> DrivenChromium {
         try folder.write("{ \(entries.joined(separator: ",\n")) }", to: "Site/manifest.json")
         let page = folder.url.appendingPathComponent("page.html")
@@ -26,7 +26,9 @@ struct PreviewLayoutTests {
         return browser
     }
 
-    /// Entries with long and short addresses, and no issues, which would stand above them.
+    /// Returns entries with long and short addresses.
+    ///
+    /// They cause no issues, which would be shown above the cards.
     private func entries(_ count: Int) throws -> [String] {
         try (0..<count).map { number in
             let type = ["svg", "css", "txt"][number % 3]
@@ -45,7 +47,7 @@ struct PreviewLayoutTests {
         """
     }
 
-    @Test("As a list, 200 URLs take at most six screens, and the page remembers the choice")
+    @Test("A list of 200 URLs takes at most six screens, and the page remembers the view")
     func list() async throws {
         let browser = try await phone(entries(200))
         defer { browser.stop() }
@@ -60,7 +62,7 @@ struct PreviewLayoutTests {
         #expect(browser.complaints == [])
     }
 
-    @Test("A row of the list opens and closes by its URL, and when a link leads to it")
+    @Test("A row of the list opens and closes by a click on its URL, and opens by a link to it")
     func rows() async throws {
         let browser = try await phone(entries(30))
         defer { browser.stop() }
@@ -89,7 +91,7 @@ struct PreviewLayoutTests {
         }
     }
 
-    @Test("A text of one line fills the lines of its sample, and none is cut")
+    @Test("A text of one line fills all lines of its sample, and no line is cut")
     func oneLine() async throws {
         try folder.write(String(repeating: "a{color:red}.b-c{margin:0}", count: 60), to: "Site/a.min.css")
         try folder.write((0..<60).map { "\($0)\n" }.joined(), to: "Site/b.txt")
@@ -100,7 +102,7 @@ struct PreviewLayoutTests {
             #expect(try await browser.text("\(sample).scrollWidth <= \(sample).clientWidth") == "true")
             let lines = "\(sample).clientHeight / parseFloat(getComputedStyle(\(sample)).lineHeight)"
             #expect(try await browser.text(lines) == "8")
-            // The last line is seen as a whole.
+            // The last line is completely visible.
             let end = "\(sample).getBoundingClientRect().bottom"
             #expect(
                 try await browser.text("\(end) <= \(sample).parentElement.getBoundingClientRect().bottom") == "true"
@@ -108,7 +110,7 @@ struct PreviewLayoutTests {
         }
     }
 
-    @Test("Pictures are made smaller, never larger, and their size stays on one line")
+    @Test("Images are scaled down, never up, and the text of their size stays on one line")
     func sizes() async throws {
         try folder.write(Data(base64Encoded: Self.dot) ?? Data(), to: "Site/dot.png")
         try folder.write(Self.picture(width: 1800, height: 1300), to: "Site/large.svg")
@@ -118,7 +120,7 @@ struct PreviewLayoutTests {
         try await browser.wait(until: text)
         let fits = "[...document.images].map(image => getComputedStyle(image).objectFit)"
         #expect(try await browser.text(fits) == "scale-down,scale-down")
-        // The boxes of the size, while the card becomes narrower.
+        // Counts the line boxes of the text with the size while the card becomes narrower.
         let boxes = """
             const facts = document.querySelector(".facts");
             const walker = document.createTreeWalker(facts, NodeFilter.SHOW_TEXT);
@@ -137,7 +139,7 @@ struct PreviewLayoutTests {
         #expect(try await browser.run(boxes) == "1")
     }
 
-    /// Two pixels by one, of which one is transparent.
+    /// A PNG of 2 × 1 pixels, one of which is transparent.
     private static let dot =
         "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAD0lEQVR4nGP4z8AARAwMAAz8Af9c/RSVAAAAAElFTkSuQmCC"
 }

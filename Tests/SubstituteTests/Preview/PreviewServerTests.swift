@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
@@ -33,7 +33,7 @@ struct PreviewServerTests {
         """
     }
 
-    /// Two pixels by one, of which one is transparent.
+    /// A PNG of 2 × 1 pixels, one of which is transparent.
     private static let dot =
         "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAD0lEQVR4nGP4z8AARAwMAAz8Af9c/RSVAAAAAElFTkSuQmCC"
 
@@ -42,7 +42,7 @@ struct PreviewServerTests {
         return (process, try await process.address(after: "Open "))
     }
 
-    /// The status and body of an answer to a request that is sent as it is.
+    /// Sends a request with an unchanged target, and returns the whole response.
     private func ask(_ url: String, _ target: String, host: String? = nil, method: String = "GET") async throws
         -> String
     {
@@ -56,7 +56,7 @@ struct PreviewServerTests {
         }
     }
 
-    @Test("It answers for the page and the rows of the table, and for nothing else")
+    @Test("The server answers only for the page and the files in the table")
     func rowsOnly() async throws {
         let (process, url) = try await serving()
         defer { process.stop() }
@@ -82,7 +82,7 @@ struct PreviewServerTests {
     }
 
     @Test(
-        "It answers to its own name only",
+        "The server answers only to its own host name",
         arguments: ["evil.test", "localhost", "127.0.0.1", "127.0.0.1:1", "[::1]:80", ""]
     )
     func otherNames(_ host: String) async throws {
@@ -94,7 +94,7 @@ struct PreviewServerTests {
         }
     }
 
-    @Test("A file that was exchanged for a link to elsewhere is not followed")
+    @Test("A symbolic link that replaces a folder is not followed out of the manifest's folder")
     func exchanged() async throws {
         let (process, url) = try await serving()
         defer { process.stop() }
@@ -108,7 +108,7 @@ struct PreviewServerTests {
         #expect(try await ask(url, "/files/img/a.svg").hasPrefix("HTTP/1.1 404 "))
     }
 
-    @Test("A hundred clients that follow, and go away, are all told")
+    @Test("Of a hundred clients, all that stay connected are notified")
     func manyClients() async throws {
         let (process, url) = try await serving()
         defer { process.stop() }
@@ -116,7 +116,7 @@ struct PreviewServerTests {
         let handles = try (0..<100).map { _ in try connection(to: UInt16(port)) }
         let request = Data("GET /events HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n".utf8)
         for handle in handles { try handle.write(contentsOf: request) }
-        /// Reads until a text has come.
+        /// Reads until the output contains a text.
         @Sendable func read(_ handle: FileHandle, until text: String) throws -> String {
             var all = ""
             while !all.contains(text) {
@@ -135,7 +135,7 @@ struct PreviewServerTests {
         #expect(try await ask(url, "/").contains("color: blue"))
     }
 
-    @Test("What is saved is seen in Chromium without a click, and nothing else is loaded again", .startsChromium)
+    @Test("Chromium shows saved files without a click, and reloads nothing else", .startsChromium)
     func inChromium() async throws {
         let (process, url) = try await serving()
         defer { process.stop() }
@@ -158,7 +158,7 @@ struct PreviewServerTests {
         #expect(try await browser.text(kept) != address)
         #expect(try await browser.text("window.mark") == "1", "the page was not loaded again")
 
-        // While the manifest is wrong, the page shows its errors with their lines instead of the cards.
+        // While the manifest has an error, the page shows the error with its line instead of the entry's card.
         let manifest = folder.url.appendingPathComponent("Site/manifest.json")
         let text = try String(contentsOf: manifest, encoding: .utf8)
         try folder.write(text.replacingOccurrences(of: "b.css\",", with: "b.cs\","), to: "Site/manifest.json")
@@ -174,7 +174,7 @@ struct PreviewServerTests {
         try await browser.wait(until: "document.querySelectorAll('.card').length", is: "4")
         #expect(try await browser.text("document.querySelector('#issues pre')") == "null")
 
-        // Light, dark, narrow.
+        // The page fits in light and dark mode, and on a narrow screen.
         var colours: Set<String> = []
         for scheme in ["light", "dark"] {
             try await browser.command(
@@ -196,7 +196,7 @@ struct PreviewServerTests {
         try await browser.wait(until: "document.querySelector('.ended') !== null")
     }
 
-    @Test("Lines of entries and of issues lead to the editor that was chosen, also after a save", .startsChromium)
+    @Test("Line numbers of entries and issues open the chosen editor, also after a save", .startsChromium)
     func editors() async throws {
         let entry = #""https://h/b.css": "b.css""#
         try folder.write("x", to: "S ite#1:é/b.css")
@@ -231,14 +231,14 @@ struct PreviewServerTests {
         #expect(try await browser.text(issue).hasSuffix("/\(place):3:46"))
         #expect(try await browser.text("document.title").hasPrefix("Nothing ships: "))
         try await browser.wait(until: "\(card).endsWith(':3:3')")
-        // A click is a navigation that the page's policy allows.
+        // The page's policy allows the navigation that a click starts.
         _ = try await browser.text("document.querySelector('.card [data-place]').click()")
         _ = try await browser.run(choose("no editor"))
         #expect(try await browser.text(card) == "null")
         #expect(browser.complaints == [])
     }
 
-    @Test("2,000 entries follow, too, and the largest come first when that is chosen", .startsChromium)
+    @Test("2,000 entries are updated, too, and can be sorted by size", .startsChromium)
     func many() async throws {
         let entries = (0..<2000).map { "\"https://h/\($0).svg\": \"many/\($0).svg\"" }
         for number in 0..<2000 {

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
@@ -17,13 +17,13 @@ struct PreviewTests {
         try FileManager.default.copyItem(at: sample, to: folder.url.appendingPathComponent("Sub stitutions"))
     }
 
-    /// What a browser finds on the preview page of `manifest`, and what it writes to the console.
+    /// Opens the preview page of `manifest` in a browser; returns observations and the messages in the console.
     private func look(at manifest: String) async throws -> (page: [String: Any], console: [String]) {
         let preview = await Tool.run(["preview", manifest, "--output=preview.html"], in: folder.url)
         #expect(preview.status == 0)
         #expect(preview.output.hasPrefix("preview.html shows "))
         #expect(preview.errors == "")
-        // Looks into the page from a frame around it, types into it, and prints what it saw.
+        // This page has the preview in a frame. It inspects the preview, types into it, and prints its observations.
         let harness = """
             <!doctype html>
             <iframe src="preview.html" width="1200" height="900"></iframe>
@@ -73,27 +73,27 @@ struct PreviewTests {
     }
 
     @Test(
-        "In a browser every thumbnail has a size, the filter hides and shows, and the console stays empty",
+        "In a browser, every thumbnail loads, the filter works, and the console stays empty",
         .startsChromium
     )
     func inBrowser() async throws {
         let (page, console) = try await look(at: "Sub stitutions/manifest.json")
         #expect(console == [])
         let numbers = page.compactMapValues { $0 as? Int }
-        #expect(numbers["cards"] == 9)
-        #expect(numbers["images"] == 6)
+        #expect(numbers["cards"] == 10)
+        #expect(numbers["images"] == 7)
         #expect(numbers["broken"] == 0)
         #expect(numbers["ferry"] == 1)
         #expect(numbers["nothing"] == 0)
-        #expect(numbers["all"] == 9)
-        #expect(numbers["onlyImages"] == 6)
-        #expect(numbers["everything"] == 9)
+        #expect(numbers["all"] == 10)
+        #expect(numbers["onlyImages"] == 7)
+        #expect(numbers["everything"] == 10)
         #expect(page["filterIsShown"] as? Bool == true)
         #expect(page["title"] as? String == "What ships: Sub stitutions/manifest.json")
     }
 
     @Test(
-        "Whatever a manifest holds shows as text",
+        "Any text in a manifest is shown as text",
         .startsChromium
     )
     func hostile() async throws {
@@ -122,7 +122,7 @@ struct PreviewTests {
         #expect(text.contains("\"><img src=x onerror=alert(1)>.png"))
     }
 
-    @Test("The page allows nothing from elsewhere, and says so to the browser")
+    @Test("The page loads nothing from other servers, and its policy forbids it")
     func policy() async throws {
         let page = await Tool.run(["preview", "Sub stitutions/manifest.json"], in: folder.url).output
         let start = try #require(page.range(of: "Content-Security-Policy\" content=\""))
@@ -134,7 +134,7 @@ struct PreviewTests {
     }
 
     @Test(
-        "Files are addressed from where the page lies",
+        "The addresses of files are relative to the page",
         arguments: [
             ("preview.html", "./Sub%20stitutions/img/header.svg"), ("Sub stitutions/p.html", "./img/header.svg"),
             ("out/deep/p.html", "../../Sub%20stitutions/img/header.svg"),
@@ -148,7 +148,7 @@ struct PreviewTests {
         #expect(page.contains("src=\"\(address)\""))
     }
 
-    @Test("A manifest with errors still gets a page, with its issues on top and links to their entries")
+    @Test("A manifest with errors still gets a page, with the issues on top and links to their entries")
     func issuesOnTop() async throws {
         let manifest = """
             {
@@ -161,7 +161,7 @@ struct PreviewTests {
         try folder.write("x", to: "wrong/a.css")
         let page = await Tool.run(["preview", "wrong/manifest.json"], in: folder.url).output
         #expect(page.contains("<a href=\"#line-3-1\" data-place=\"3:37\">3:37</a>"))
-        // The entry of the last issue has no file, and so no card.
+        // The entry of the last issue has no file, and therefore no card.
         #expect(page.contains("<b>error</b> <a data-place=\"4:18\">4:18</a> &quot;gone.css&quot; does not exist"))
         #expect(page.contains("id=\"line-3-1\""))
         #expect(page.contains("2 errors"))
@@ -171,7 +171,7 @@ struct PreviewTests {
         #expect(linePage.contains("<a href=\"#line-1-1\" data-place=\"1:"))
     }
 
-    @Test("While there is an error, the page says that nothing ships, and what would once it is mended")
+    @Test("With an error, the page says that nothing ships, and what will ship once it is fixed")
     func nothingShips() async throws {
         try folder.write("x", to: "wrong/a.css")
         let entries = #""https://h/a": "a.css""#
@@ -201,7 +201,7 @@ struct PreviewTests {
         #expect(!nothing.contains("at least this ships"))
     }
 
-    @Test("The address of the manifest is on pages that stay on this machine, and on no other")
+    @Test("Only a page that stays on this machine contains the manifest's path")
     func handedOn() async throws {
         let manifest = folder.url.appendingPathComponent("Sub stitutions/manifest.json")
         let page = folder.url.appendingPathComponent("page.html")
@@ -222,7 +222,7 @@ struct PreviewTests {
         #expect(own.contains("<option value=\"vscode://file{path}:{line}:{column}\">"))
     }
 
-    @Test("What cannot be shown or written is told, and nothing is lost")
+    @Test("A preview that cannot be read or written is reported, and no file is lost")
     func failures() async throws {
         let none = await Tool.run(["preview", "none.json"], in: folder.url)
         #expect(none.status == 1)
@@ -243,7 +243,7 @@ struct PreviewTests {
         )
     }
 
-    @Test("Text shows as lines, whatever ends them, and never cut inside a character")
+    @Test("Text is shown in lines, whatever ends them, and is never cut inside a character")
     func text() async throws {
         try folder.write("{ \"https://h/\": \"./\" }", to: "text/manifest.json")
         try folder.write("one {\r\n\ttwo;\r\n}\r\n", to: "text/crlf.css")
@@ -251,12 +251,12 @@ struct PreviewTests {
         let page = await Tool.run(["preview", "text/manifest.json"], in: folder.url).output
         #expect(page.contains("<pre>one {\n    two;\n}\n</pre>"))
         #expect(page.contains("<pre>日本語日本語"))
-        // A text of one line fills the lines of a sample as well as a text of many.
+        // A text of one line fills a sample just as a text of many lines does.
         #expect(page.contains(String(repeating: "日本語", count: 200)))
         #expect(!page.contains("\u{FFFD}"))
     }
 
-    @Test("Wrong use is told")
+    @Test("Wrong use is reported")
     func usage() async throws {
         #expect(await Tool.run(["preview", "--open", "none.json"], in: folder.url).status == 1)
         #expect(await Tool.run(["preview"], in: folder.url).status == 2)

@@ -1,17 +1,17 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 
-/// A program that serves until it is ended, and says first where.
-// Only the one test that has it uses it.
+/// A program that serves until it is stopped, and first prints its address.
+// Only the test that started it uses it.
 final class ServingProcess: @unchecked Sendable {
     private let process = Process()
     private let output: URL
     private let errors: URL
     private let scratch: TemporaryFolder
 
-    /// Starts it, with the variables of the tests and these.
+    /// Starts the program with the environment of the tests and these variables.
     init(
         _ program: URL,
         _ arguments: [String],
@@ -32,10 +32,10 @@ final class ServingProcess: @unchecked Sendable {
         try process.runWithSignals()
     }
 
-    /// What it has printed.
+    /// The text that the program has printed so far.
     var printed: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
 
-    /// The address behind some words, as soon as it is printed.
+    /// Returns the address after some words, as soon as it is printed.
     func address(after words: String) async throws -> String {
         while true {
             if let start = printed.range(of: words)?.upperBound {
@@ -48,7 +48,7 @@ final class ServingProcess: @unchecked Sendable {
         }
     }
 
-    /// Waits until it has printed some words.
+    /// Waits until the program has printed some words.
     func wait(untilPrinted words: String) async throws {
         while !printed.contains(words) {
             guard process.isRunning else { throw POSIXError(.ESRCH) }
@@ -56,10 +56,10 @@ final class ServingProcess: @unchecked Sendable {
         }
     }
 
-    /// What it has complained of.
+    /// The text that the program has written to standard error so far.
     var complained: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
 
-    /// Its exit status, once it has ended by itself.
+    /// The exit status, once the program has exited by itself.
     var ending: Int32 {
         get async throws {
             try await onThread { [process] in
@@ -74,7 +74,7 @@ final class ServingProcess: @unchecked Sendable {
         process.waitUntilExit()
     }
 
-    /// Ends it as nothing can prevent.
+    /// Kills the program with a signal that it cannot handle.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
     }

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LoopbackServer
@@ -14,7 +14,7 @@ struct AddTests {
         site.set("/css/site.css", "body { background: url(../img/bg.png) }", type: "text/css")
     }
 
-    @Test("A URL is loaded, its file lies below the folder, and its entry behind the others")
+    @Test("A URL is loaded into a file below the folder, and its entry is added after the others")
     func one() async throws {
         try site.folder.write("{\n  \"$comment\": 1,\n\n  \"https://h/a\" : \"a.css\"\n}\n", to: "manifest.json")
         try site.folder.write("a", to: "a.css")
@@ -30,7 +30,7 @@ struct AddTests {
         #expect(site.listing.keys.contains { $0.hasPrefix(".substitute/") } == false)
     }
 
-    @Test("What is answered already is left alone, or replaced when that is said")
+    @Test("A URL that an entry answers is left alone, unless --replace is given")
     func present() async throws {
         _ = try await site.run("add", "\(site.url)/css/site.css", "--as", "styles/main.css")
         site.set("/css/site.css", "new", type: "text/css")
@@ -44,7 +44,7 @@ struct AddTests {
         #expect(site.file("manifest.json") == before["manifest.json"].map { String(decoding: $0, as: UTF8.self) })
     }
 
-    @Test("A file of a folder's entry is replaced where it lies; an entry keeps its other fields")
+    @Test("A file below a folder entry is replaced in place, and an entry keeps its other fields")
     func replaced() async throws {
         site.set("/img/a.css", "1", type: "text/css")
         try site.folder.write("old", to: "img/a.css")
@@ -67,7 +67,7 @@ struct AddTests {
         #expect(site.file("b.css") == "old")
     }
 
-    /// What a server does, and what is told of it.
+    /// A server's response, and the message that it must cause.
     struct Failure: Sendable, CustomTestStringConvertible {
         let name: String
         let response: LoopbackServer.Response
@@ -125,7 +125,7 @@ struct AddTests {
         ),
     ]
 
-    @Test("What cannot be loaded whole, or is something else, changes nothing", arguments: Self.failures)
+    @Test("A response that is incomplete or of the wrong kind changes nothing", arguments: Self.failures)
     func fails(_ failure: Failure) async throws {
         site.set("/a.png", failure.response)
         let before = site.listing
@@ -136,7 +136,7 @@ struct AddTests {
         #expect(site.listing == before)
     }
 
-    @Test("A redirect is followed, and the entry is that of the URL that was named")
+    @Test("A redirect is followed, and the entry has the URL that the user named")
     func redirect() async throws {
         site.set("/old.css", LoopbackServer.Response(status: 301, headers: ["Location": "/css/site.css"]))
         #expect(try await site.run("add", "\(site.url)/old.css").status == 0)
@@ -144,15 +144,16 @@ struct AddTests {
         #expect(site.file("manifest.json")?.contains("\"\(site.url)/old.css\": \"\(site.name)/old.css\"") == true)
     }
 
-    @Test("A large body goes into its file as it comes; a limit ends it", .timeLimit(.minutes(10)))
+    @Test("A large body is written as it is received, up to the limit of --max-size", .timeLimit(.minutes(10)))
     func large() async throws {
         let size = 150_000_000
         site.set("/film.bin", LoopbackServer.Response(body: Data(count: size)))
         let limited = try await site.run("add", "--max-size", "1MB", "\(site.url)/film.bin")
         #expect(limited.status == 1 && limited.errors.contains("it has more than 1.0 MB"), "\(limited.errors)")
-        // A body that does not say its length.
+        // A body without a length.
         var endless = LoopbackServer.Response.stream {
-            // Paced: a transfer that never pauses keeps URL loading on Linux from ending any, and fills the memory.
+            // The stream has pauses: on Linux, URLSession cannot end any transfer while one never pauses, and that one
+            // fills the memory.
             usleep(1000)
             return Data(count: 100_000)
         }
@@ -193,7 +194,7 @@ struct AddTests {
         let missing = ["missing.svg", "deeper.png"].map {
             "\"\(site.url)/x/\($0)\" was not loaded: its server answers 404\n"
         }
-        // The picture of the stylesheet that is nowhere, and that of the stylesheet it imports.
+        // The image of the linked stylesheet is missing, too; `deeper.png` belongs to the imported one.
         let background = "\"\(site.url)/img/bg.png\" was not loaded: its server answers 404\n"
         #expect(result.errors == missing[0] + background + missing[1])
         #expect(
@@ -206,7 +207,7 @@ struct AddTests {
         withExtendedLifetime(other) {}
     }
 
-    @Test("A page may have a place of its own, and its references theirs; an address with an endless error is told")
+    @Test("--as applies to the page only, and a reference with an endless error page is reported")
     func placeOfPage() async throws {
         site.set("/", "<link rel=stylesheet href=/css/site.css><img src=/endless.png>", type: "text/html")
         var endless = LoopbackServer.Response.stream {
@@ -225,7 +226,7 @@ struct AddTests {
     }
 
     @Test(
-        "What is told as done is done: an entry that has ended, a folder without an index, a name that no manifest takes"
+        "A URL that cannot get a working entry is refused, and nothing changes"
     )
     func nothingClaimed() async throws {
         let manifest = """
@@ -253,7 +254,7 @@ struct AddTests {
         }
     }
 
-    @Test("Nothing is sent or kept but what the URL says")
+    @Test("No cookies or passwords are sent or kept")
     func privacy() async throws {
         site.set(
             "/a.css",
@@ -274,7 +275,7 @@ struct AddTests {
     }
 
     @Test(
-        "On a terminal it says how far it is",
+        "On a terminal, the tool prints its progress",
         .enabled(
             if: Platform.isLinux && (Program.find("script") != nil || Program.isEverythingRequired),
             "needs the script(1) of util-linux"
@@ -287,7 +288,7 @@ struct AddTests {
         #expect(result.status == 0 && result.output.contains("\r1 of 1, "), "\(result.output)")
     }
 
-    @Test("Wrong use is told, and a dry run writes nothing")
+    @Test("Wrong use is reported, and a dry run writes nothing")
     func wrongUse() async throws {
         let before = site.listing
         for (arguments, message) in [
@@ -306,7 +307,7 @@ struct AddTests {
         #expect(site.listing == before)
     }
 
-    @Test("A page that refers to thousands of files is added without them")
+    @Test("A page with thousands of references is added without them")
     func tooMany() async throws {
         site.set("/", (0..<2000).map { "<img src=\($0).png>" }.joined(), type: "text/html")
         let result = try await site.run("add", "-r", "\(site.url)/")
@@ -318,7 +319,7 @@ struct AddTests {
         )
     }
 
-    @Test("Control-C while something is loaded leaves the folder as it was")
+    @Test("Control-C during a load leaves the folder unchanged")
     func interrupted() async throws {
         site.setEndless("/a.css")
         let before = site.listing

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LoopbackServer
@@ -13,7 +13,7 @@ struct OutdatedTests {
         site = try RemoteSite()
     }
 
-    /// Adds a style, a page and a script, of which the last has no version.
+    /// Adds a stylesheet, a page and a script; the script has no version.
     private func add() async throws {
         site.set("/a.css", "a", type: "text/css")
         site.set("/b.html", "<p>b</p>", type: "text/html")
@@ -23,7 +23,7 @@ struct OutdatedTests {
         _ = site.requests()
     }
 
-    @Test("What servers have as it is costs a request each, and a known version no body")
+    @Test("An unchanged file costs one request, and no body if its version is known")
     func current() async throws {
         try await add()
         let result = try await site.run("outdated")
@@ -35,7 +35,7 @@ struct OutdatedTests {
         #expect(all.output.contains("current  \(site.url)/a.css   \(site.name)/a.css\n"), "\(all.output)")
     }
 
-    @Test("What differs is told with sizes and dates, and update loads it and nothing else")
+    @Test("Changed files are reported with sizes and dates, and update loads only those")
     func differs() async throws {
         try await add()
         site.set("/a.css", "longer", type: "text/css")
@@ -68,13 +68,13 @@ struct OutdatedTests {
         #expect(try await site.run("outdated").output.hasSuffix("3 files: 1 is gone, 2 are up to date\n"))
     }
 
-    @Test("A copy that was edited is compared by its bytes, whatever its version was")
+    @Test("An edited copy is compared by its bytes, whatever its recorded version")
     func edited() async throws {
         try await add()
         try site.folder.write("edited", to: "\(site.name)/a.css")
         let result = try await site.run("outdated")
         #expect(result.status == 1 && result.output.contains("differs"), "\(result.output)")
-        // Update makes the versions known of what it finds up to date.
+        // update also records the versions of files that it finds up to date.
         site.set("/c.js", "c", type: "text/javascript")
         _ = try await site.run("update")
         site.server?.forgetRequests()
@@ -82,7 +82,7 @@ struct OutdatedTests {
         #expect(site.server?.requests.allSatisfy { $0.headers["if-none-match"] != nil } == true)
     }
 
-    @Test("Of a large copy of which nothing is known the length is asked first")
+    @Test("For a large copy without a known version, only the length is requested at first")
     func headFirst() async throws {
         let body = String(repeating: "a", count: 100_000)
         site.set("/a.css", body, type: "text/css", hasVersion: false)
@@ -96,7 +96,7 @@ struct OutdatedTests {
         #expect(site.requests() == ["HEAD /a.css", "GET /a.css"])
     }
 
-    @Test("Entries with conditions and expired ones are not asked about; a server that is away is no difference")
+    @Test("Conditional and expired entries are skipped, and an unreachable server is no difference")
     func exempt() async throws {
         try site.folder.write("1", to: "a.css")
         try site.folder.write("2", to: "b.css")
@@ -119,7 +119,7 @@ struct OutdatedTests {
         )
     }
 
-    @Test("A server that fails half-way, or sends something else, leaves the file as it was")
+    @Test("A file stays unchanged if its server fails half-way or sends another type of file")
     func failsHalfWay() async throws {
         try await add()
         let before = site.listing
@@ -139,7 +139,7 @@ struct OutdatedTests {
         }
     }
 
-    @Test("A file that is a link stays one, and what it leads to is updated")
+    @Test("A symbolic link stays one, and its target is updated")
     func links() async throws {
         try await add()
         let path = site.folder.url.appendingPathComponent("\(site.name)/a.css").path
@@ -152,7 +152,7 @@ struct OutdatedTests {
         #expect(site.file("\(site.name)/a.css.real") == "new")
     }
 
-    @Test("Each URL of a shared file is asked about, and which of them is meant nobody guesses")
+    @Test("Each URL of a shared file is checked, but update leaves the file alone")
     func shared() async throws {
         site.set("/a.css", "a", type: "text/css")
         site.set("/b.css", "b", type: "text/css")
@@ -172,7 +172,7 @@ struct OutdatedTests {
         #expect(site.file("x.css") == "a")
     }
 
-    @Test("A slow server holds up nobody else")
+    @Test("A slow response does not delay the other requests")
     func slow() async throws {
         try await add()
         site.set("/b.html", LoopbackServer.Response(transfer: .silent))
@@ -183,14 +183,14 @@ struct OutdatedTests {
         process.currentDirectoryURL = site.folder.url
         process.standardOutput = FileHandle.nullDevice
         try process.runWithSignals()
-        // While one waits, the others are asked.
+        // While one request waits, the others are sent.
         while Set(site.server?.requests.map(\.target) ?? []).count < 3 { try await Task.sleep(nanoseconds: 10_000_000) }
         process.terminate()
         try await onThread { process.waitUntilExit() }
         #expect(site.file("\(site.name)/a.css") == "a")
     }
 
-    @Test("The same with a real server of the field", .enabled(if: Nginx.program != nil, "nginx is not installed"))
+    @Test("outdated and update work with nginx", .enabled(if: Nginx.program != nil, "nginx is not installed"))
     func nginx() async throws {
         let style = Data(String(repeating: "body { color: red }\n", count: 5000).utf8)
         let nginx = try await Nginx(
@@ -205,7 +205,7 @@ struct OutdatedTests {
         #expect(try await site.run("check", "--strict").status == 0)
         let current = try await site.run("outdated")
         #expect(current.status == 0 && current.output == "3 files: 3 are up to date\n", "\(current)")
-        // Redirects are followed with the condition, too.
+        // Redirected requests are conditional, too.
         try nginx.write(Data("body { color: blue }".utf8), to: "a.css")
         let outdated = try await site.run("outdated")
         #expect(

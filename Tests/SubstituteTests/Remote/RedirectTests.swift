@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LoopbackServer
@@ -20,7 +20,7 @@ struct RedirectTests {
     init() throws {
         site = try RemoteSite()
         site.set("/dir/b.css", "b { }", type: "text/css")
-        // The paths that Foundation asks for instead of `file:///etc/passwd` and its like.
+        // The paths that Foundation would request instead of `file:///etc/passwd` and similar URLs.
         for path in ["/etc/passwd", "/", "/blank", "/x", "/a"] { site.set(path, "mangled", type: "text/css") }
     }
 
@@ -33,7 +33,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "To http and https, as RFC 3986 resolves them",
+        "Redirects to http and https are followed, as RFC 3986 resolves them",
         arguments: [
             "b.css", "./b.css", "/dir/b.css", "../dir/b.css", "//HOST/dir/b.css", "HTTP://HOST/dir/b.css", "b.css#x",
         ],
@@ -49,7 +49,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "To nothing else, and asks nobody else",
+        "Redirects to other schemes are refused, and no other server is contacted",
         arguments: [
             ("file:///etc/passwd", "only http: and https: are followed"), ("FILE:/etc/passwd", "only http:"),
             ("data:text/css,x", "only http: and https: are followed"), ("about:blank", "only http:"),
@@ -68,7 +68,7 @@ struct RedirectTests {
         #expect(site.listing == before)
     }
 
-    @Test("Again and again, but not for ever")
+    @Test("A long chain of redirects is followed, but not an endless one")
     func bounded() async throws {
         for number in 0..<30 { redirect("/\(number).css", to: "\(number + 1).css") }
         site.set("/30.css", "b { }", type: "text/css")
@@ -79,7 +79,7 @@ struct RedirectTests {
         #expect(site.requests().count == 21)
     }
 
-    @Test("Never from https to http, and without user information")
+    @Test("Redirects from https to http are refused, and user information is dropped")
     func judged() throws {
         func target(_ source: String, _ location: String) throws -> String? {
             let response = HTTPURLResponse(
@@ -97,7 +97,7 @@ struct RedirectTests {
         #expect(error.message == "it is redirected to \"http://h/b\", and http: is less safe than https:")
     }
 
-    @Test("A scheme in capitals is loaded, and its entry is what was written")
+    @Test("A URL with a scheme in capitals is loaded, and its entry keeps the spelling")
     func capitals() async throws {
         let url = site.url.replacingOccurrences(of: "http:", with: "HTTP:") + "/dir/b.css"
         let manifest = site.folder.url.appendingPathComponent("manifest.json").path

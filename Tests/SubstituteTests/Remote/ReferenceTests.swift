@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LocalSubstitutionCache
@@ -8,7 +8,7 @@ import Testing
 @testable import SubstituteCheckKit
 @testable import SubstituteKit
 
-@Suite("substitute add takes references", .serialized)
+@Suite("substitute add follows references", .serialized)
 struct ReferenceTests {
     private let site: RemoteSite
 
@@ -19,7 +19,7 @@ struct ReferenceTests {
         return await Tool.run(["add", "--with-references", manifest, "\(site.url)/a.css"] + words)
     }
 
-    @Test("Of stylesheets to their end, in a circle, too")
+    @Test("Stylesheets are followed to the end, even if they import each other")
     func deep() async throws {
         site.set("/a.css", "@import 'sub/b.css'; @import 'a.css'", type: "text/css")
         site.set("/sub/b.css", "@import url(../c.css); i { background: url(b.svg) }", type: "text/css")
@@ -36,7 +36,7 @@ struct ReferenceTests {
         )
     }
 
-    @Test("Of a stylesheet that is there already, which is not loaded again")
+    @Test("The references of an existing stylesheet are followed, but it is not loaded again")
     func present() async throws {
         site.set("/a.css", "@import 'b.css'", type: "text/css")
         #expect(await add().errors == "\"\(site.url)/b.css\" was not loaded: its server answers 404\n")
@@ -49,7 +49,7 @@ struct ReferenceTests {
         #expect(site.requests() == ["GET /b.css", "GET /c.svg"])
     }
 
-    @Test("Of stylesheets that import each other without end it says where it stopped")
+    @Test("An endless chain of imports is cut, and the tool says where")
     func endless() async throws {
         for number in 0..<40 { site.set("/\(number).css", "@import '\(number + 1).css'", type: "text/css") }
         site.set("/a.css", "@import '0.css'", type: "text/css")
@@ -59,7 +59,7 @@ struct ReferenceTests {
         #expect(site.requests().count == 21)
     }
 
-    @Test("Of another port only when it is named")
+    @Test("References to another port are followed only if --host names it")
     func ports() async throws {
         let other = try RemoteSite()
         other.set("/b.css", "b { }", type: "text/css")
@@ -80,7 +80,7 @@ struct ReferenceTests {
     }
 
     @Test(
-        "From its own server, and by https for what came so",
+        "References are followed on the same server, and never from https to http",
         arguments: [
             ("https://h/", "https://h/a", true), ("https://h/", "https://h:443/a", true),
             ("https://h/", "HTTPS://H/a", true),
@@ -103,7 +103,7 @@ struct ReferenceTests {
         #expect(selection.lines.allSatisfy { $0.hasPrefix("left     what is referred to at ") })
     }
 
-    @Test("A host with a port that is none is refused", arguments: ["h:", "h:0", "h:99999", "h:x", "a b:80"])
+    @Test("A host with an invalid port is refused", arguments: ["h:", "h:0", "h:99999", "h:x", "a b:80"])
     func wrongHost(text: String) {
         #expect(throws: UsageError.self) { try HostSelection([text]) }
     }

@@ -1,10 +1,10 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LoopbackServer
 import TestSupport
 
-/// A site that tests change while it runs, and a folder with a manifest beside it.
+/// A site that tests can change while it runs, and a folder with a manifest for it.
 // Mutable state is only accessed inside the lock.
 final class RemoteSite: @unchecked Sendable {
     private let lock = NSLock()
@@ -20,13 +20,13 @@ final class RemoteSite: @unchecked Sendable {
 
     var url: String { server?.url.absoluteString ?? "" }
 
-    /// What the folder calls the server.
+    /// The name of the server's subfolder in the folder.
     var name: String { "127.0.0.1_\(server?.url.port ?? 0)" }
 
-    /// Answers a path.
+    /// Sets the response for a path.
     func set(_ path: String, _ response: LoopbackServer.Response) { lock.withLock { answers[path] = response } }
 
-    /// Answers a path with a stylesheet that never ends, and is never silent for long.
+    /// Answers a path with a stylesheet that never ends and is never silent for long.
     func setEndless(_ path: String) {
         var endless = LoopbackServer.Response.stream {
             Thread.sleep(forTimeInterval: 0.1)
@@ -36,7 +36,7 @@ final class RemoteSite: @unchecked Sendable {
         set(path, endless)
     }
 
-    /// Answers a path with a body, under a version that follows from it.
+    /// Answers a path with a body, and with a version that depends on it.
     func set(_ path: String, _ body: String, type: String, hasVersion: Bool = true) {
         var headers = ["Content-Type": type]
         if hasVersion {
@@ -55,7 +55,7 @@ final class RemoteSite: @unchecked Sendable {
         return response
     }
 
-    /// The requests since the last time: method and target.
+    /// Returns the method and target of each request since the last call.
     func requests() -> [String] {
         defer { server?.forgetRequests() }
         return server?.requests.map { "\($0.method) \($0.target)" } ?? []
@@ -64,12 +64,12 @@ final class RemoteSite: @unchecked Sendable {
     /// Runs the tool in the folder.
     func run(_ arguments: String...) async throws -> Program.Result { await Tool.run(arguments, in: folder.url) }
 
-    /// A file of the folder; nil when there is none.
+    /// Returns the text of a file in the folder; nil if there is no such file.
     func file(_ path: String) -> String? {
         (try? Data(contentsOf: folder.url.appendingPathComponent(path))).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Every file of the folder with its content.
+    /// The content of every file in the folder, keyed by path.
     var listing: [String: Data] {
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder.url.path)) ?? []
         return Dictionary(

@@ -1,22 +1,22 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 
-/// A browser without a window, and with a profile of its own.
+/// A headless browser with its own profile.
 protocol Browser: Sendable {
-    /// Starts it at an address.
+    /// Starts the browser at an address.
     ///
     /// - Parameters:
-    ///   - extensionFolder: What is loaded into it; nil for nothing.
-    ///   - address: Where it starts, when that is loaded.
-    /// - Throws: What keeps it from being started.
+    ///   - extensionFolder: The extension to load; nil for none.
+    ///   - address: The page to open once the extension is loaded.
+    /// - Throws: An error if the browser cannot be started.
     init(extensionFolder: URL?, address: URL) async throws
 
     func stop()
 }
 
-/// What there is at last; for what only takes time.
+/// Waits until a value is available, and returns it; throws after two minutes.
 private func eventually<Value: Sendable>(_ value: () async throws -> Value?) async throws -> Value {
     for _ in 0..<1200 {
         if let value = try await value() { return value }
@@ -25,10 +25,10 @@ private func eventually<Value: Sendable>(_ value: () async throws -> Value?) asy
     throw POSIXError(.ETIMEDOUT)
 }
 
-/// Hosts that the tests' browsers find on this machine, and no others.
+/// The hosts that the tests' browsers find on this machine; they find no others.
 private let testHosts = ["site.test", "other.test"]
 
-// The process is only touched by the one test that has it.
+// The process is only accessed by the one test that uses it.
 final class Chromium: Browser, @unchecked Sendable {
     static let program = Program.find("chromium", "google-chrome", "chrome")
 
@@ -59,7 +59,7 @@ final class Chromium: Browser, @unchecked Sendable {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.runWithSignals()
-        // On a busy machine an address on the command line is lost.
+        // On a busy machine, Chromium loses an address that is given on the command line.
         do {
             try await open(address)
         } catch {
@@ -68,11 +68,11 @@ final class Chromium: Browser, @unchecked Sendable {
         }
     }
 
-    /// Opens a tab, by way of DevTools.
+    /// Opens a tab through DevTools.
     private func open(_ address: URL) async throws {
         let file = profile.url.appendingPathComponent("DevToolsActivePort")
         let port = try await eventually { try? String(contentsOf: file, encoding: .utf8).split(separator: "\n").first }
-        // URLSession on Linux does not take the heads that it answers with.
+        // URLSession on Linux does not accept the response heads that DevTools sends.
         let handle = try connection(to: UInt16(port) ?? 0)
         let request = "PUT /json/new?\(address.absoluteString) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n"
         try handle.write(contentsOf: Data(request.utf8))
@@ -82,14 +82,14 @@ final class Chromium: Browser, @unchecked Sendable {
     func stop() { process.stopGroup() }
 }
 
-/// Driven by Marionette, Firefox's own protocol: each message is its length, a colon, and JSON.
-// The process is only touched by the one test that has it.
+/// Firefox, driven by its own protocol, Marionette: each message is its length, a colon, and JSON.
+// The process is only accessed by the one test that uses it.
 final class Firefox: Browser, @unchecked Sendable {
     static let program = Program.find("firefox-esr", "firefox")
 
     private let process = Process()
     private let profile: TemporaryFolder
-    /// When it is closed, Firefox trusts the test's certificate no more.
+    /// The connection; once it is closed, Firefox no longer trusts the test's certificate.
     private var marionette: Marionette?
 
     init(extensionFolder: URL?, address: URL) async throws {
@@ -161,13 +161,13 @@ final class Firefox: Browser, @unchecked Sendable {
         try await onThread { _ = try marionette?.send("WebDriver:Navigate", ["url": address]) }
     }
 
-    /// Ends an extension; the profile stays.
+    /// Removes an extension; the profile stays.
     func removeExtension(_ id: String) async throws {
         let marionette = marionette
         try await onThread { _ = try marionette?.send("Addon:Uninstall", ["id": id]) }
     }
 
-    /// What a script returns in the page.
+    /// Runs a script in the page, and returns its result.
     func evaluate(_ script: String) async throws -> String? {
         let marionette = marionette
         return try await onThread {
@@ -178,9 +178,9 @@ final class Firefox: Browser, @unchecked Sendable {
     func stop() { process.stopGroup() }
 }
 
-/// A connection to a port of this machine.
+/// Connects to a port of this machine.
 func connection(to port: UInt16) throws -> FileHandle {
-    // Glibc alone makes an enumeration of the kinds of sockets.
+    // Only Glibc imports the socket types as an enumeration.
     #if canImport(Glibc)
     let stream = Int32(SOCK_STREAM.rawValue)
     #else
@@ -201,7 +201,7 @@ func connection(to port: UInt16) throws -> FileHandle {
     return handle
 }
 
-/// One connection to Firefox.
+/// A connection to Firefox.
 private struct Marionette {
     struct Failure: Error {
         let answer: String

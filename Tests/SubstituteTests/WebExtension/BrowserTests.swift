@@ -1,14 +1,14 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import LoopbackServer
 import TestSupport
 import Testing
 
-/// What a page loads, in real browsers with the extension, against a server that counts.
+/// Tests of the requests of pages in real browsers with the extension, against a server that records them.
 @Suite("The extension in browsers", .serialized)
 struct BrowserTests {
-    /// The table of who answered what, as the documentation shows it.
+    /// Returns the table of the sources of resources, as the documentation shows it.
     private func table(in browser: (some Browser).Type) async throws -> String {
         let folder = try TemporaryFolder()
         let site = try await KindsSite(in: folder)
@@ -28,13 +28,13 @@ struct BrowserTests {
         return KindsSite.table(without: runs[0], with: runs[1])
     }
 
-    /// What the Demo's page asks its server for, until all of it is loaded.
+    /// Returns the requests that the Demo's page sends to its server, until all of it is loaded.
     ///
     /// - Parameters:
-    ///   - browser: Which browser.
-    ///   - rules: With how many rules; those of other URLs are added.
-    /// - Returns: The targets, each with what was sent.
-    /// - Throws: What keeps the browser from being started.
+    ///   - browser: The browser to use.
+    ///   - rules: The number of rules; rules for other URLs are added to reach it.
+    /// - Returns: The targets of the requests, each with its body.
+    /// - Throws: An error if the browser cannot be started.
     private func requests(forDemoIn browser: (some Browser).Type, rules: Int) async throws -> [String] {
         let resources = Repository.folder.appendingPathComponent("Resources/Substitutions")
         let types = [
@@ -52,7 +52,8 @@ struct BrowserTests {
                 return .init(headers: ["Content-Type": "text/html"], body: Data(script.utf8))
             }
             let path = request.path == "/" ? "/index.html" : request.path
-            // Only the page, and what changes: without the rest, the page would have neither pictures nor style.
+            // Serves only the page and the picture that changes. Without the extension, the page would have no other
+            // pictures and no style.
             guard ["/", "/live/tide.svg"].contains(request.path),
                 var body = try? Data(contentsOf: resources.appendingPathComponent(path))
             else { return .text("", status: 404) }
@@ -71,7 +72,7 @@ struct BrowserTests {
         let folder = try TemporaryFolder()
         try FileManager.default.copyItem(at: resources, to: folder.url.appendingPathComponent("Substitutions"))
         let manifest = try String(contentsOf: resources.appendingPathComponent("manifest.json"), encoding: .utf8)
-        // A tenth of them with regular expressions, up to what browsers take.
+        // A tenth of the rules have regular expressions, up to the number that browsers accept.
         let expressions = min(rules / 10, 999)
         let names = (1..<max(expressions, 2)).map { "\"p\($0)\"" }.joined(separator: ", ")
         let more =
@@ -105,7 +106,7 @@ struct BrowserTests {
     }
 
     @Test(
-        "The Demo's page asks for nothing but itself and what changes, in Chromium",
+        "The Demo's page requests only itself and its changing picture, in Chromium",
         .startsChromium,
         arguments: [20, 1_000, 30_000]
     )
@@ -118,7 +119,7 @@ struct BrowserTests {
     }
 
     @Test(
-        "The Demo's page asks for nothing but itself and what changes, in Firefox",
+        "The Demo's page requests only itself and its changing picture, in Firefox",
         .startsFirefox,
         arguments: [20, 1_000, 30_000]
     )
@@ -130,7 +131,7 @@ struct BrowserTests {
         )
     }
 
-    /// The extension of the Demo's manifest.
+    /// Writes the extension for the Demo's manifest, and returns its folder.
     private func demoExtension(in folder: TemporaryFolder) async throws -> URL {
         let resources = Repository.folder.appendingPathComponent("Resources/Substitutions")
         let result = await Tool.run(["webextension", resources.path, "-o", "Extension"], in: folder.url)
@@ -138,7 +139,7 @@ struct BrowserTests {
         return folder.url.appendingPathComponent("Extension")
     }
 
-    /// Checks the toolbar's page, in which `evaluate` runs the body of a function, and which is the page in front.
+    /// Checks the toolbar page, which must be in front; `evaluate` runs the body of a function in it.
     private func checkToolbar(_ evaluate: (String) async throws -> String?) async throws {
         let state = """
             const box = document.getElementById("switch");
@@ -153,17 +154,17 @@ struct BrowserTests {
             return [...document.querySelectorAll("#rows li")].filter(row => !row.hidden).length + "";
             """
         let click = "document.body.dataset.clicked = 1; document.getElementById('switch').click(); return ''"
-        #expect(try await eventually("true 7 5") { try await evaluate(state) })
+        #expect(try await eventually("true 8 6") { try await evaluate(state) })
         #expect(try await evaluate(search) == "1")
-        // The page in front is this one, and is loaded again.
+        // The switch reloads the page in front, which is the toolbar page itself.
         for isOn in [false, true] {
             _ = try await evaluate(click)
-            #expect(try await eventually("\(isOn) 7 5") { try? await evaluate(state) })
+            #expect(try await eventually("\(isOn) 8 6") { try? await evaluate(state) })
         }
     }
 
     @Test(
-        "The toolbar's page shows thumbnails, and its switch turns the rules off and on, in Chromium",
+        "The toolbar page shows thumbnails, and its switch turns the rules off and on, in Chromium",
         .startsChromium
     )
     func toolbarInChromium() async throws {
@@ -174,7 +175,7 @@ struct BrowserTests {
         try await checkToolbar { try await chromium.text("(() => { \($0) })()") }
     }
 
-    @Test("The toolbar's page shows thumbnails, and its switch turns the rules off and on, in Firefox", .startsFirefox)
+    @Test("The toolbar page shows thumbnails, and its switch turns the rules off and on, in Firefox", .startsFirefox)
     func toolbarInFirefox() async throws {
         let folder = try TemporaryFolder()
         let blank = try #require(URL(string: "about:blank"))
@@ -184,7 +185,7 @@ struct BrowserTests {
         try await checkToolbar { try await firefox.evaluate($0) }
     }
 
-    /// Whether an answer comes at last.
+    /// Returns true once the answer is the expected one, and false after 30 seconds.
     private func eventually(_ expected: String, _ answer: () async throws -> String?) async throws -> Bool {
         for _ in 0..<300 {
             if try await answer() == expected { return true }
@@ -198,12 +199,12 @@ struct BrowserTests {
     /// Opens a site three times with the extension and once without, in one profile.
     ///
     /// - Parameters:
-    ///   - site: A site that keeps its own page.
+    ///   - site: A site whose service worker caches the page.
     ///   - open: Loads a page.
-    ///   - evaluate: Runs the body of a function in it.
-    ///   - removeExtension: Ends the extension.
-    /// - Returns: Who answered for the parts of the page, for each time; "" where it was not shown.
-    /// - Throws: What the browser complains of.
+    ///   - evaluate: Runs the body of a function in the page.
+    ///   - removeExtension: Removes the extension.
+    /// - Returns: The sources of the page's parts for each visit; "" if the page was not shown.
+    /// - Throws: The browser's error.
     private func visits(
         to site: KeepingSite,
         _ open: (String) async throws -> Void,
@@ -211,7 +212,7 @@ struct BrowserTests {
         _ removeExtension: () async throws -> Void
     ) async throws -> [String] {
         var states: [String] = []
-        // In Chromium a page from before the extension was ready never has it.
+        // In Chromium, a page that was loaded before the extension was ready never uses it.
         for _ in 0..<300 {
             try await open(site.address + "start.html")
             if try await evaluate(KeepingSite.probe) == "bundle" { break }
@@ -219,7 +220,7 @@ struct BrowserTests {
         }
         for visit in 0..<4 {
             if visit == 3 { try await removeExtension() }
-            // Where nothing is shown, Firefox's driver throws.
+            // If no page is shown, Firefox's driver throws.
             try? await open(site.address)
             var state = ""
             for _ in 0..<200 where state.isEmpty {
@@ -231,13 +232,13 @@ struct BrowserTests {
         return states
     }
 
-    /// With the extension the page comes from the network, and what it loads from the bundle.
+    /// With the extension, the page comes from the network, and its resources come from the bundle.
     private static let visitsWithExtension = ["without", "with", "with"].map {
         "page network, style bundle, pictures bundle bundle bundle, script bundle, \($0) its worker"
     }
 
     @Test(
-        "A site that keeps its own page opens again and again, and without the extension, in Chromium",
+        "A site that caches its page can be reopened, with and without the extension, in Chromium",
         .startsChromium
     )
     func keepingSiteInChromium() async throws {
@@ -253,14 +254,15 @@ struct BrowserTests {
             { try await chromium.removeExtension() }
         )
         #expect(visits.dropLast() == Self.visitsWithExtension[...])
-        // The worker goes on to answer with what it has kept; a module among it looks for others in the extension.
+        // The service worker still answers with its cached copies. A cached module looks for its imports in the
+        // extension.
         #expect(visits.last == "page network, style bundle, pictures bundle, script lost, with its worker")
-        // Opened by itself, a picture is a navigation, too.
+        // Opening a picture by itself is a navigation, too.
         try await chromium.open(site.address + "pictures/bridge.svg")
         #expect(try await chromium.text("location.protocol") == "chrome-error:")
     }
 
-    @Test("A site that keeps its own page opens again and again, and without the extension, in Firefox", .startsFirefox)
+    @Test("A site that caches its page can be reopened, with and without the extension, in Firefox", .startsFirefox)
     func keepingSiteInFirefox() async throws {
         let folder = try TemporaryFolder()
         let site = try KeepingSite(in: folder)
@@ -275,11 +277,11 @@ struct BrowserTests {
             { try await firefox.removeExtension("substitutions@127.0.0.1") }
         )
         #expect(visits.dropLast() == Self.visitsWithExtension[...])
-        // Firefox takes nothing of what the worker has kept from an extension that is gone.
+        // Firefox rejects the worker's cached copies from an extension that is gone.
         #expect(visits.last == "page network, style , pictures , script lost, with its worker")
     }
 
-    /// The extension of the manifest in a folder's `Substitutions`.
+    /// Writes the extension for the manifest in a folder's `Substitutions`, and returns its folder.
     private func written(for folder: TemporaryFolder) async throws -> URL {
         let result = await Tool.run(["webextension", "-o", "Extension"], in: folder.url)
         try #require(result.status == 0, "\(result.errors)")
@@ -288,7 +290,7 @@ struct BrowserTests {
 
     // MARK: - Kinds
 
-    @Test("In Chromium", .startsChromium)
+    @Test("Every kind of resource has the recorded source in Chromium", .startsChromium)
     func chromium() async throws {
         try Repository.compare(
             try await table(in: Chromium.self),
@@ -296,7 +298,7 @@ struct BrowserTests {
         )
     }
 
-    @Test("In Firefox", .startsFirefox)
+    @Test("Every kind of resource has the recorded source in Firefox", .startsFirefox)
     func firefox() async throws {
         try Repository.compare(
             try await table(in: Firefox.self),

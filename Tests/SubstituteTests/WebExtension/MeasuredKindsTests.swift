@@ -1,21 +1,22 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
 
-/// The tables of the articles are the engines' tables, side by side.
+/// Compares the tables in the articles with the measured results of the engines.
 ///
-/// With `UPDATE_GOLDEN_FILES=1` they are written anew.
-@Suite("What the articles say of engines")
+/// An article shows the results of two engines side by side. With `UPDATE_GOLDEN_FILES=1`, the tables in the articles
+/// are written anew.
+@Suite("Statements about engines in the articles")
 struct MeasuredKindsTests {
-    /// Articles, with the title and the file of each column.
+    /// The articles, with the title and the file of each column.
     private static let articles: [(name: String, columns: [(title: String, file: String)])] = [
         ("SiteInABrowser", [("Chromium", "WebExtension-Chromium"), ("Firefox", "WebExtension-Firefox")]),
         ("WebViews", [("with rules", "WebKitGTK-rules"), ("as a mirror", "WebKitGTK-mirror")]),
     ]
 
-    /// Kind → who answered on each page.
+    /// Returns the source of each kind of resource on each page.
     private static func answers(in file: String) throws -> [String: [String: String]] {
         let file = Repository.folder.appendingPathComponent("Tests/SubstituteTests/Fixtures/\(file).txt")
         let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
@@ -34,7 +35,7 @@ struct MeasuredKindsTests {
         return answers
     }
 
-    /// For example `bundle`, or `bundle; never with a policy`.
+    /// Returns the text of a cell, for example `bundle`, or `bundle; never with a policy`.
     private static func cell(_ answers: [String: String]) -> String {
         let usual = answers["https"] ?? answers["http"] ?? ""
         let names = ["http": "on http", "policy": "with a policy", "isolated": "isolated"]
@@ -59,9 +60,9 @@ struct MeasuredKindsTests {
             + "\n\nFrom the bundle in both, on every page:\n\(list(of: rows.filter(isPlain).map(\.0)))"
     }
 
-    /// The headings under which kinds stand, with words of which one is in their names.
+    /// The headings of the groups of kinds, each with words that occur in the names of its kinds.
     ///
-    /// The first that fits counts.
+    /// A kind belongs to the first group that fits.
     private static let groups: [(title: String, words: [String])] = [
         ("Workers", ["worker"]), ("Names", ["name "]), ("Pictures", ["picture", "poster", "symbol"]),
         ("Styles and fonts", ["stylesheet", "CSS", "@import", "font", "text in"]),
@@ -69,7 +70,7 @@ struct MeasuredKindsTests {
         ("Data", ["fetch", "XMLHttpRequest"]), ("Others", [""]),
     ]
 
-    /// A line for each group of kinds.
+    /// Returns a list with a line for each group of kinds.
     private static func list(of kinds: [String]) -> String {
         let grouped = Dictionary(grouping: kinds) { kind in
             groups.firstIndex { $0.words.contains { $0.isEmpty || kind.contains($0) } } ?? groups.count - 1
@@ -78,7 +79,7 @@ struct MeasuredKindsTests {
         return lines.joined()
     }
 
-    @Test("Their tables are what was measured", arguments: articles.indices)
+    @Test("The tables show the measured results", arguments: articles.indices)
     func table(index: Int) throws {
         let (name, columns) = Self.articles[index]
         let article = Repository.folder.appendingPathComponent(

@@ -1,13 +1,13 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
 import Testing
 
-@Suite("The toolbar's page", .serialized)
+@Suite("The toolbar page", .serialized)
 struct ToolbarPageTests {
     @Test(
-        "A transparent picture stands on white and on black, and an opaque one stands once",
+        "A transparent picture is shown on white and on black, and an opaque one only once",
         .startsChromium,
         arguments: ["light", "dark"]
     )

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// iOS, tvOS, watchOS and visionOS cannot start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
@@ -31,7 +31,7 @@ struct WebExtensionTests {
         try JSONSerialization.jsonObject(with: Data(contentsOf: folder.url.appendingPathComponent("Out/\(path)")))
     }
 
-    /// `filter → path of the copy`.
+    /// Returns the rules, each as `filter → path of the copy`.
     private func rules() throws -> [String] {
         try #require(object("rules.json") as? [[String: Any]]).map { rule in
             let condition = rule["condition"] as? [String: Any] ?? [:]
@@ -47,7 +47,7 @@ struct WebExtensionTests {
         try FileManager.default.subpathsOfDirectory(atPath: folder.url.appendingPathComponent(path).path).sorted()
     }
 
-    @Test("It asks for nothing but the manifest's hosts and those of pages, and says how it is loaded")
+    @Test("The extension requests only the hosts of the manifest and of --pages, and the tool says how to load it")
     func permissions() async throws {
         try write(#"{ "https://b.example:8443/a": "a.txt", "//a.example/a": "a.txt" }"#)
         let result = try await make(["--pages", "WWW.example.com", "--pages=*.example.org"])
@@ -66,7 +66,7 @@ struct WebExtensionTests {
         }
     }
 
-    @Test("Copies lie at their URLs, so that relative addresses lead to them, also beside odd names and others")
+    @Test("Copies lie at the paths of their URLs, so that relative addresses work, even with odd names")
     func layout() async throws {
         try write(
             """
@@ -91,7 +91,7 @@ struct WebExtensionTests {
         )
     }
 
-    @Test("A file of an unknown type keeps its own extension, by which stylesheets beside it name it")
+    @Test("A file of unknown type keeps its extension, so that stylesheets find it")
     func unknownTypes() async throws {
         let unknown = #""type": "application/octet-stream""#
         try write(
@@ -104,7 +104,7 @@ struct WebExtensionTests {
     }
 
     @Test(
-        "A service worker's script has no rule, and every other script has",
+        "A service worker's script has no rule, and every other script has one",
         arguments: [
             (#"self.addEventListener("install", event => event.waitUntil(0));"#, true),
             (#"addEventListener( 'fetch' , e => e.respondWith(fetch(e.request)))"#, true),
@@ -125,7 +125,7 @@ struct WebExtensionTests {
         #expect(try rules().contains { $0.hasPrefix("|https://h/a.js|") } != isWorker)
     }
 
-    @Test("What a service worker imports has no rule either")
+    @Test("A script that a service worker imports has no rule either")
     func imported() async throws {
         try write(
             #"{ "//h/app/sw.js": "sw.js", "//h/app/": "app/", "https://h/lib/x.js?v=1": "x.js", "https://h/x.js": "x.js" }"#,
@@ -142,7 +142,7 @@ struct WebExtensionTests {
     }
 
     @Test(
-        "What lies in one folder stays in one, so that nothing is lost",
+        "Files of one folder stay in one folder, so that references between them work",
         arguments: ["~anna", ".well", "a:b", "con", "A*", "x//y", "%2F", String(repeating: "n", count: 300)]
     )
     func oddFolders(folder: String) async throws {
@@ -159,7 +159,7 @@ struct WebExtensionTests {
         #expect(Set(places.map { $0.components(separatedBy: "/css/").first }).count == 2, "\(places)")
     }
 
-    @Test("A URL that is written in another spelling than the normal one has rules for both")
+    @Test("A URL that is not in normal form has rules for both spellings")
     func spellings() async throws {
         try write(#"{ "https://h/%7ea/%c3%bc.txt?%7e": "a.txt", "https://H:443/./b": "a.txt" }"#, files: ["a.txt"])
         #expect(try await make().status == 0)
@@ -171,7 +171,7 @@ struct WebExtensionTests {
         )
     }
 
-    @Test("A page has no rule, because a service worker would keep its copy, and is told once")
+    @Test("A page has no rule, because a service worker would keep its copy, and is reported once")
     func pages() async throws {
         try write(
             #"{ "https://h/": "f/", "https://h/x": { "file": "a.txt", "type": "application/xhtml+xml" } }"#,
@@ -198,7 +198,7 @@ struct WebExtensionTests {
         #expect(try written("toolbar.html").contains(reason))
     }
 
-    @Test("The article shows what the tool prints of the Demo's manifest")
+    @Test("The article shows the tool's output for the Demo's manifest")
     func article() async throws {
         let manifest = Repository.folder.appendingPathComponent("Resources/Substitutions").path
         let result = await Tool.run(["webextension", manifest, "-o", "SiteWithAppFiles"], in: folder.url)
@@ -210,7 +210,7 @@ struct WebExtensionTests {
 
     // MARK: - The root
 
-    /// What lies at the extension's root beside its own files.
+    /// Returns the files at the extension's root, without the extension's own.
     private func rootFiles() throws -> [String] {
         let own = [
             "icon.png", "manifest.json", "rules.json", "toolbar.css", "toolbar.html", "toolbar.js",
@@ -237,7 +237,7 @@ struct WebExtensionTests {
     }
 
     @Test(
-        "What stylesheets and scripts name from the root lies there, too, with what it names itself, and nothing else"
+        "Only files that are referenced from the root, and their own references, have a copy there"
     )
     func roots() async throws {
         try write(
@@ -267,7 +267,7 @@ struct WebExtensionTests {
         )
         #expect(!result.output.contains("nowhere"))
         #expect(try await lostReferences() == [])
-        // Another run replaces them.
+        // Another run replaces these copies.
         try folder.write("a { b: url(../img/d.png) }", to: "Substitutions/h/css/a.css")
         try folder.write("", to: "Substitutions/h/js/a.js")
         #expect(try await make(["--zip"]).status == 0)
@@ -275,7 +275,7 @@ struct WebExtensionTests {
     }
 
     @Test(
-        "Nothing lies at the root for several hosts that do not agree on it, or that do not all have it",
+        "A file is not copied to the root if the hosts that reference it do not all have the same one",
         arguments: [
             (#""https://i/x.png": "i.png""#, true), (#""https://i/y.png": "i.png""#, false),
             (#""http://h/x.png": "i.png""#, true), (#""https://i/x.png": "h.png""#, false),
@@ -296,7 +296,7 @@ struct WebExtensionTests {
     }
 
     @Test(
-        "The extension's own names, those that browsers reserve, and names that disks refuse stay free at the root",
+        "No copy at the root has a name that the extension, a browser or a disk does not allow",
         arguments: [
             "manifest.json", "Icon.PNG", "toolbar.css", "written-by-substitute.txt", "_next/a.png", "_locales/a.png",
             "_metadata/a.png", "files/a.png", "Files", "con.png", "thumbs.db", ".well-known/a.png", "b/.a.png",
@@ -315,7 +315,7 @@ struct WebExtensionTests {
         #expect(try await lostReferences().count == 1)
     }
 
-    @Test("Of two paths at the root that are one on some disks, and of a file and a folder, one lies there")
+    @Test("Only one of two paths that collide at the root has a copy there")
     func rootCollisions() async throws {
         try write(
             #"""
@@ -333,7 +333,7 @@ struct WebExtensionTests {
         #expect(try await lostReferences().first?.contains("and 1 more in this file") == true)
     }
 
-    @Test("What leads nowhere, and what has a last day, is said")
+    @Test("Lost references and entries with a last day are reported")
     func remarks() async throws {
         try write(#"{ "https://h/a.css": { "file": "a.css", "until": "2099-01-01" } }"#)
         try folder.write("a { b: url(gone.png), url(lost.png) }", to: "Substitutions/a.css")
@@ -351,7 +351,7 @@ struct WebExtensionTests {
         )
     }
 
-    @Test("The folder that somebody is in, and those around it, are refused")
+    @Test("The current folder and its parents are refused as the output folder")
     func current() async throws {
         try write(#"{ "https://h/a": "a.txt" }"#, files: ["a.txt"])
         let inner = folder.url.appendingPathComponent("Out/inner")
@@ -370,7 +370,7 @@ struct WebExtensionTests {
         }
     }
 
-    @Test("What a run left that was killed is mended by the next")
+    @Test("The next run removes or restores the folders that a killed run left")
     func killed() async throws {
         try write(#"{ "https://h/a": "a.txt" }"#, files: ["a.txt"])
         #expect(try await make().status == 0)
@@ -388,7 +388,7 @@ struct WebExtensionTests {
             ),
             to: ".\(output).substitute-2/written-by-substitute.txt"
         )
-        // Somebody else's.
+        // This folder belongs to the user.
         try folder.write("mine", to: ".\(output).substitute-3/file")
         try write("{", files: [])
         #expect(try await make().status == 1)
@@ -397,7 +397,7 @@ struct WebExtensionTests {
         #expect(try names() == [".\(output).substitute-3"] + before)
     }
 
-    @Test("A run that is killed while it removes the old folder leaves what the next run removes, wherever it ends")
+    @Test("A run that is killed while it removes the old folder leaves only what the next run removes")
     func killedWhileRemoving() async throws {
         try write(#"{ "https://h/a": "a.txt" }"#, files: ["a.txt"])
         #expect(try await make().status == 0)
@@ -416,7 +416,7 @@ struct WebExtensionTests {
         }
     }
 
-    @Test("A run that is killed as it begins to write leaves what the next run removes", arguments: [nil, 0, 20])
+    @Test("A run that is killed as it begins to write is cleaned up by the next run", arguments: [nil, 0, 20])
     func killedAtBegin(written: Int?) async throws {
         try write(#"{ "https://h/a": "a.txt" }"#, files: ["a.txt"])
         #expect(try await make().status == 0)
@@ -430,7 +430,7 @@ struct WebExtensionTests {
         #expect(!FileManager.default.fileExists(atPath: left.path))
     }
 
-    @Test("Of several runs at once each writes all, or leaves the folder as it was")
+    @Test("Each of several simultaneous runs writes all files or none")
     func severalRuns() async throws {
         let files = (0..<100).map { "f/\($0).txt" }
         try write(#"{ "https://h/f/": "f/" }"#, files: files)
@@ -443,7 +443,7 @@ struct WebExtensionTests {
         #expect(try names(in: ".").allSatisfy { !$0.hasPrefix(".") })
     }
 
-    @Test("Long paths and other spellings of a letter have copies of their own, with their types")
+    @Test("Long paths and different spellings of a letter have separate copies of the right type")
     func oddCopies() async throws {
         let long = (0..<8).map { _ in String(repeating: "n", count: 94) }.joined(separator: "/")
         try write(
@@ -456,13 +456,13 @@ struct WebExtensionTests {
         )
         let result = try await make()
         #expect(result.status == 0, "\(result.errors)")
-        // Each file is there.
+        // `rules()` has checked that each file exists.
         let paths = try rules().compactMap { $0.components(separatedBy: " → ").last }
         #expect(Set(paths).count == 7 && paths.filter { $0.hasSuffix(".css") }.count == 6, "\(paths)")
         #expect(paths.filter { $0.hasSuffix(".js") }.count == 1)
     }
 
-    @Test("One file of several types has a copy for each, and one of hosts that browsers refuse none")
+    @Test("A file has a copy for each of its types, but none for hosts that browsers refuse")
     func types() async throws {
         try write(
             """
@@ -484,9 +484,10 @@ struct WebExtensionTests {
         }
     }
 
-    @Test("Files keep their names, and none is left to the network, under the types that nginx, Apache and S3 send")
+    @Test("With the types that common servers send, files keep their names and none is left to the network")
     func serverTypes() async throws {
-        // nginx 1.22, conf/mime.types; then Apache and Python, by which the command line of S3 goes.
+        // The types of nginx 1.22 (conf/mime.types), then those of Apache and of Python, which the S3 command line
+        // uses.
         let types = """
             application/javascript js application/javascript mjs text/xml xml image/x-icon ico image/x-ms-bmp bmp
             audio/x-m4a m4a video/x-m4v m4v application/rss+xml rss text/css css image/jpeg jpg font/woff woff
@@ -508,12 +509,12 @@ struct WebExtensionTests {
         let result = try await make()
         #expect(result.status == 0 && !result.output.contains("Left to the network"), "\(result.output)")
         #expect(try rules().filter { !$0.contains("#") } == expected.sorted())
-        // Fonts have a rule for fragments, too, whatever their type is called.
+        // Fonts also have a rule for fragments, whatever the name of their type.
         let font = try #require(types.firstIndex(of: "application/font-woff"))
         #expect(try rules().contains("|https://h/\(font).woff# → /files/h/\(font).woff"))
     }
 
-    @Test("All 45 scripts that nginx sends as application/javascript are shown from the files")
+    @Test("All 45 scripts with the type application/javascript, which nginx sends, come from the files")
     func scripts() async throws {
         let names = (1...45).map { "\($0).js" }
         let entries = names.map { "\"https://h/\($0)\": { \"file\": \"a.txt\", \"type\": \"application/javascript\" }" }
@@ -525,7 +526,7 @@ struct WebExtensionTests {
         #expect(try rules() == names.map { "|https://h/\($0)| → /files/h/\($0)" }.sorted())
     }
 
-    @Test("Hostile names become names that every disk takes, and nothing in the toolbar's page but text")
+    @Test("Hostile names become portable file names, and are plain text in the toolbar page")
     func hostile() async throws {
         let names = [
             "a'b\"c.css", "st*r.css", "p|pe.css", "c^t.css", "100%.css", "日本.css", "<script>.css", "con.css", "x y.css",
@@ -541,7 +542,7 @@ struct WebExtensionTests {
         #expect(page.contains("&lt;script&gt;.css") && !page.contains("<script>"))
     }
 
-    @Test("The same manifest makes the same bytes, also as a ZIP that others read")
+    @Test("The same manifest always gives the same bytes, also in the ZIP file")
     func deterministic() async throws {
         try write(
             #"{ "https://h/": "./", "https://h/b": { "file": "b.css", "ignoreQuery": ["v", "w"] } }"#,
@@ -557,7 +558,7 @@ struct WebExtensionTests {
     }
 
     @Test(
-        "A ZIP is read by others",
+        "Python can read the ZIP file",
         .enabled(if: Program.find("python3") != nil || Program.isEverythingRequired, "needs Python")
     )
     func zip() async throws {
@@ -578,7 +579,7 @@ struct WebExtensionTests {
         )
     }
 
-    @Test("A folder that the tool did not write is never touched, and one that it wrote is replaced")
+    @Test("A folder that the tool did not write is left alone, and one that it wrote is replaced")
     func ownership() async throws {
         try write(#"{ "https://h/a": "a.txt" }"#)
         try folder.write("mine", to: "Mine/file.txt")
@@ -599,7 +600,7 @@ struct WebExtensionTests {
         #expect(try names(in: "Mine") == ["file.txt"] && names(in: "Substitutions") == ["a.txt", "manifest.json"])
         #expect(try await make(output: "Empty").status == 0)
         #expect(try await make().status == 0)
-        // What browsers and file managers leave there is no reason to refuse.
+        // Files that browsers and file managers add are no reason to refuse the folder.
         for name in ["_metadata/generated_indexed_rulesets/_ruleset1", ".DS_Store"] {
             try folder.write("x", to: "Out/\(name)")
         }
@@ -630,13 +631,13 @@ struct WebExtensionTests {
         #expect(try await make(["--zip"], output: "Empty").errors.contains("did not write \"Empty.zip\""))
     }
 
-    @Test("When the disk is full, what was there stays")
+    @Test("On a full disk, the old folder stays")
     func fullDisk() async throws {
         try write(#"{ "https://h/a": "a.txt" }"#)
         #expect(try await make().status == 0)
         let paths = try names(in: "Out")
         try folder.write(String(repeating: "x", count: 1_000_000), to: "Substitutions/a.txt")
-        // A limit on the size of files ends writing as a full disk does.
+        // A limit on the size of files makes writing fail as a full disk does.
         let command = "trap '' XFSZ; ulimit -f 100; exec \"$0\" webextension Substitutions -o Out"
         let result = try await Program.run("/bin/sh", ["-c", command, Tool.url.path], in: folder.url)
         #expect(
@@ -650,7 +651,7 @@ struct WebExtensionTests {
         )
     }
 
-    @Test("What cannot be expressed is listed with its line, and a manifest of nothing else is refused")
+    @Test("Entries that have no rule are listed, and a manifest with only such entries is refused")
     func leftToNetwork() async throws {
         let manifest = """
             {
@@ -682,7 +683,7 @@ struct WebExtensionTests {
     }
 
     @Test(
-        "30,000 rules are written, and more are refused with the entries that need most",
+        "30,000 rules are written; for more, the tool fails and names the costliest entries",
         .enabled(if: Program.isLongRun, "long"),
         .timeLimit(.minutes(10))
     )
@@ -706,7 +707,7 @@ struct WebExtensionTests {
         )
     }
 
-    @Test("More rules with regular expressions than browsers take are refused with the entries that need most")
+    @Test("For too many regular expressions, the tool fails and names the costliest entries")
     func mostExpressions() async throws {
         let names = (0..<400).map { "\"p\($0)\"" }.joined(separator: ",")
         let expressions = ["x", "y", "z"].map {
@@ -721,7 +722,7 @@ struct WebExtensionTests {
     }
 
     @Test(
-        "Wrong use is told",
+        "An invalid host for --pages is wrong use",
         arguments: ["", "a b", "http://h/", "*", "h/x", "h:80", "*.*.h", "256.1.1.1", "a,b", "ex..com", "*.1.2.3.4"]
     )
     func usage(host: String) async throws {
@@ -730,7 +731,7 @@ struct WebExtensionTests {
         #expect(result.status == 2 && result.errors.contains("is not a host; write it as example.com or *.example.com"))
     }
 
-    @Test("check --web-views warns of addresses that lead nowhere in a browser, and counts rules")
+    @Test("check --web-views warns of lost references in a browser, and counts the rules")
     func webViews() async throws {
         try write(
             """

@@ -1,7 +1,7 @@
 import Foundation
 package import FoundationNetworking
 
-/// The network, in the hands of a test.
+/// The network, controlled by a test.
 package final class Network: @unchecked Sendable {
     package static let shared = Network()
 
@@ -16,7 +16,7 @@ package final class Network: @unchecked Sendable {
         var asksRegisteredClasses = false
     }
 
-    /// What happens to each request; it may keep the exchange, and go on later.
+    /// The closure that answers each request; it may keep the exchange, and answer later.
     package var answer: @Sendable (Exchange) -> Void {
         get { lock.withLock { values.answer } }
         set { lock.withLock { values.answer = newValue } }
@@ -27,18 +27,18 @@ package final class Network: @unchecked Sendable {
         set { lock.withLock { values.isOffline = newValue } }
     }
 
-    /// Whether every session asks registered classes, and not only the shared one.
+    /// True if every session consults registered classes, and not only the shared one.
     package var asksRegisteredClasses: Bool {
         get { lock.withLock { values.asksRegisteredClasses } }
         set { lock.withLock { values.asksRegisteredClasses = newValue } }
     }
 
-    /// How many requests wait for it.
+    /// The number of requests that wait for connectivity.
     package var waiting: Int { lock.withLock { values.waiting } }
 
     fileprivate func wait() { lock.withLock { values.waiting += 1 } }
 
-    /// The requests that reached it.
+    /// The requests that reached the network, in order.
     package var asked: [Exchange] { lock.withLock { values.asked } }
 
     package func reset() { lock.withLock { values = Values() } }
@@ -52,9 +52,9 @@ package final class Network: @unchecked Sendable {
     }
 }
 
-/// One request on the network; a test says what comes back.
+/// One request on the network; a test chooses the response.
 package final class Exchange: Load, @unchecked Sendable {
-    /// What is sent: without properties, which are no part of a message.
+    /// The request as it is sent, without properties: these are not part of an HTTP message.
     package let request: URLRequest
     private let original: URLRequest
     private let task: URLSessionTask
@@ -70,12 +70,13 @@ package final class Exchange: Load, @unchecked Sendable {
         (self.request, original, self.task, self.waits) = (sent, request, task, waits)
     }
 
-    /// Whether the task was cancelled, or has followed a redirect.
+    /// True once the task was cancelled, or has followed a redirect.
     package var hasStopped: Bool { lock.withLock { isStopped } }
 
     func start() {
         guard Network.shared.isOffline else { return Network.shared.take(self) }
-        // "Waits for connectivity": no error comes until there is some, or the resource's time-out, which is days.
+        // "Waits for connectivity": the load waits for a connection, and only fails at the timeout for the resource,
+        // which is days.
         if waits { Network.shared.wait() } else { end(URLError(.notConnectedToInternet)) }
     }
 
@@ -98,7 +99,9 @@ package final class Exchange: Load, @unchecked Sendable {
         end()
     }
 
-    /// Answers with a 302; where the delegate refuses it, it is the answer itself, or the load ends with an error.
+    /// Answers with a redirect to `address`.
+    ///
+    /// If the delegate refuses it, the load ends with `error`; without an error, the 302 itself is the response.
     package func redirect(to address: String, endsWith error: (any Error)? = nil) {
         guard !hasStopped, let url = request.url, let next = URL(string: address),
             let response = HTTPURLResponse(
@@ -108,7 +111,7 @@ package final class Exchange: Load, @unchecked Sendable {
                 headerFields: ["Location": address]
             )
         else { return }
-        // With its properties: Apple's CustomHTTPProtocol removes its own from it.
+        // The next request keeps the properties: Apple's CustomHTTPProtocol removes its own from that request.
         var followed = original
         followed.url = next
         task.redirect(response, to: followed) { [self] next in
@@ -119,7 +122,7 @@ package final class Exchange: Load, @unchecked Sendable {
         }
     }
 
-    /// Asks for a password.
+    /// Sends a challenge that asks for a password.
     package func challenge(
         _ answered: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
@@ -143,7 +146,7 @@ package final class Exchange: Load, @unchecked Sendable {
     }
 }
 
-/// Sessions answer challenges by their completion handlers.
+/// A sender that is never used: sessions answer challenges with the completion handler.
 private final class NobodyAnswers: NSObject, URLAuthenticationChallengeSender, Sendable {
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}

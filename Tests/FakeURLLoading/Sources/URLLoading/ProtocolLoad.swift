@@ -1,10 +1,10 @@
 import Foundation
 import FoundationNetworking
 
-/// Calls one protocol on a thread with a run loop, and is its client.
+/// Runs one protocol on a thread with a run loop, and is its client.
 ///
-/// Ends the process when the protocol breaks the contract of NSURLProtocol.h: tells something on another thread, before
-/// a head, after the end, or after it was stopped.
+/// Crashes if the protocol breaks the contract of NSURLProtocol.h: if it calls its client on another thread, in the
+/// wrong order (such as a body before the head), after the end, or after it was stopped.
 final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable {
     private enum Stage {
         case idle
@@ -29,7 +29,7 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
         (self.protocolClass, self.request, self.task) = (protocolClass, request, task)
     }
 
-    /// Runs `body` on the thread, later.
+    /// Runs `body` later on the thread.
     private func perform(_ body: @escaping @Sendable () -> Void) { condition.withLock { bodies.append(body) } }
 
     func start() {
@@ -65,7 +65,7 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
         end()
     }
 
-    /// Lets the thread end a little later, so that what comes too late is seen.
+    /// Ends the thread after a short delay, so that calls that come too late are still detected.
     private func end() {
         Thread { [condition, self] in
             usleep(50_000)
@@ -113,7 +113,9 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
         end()
     }
 
-    /// The library follows redirects itself: after this one an app that refuses is told nothing more.
+    /// Crashes, because the library must follow redirects itself.
+    ///
+    /// If the app refused a redirect that was reported here, it would receive nothing more.
     func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse) {
         fatalError("a redirect told")
     }

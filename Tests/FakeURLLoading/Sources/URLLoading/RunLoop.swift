@@ -1,7 +1,7 @@
 import Foundation
 
-// Foundation on Linux has no public access to what a run loop is made of. The threads of `ProtocolLoad` look again by
-// themselves, so that nothing has to wake them.
+// Foundation on Linux gives no public access to the `CFRunLoop` of a `RunLoop`. The threads of `ProtocolLoad` poll, so
+// nothing has to wake them.
 extension RunLoop {
     func getCFRunLoop() -> RunLoop { self }
 }

@@ -3,13 +3,13 @@
 public import Foundation
 public import FoundationNetworking
 
-/// The class of protocols, and the client that each instance tells what happens (NSURLProtocol.h).
+/// The superclass of protocols, each of which reports the events of its load to a client (NSURLProtocol.h).
 open class URLProtocol: NSObject {
     /// A copy, as in the header: `@property (readonly, copy) NSURLRequest *request`.
     public let request: URLRequest
     public let cachedResponse: CachedURLResponse?
     public let client: (any URLProtocolClient)?
-    /// Nil only for loads that no task stands for.
+    /// The task of the load; nil only for a load without a task.
     public private(set) var task: URLSessionTask?
 
     public required init(
@@ -39,7 +39,7 @@ open class URLProtocol: NSObject {
     private static let lock = NSLock()
     private nonisolated(unsafe) static var classes: [URLProtocol.Type] = []
 
-    /// The classes in the reverse order of their registration, as NSURLProtocol.h says they are asked.
+    /// The classes in reverse order of registration: NSURLProtocol.h says that they are consulted in this order.
     static var registered: [URLProtocol.Type] { lock.withLock { classes.reversed() } }
 
     open class func registerClass(_ protocolClass: AnyClass) -> Bool {
@@ -56,7 +56,8 @@ open class URLProtocol: NSObject {
 
     /// Sets a property, which survives copies of the request.
     ///
-    /// Foundation's on Linux do not, so that here a field carries them, which the network does not get.
+    /// In Foundation on Linux, properties do not survive copies. So here a header field carries each property, and it
+    /// is removed before the request is sent.
     open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
         request.setValue("\(value)", forHTTPHeaderField: prefix + key)
     }

@@ -3,8 +3,8 @@
 public import Foundation
 public import FoundationNetworking
 
-// The methods that the library calls or implements. In Objective-C they are optional; the defaults here do what the
-// system does for a delegate without them.
+// These are the methods that the library calls or implements. In Objective-C they are optional. The default
+// implementations here do what the system does if a delegate lacks them.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
 
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
@@ -51,7 +51,9 @@ extension URLSessionTaskDelegate {
     ) { completionHandler(.performDefaultHandling, nil) }
 }
 
-/// A session: hands out copies of its configuration, and keeps its delegate until it is invalidated (NSURLSession.h).
+/// A session that returns copies of its configuration (NSURLSession.h).
+///
+/// It retains its delegate. A real session does so until it is invalidated (NSURLSession.h).
 public final class URLSession: NSObject, @unchecked Sendable {
     public enum AuthChallengeDisposition: Sendable {
         case useCredential
@@ -90,10 +92,10 @@ public final class URLSession: NSObject, @unchecked Sendable {
 
     public func finishTasksAndInvalidate() {}
 
-    /// Whoever loads a request: a protocol that takes it, or the network.
+    /// Returns the load for a request, by a protocol that takes it, or else on the network.
     ///
-    /// Registered classes serve the shared session only. That is how it is documented, and not how every system need
-    /// be: `Network.asksRegisteredClasses` is of one that asks them for every session.
+    /// As documented, registered classes serve the shared session only. A system may differ, so
+    /// `Network.asksRegisteredClasses` simulates one that consults them for every session.
     func load(_ request: URLRequest, for task: URLSessionTask) -> any Load {
         var classes = (copied.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
         if self === URLSession.shared || Network.shared.asksRegisteredClasses { classes += URLProtocol.registered }
@@ -104,7 +106,7 @@ public final class URLSession: NSObject, @unchecked Sendable {
     }
 }
 
-/// What loads one request of a task.
+/// The load of one request of a task.
 protocol Load: AnyObject, Sendable {
     func start()
     func stop()
@@ -155,9 +157,9 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
         complete(URLError(.cancelled))
     }
 
-    // MARK: - Told by loads
+    // MARK: - Called by loads
 
-    /// Loads a request for this task, instead of the one before.
+    /// Loads a request for this task, instead of the previous one.
     func begin(_ request: URLRequest) {
         lock.withLock { values.request = request }
         let load = session.load(request, for: self)
@@ -186,7 +188,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
 
     /// Calls the delegate on its queue, unless the task has ended.
     ///
-    /// The lock is held until the call is in the queue: no call follows the end of the task.
+    /// The lock is held until the call is in the queue, so that no call follows the end of the task.
     private func enqueueWhileRunning(
         _ change: (inout Values) -> Void = { _ in },
         _ call: @escaping @Sendable (URLSession, URLSessionDataTask, (any URLSessionDataDelegate)?) -> Void

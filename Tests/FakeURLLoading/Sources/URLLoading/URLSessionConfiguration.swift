@@ -3,14 +3,14 @@
 public import Foundation
 public import FoundationNetworking
 
-/// What the library reads, writes and copies of a configuration (NSURLSession.h).
+/// The properties of a configuration that the library reads, writes and copies (NSURLSession.h).
 public final class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     public var protocolClasses: [AnyClass]? = []
     public var urlCache: URLCache? = URLCache.shared
     public var httpAdditionalHeaders: [AnyHashable: Any]?
     public var timeoutIntervalForRequest: TimeInterval = 60
     public var urlCredentialStorage: URLCredentialStorage?
-    /// Whether a load without a connection waits for one, and does not fail.
+    /// A Boolean value that indicates whether a load without a connection waits for one instead of failing.
     public var waitsForConnectivity = false
 
     public static var `default`: URLSessionConfiguration { URLSessionConfiguration() }

@@ -9,7 +9,9 @@ import class LocalSubstitutionCache.URLSessionDataTask
 import class LocalSubstitutionCache.URLSessionTask
 import protocol LocalSubstitutionCache.URLSessionDataDelegate
 
-/// An app with an installed cache, whose manifest names `https://h/a` and, behind conditions, `https://h/late`.
+/// An app with an installed cache.
+///
+/// Its manifest names `https://h/a` and, with conditions, `https://h/late` and `https://h/gone`.
 final class App: @unchecked Sendable {
     private let folder: URL
     let cache: LocalSubstitutionCache
@@ -39,7 +41,7 @@ final class App: @unchecked Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// A session that the app has registered.
+    /// Returns a registered session.
     func session(_ client: Client, _ change: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
         let configuration = URLSessionConfiguration.default
         configuration.useSubstitutions()
@@ -50,7 +52,7 @@ final class App: @unchecked Sendable {
     }
 }
 
-/// Requests in their order.
+/// A thread-safe list of requests, in order.
 // Mutable state is only accessed inside the lock.
 final class Requests: @unchecked Sendable {
     private let lock = NSLock()
@@ -61,7 +63,7 @@ final class Requests: @unchecked Sendable {
     func append(_ request: URLRequest) { lock.withLock { requests.append(request) } }
 }
 
-/// A delegate that writes down what it is told, in order.
+/// A delegate that records its calls, in order.
 final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     typealias Decision = @Sendable (URLRequest, @escaping @Sendable (URLRequest?) -> Void) -> Void
 
@@ -73,8 +75,8 @@ final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private var waiting: CheckedContinuation<Void, Never>?
 
     /// - Parameters:
-    ///   - decide: What it does about a redirect.
-    ///   - onEvent: Called with each event.
+    ///   - decide: Decides about a redirect.
+    ///   - onEvent: Called after each event.
     init(
         decide: @escaping Decision = { $1($0) },
         onEvent: @escaping @Sendable (String, URLSessionTask) -> Void = { _, _ in }
@@ -91,12 +93,12 @@ final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         waiting?.resume()
     }
 
-    /// What a task in a session was told, to its end.
+    /// Loads a URL in a session, and returns the events of its task, up to the end.
     func events(of address: String, in session: URLSession) async throws -> [String] {
         try await events(of: URLRequest(url: #require(URL(string: address))), in: session)
     }
 
-    /// The same, of a request.
+    /// Loads a request in a session, and returns the events of its task, up to the end.
     func events(of request: URLRequest, in session: URLSession) async throws -> [String] {
         let task = session.dataTask(with: request)
         if session === URLSession.shared { task.delegate = self }
@@ -154,7 +156,7 @@ final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     }
 }
 
-/// Writes down what is noted of requests, in order.
+/// An observer that records the steps of requests, in order.
 // Mutable state is only accessed inside the lock.
 final class Notes: RequestObserver, @unchecked Sendable {
     private let lock = NSLock()

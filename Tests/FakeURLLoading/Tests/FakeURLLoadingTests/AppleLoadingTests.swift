@@ -7,7 +7,7 @@ import class LocalSubstitutionCache.URLProtocol
 import class LocalSubstitutionCache.URLSession
 import class LocalSubstitutionCache.URLSessionConfiguration
 
-/// How the library loads on Apple's systems, as far as their documentation says what they do.
+/// Tests of loading on Apple's systems, against a fake that follows Apple's documentation.
 @Suite("Loading on Apple's systems", .serialized)
 struct AppleLoadingTests {
     @Test("A file answers in a registered session, and in the shared one")
@@ -21,7 +21,7 @@ struct AppleLoadingTests {
         #expect(Network.shared.asked.isEmpty)
     }
 
-    @Test("After a status, a file answers; after any other, the network", arguments: [false, true])
+    @Test("After a status that an entry names, its file answers; otherwise the network", arguments: [false, true])
     func status(isShared: Bool) async throws {
         let app = try App()
         let client = Client()
@@ -35,7 +35,7 @@ struct AppleLoadingTests {
         #expect(Network.shared.asked.count == 2)
     }
 
-    @Test("Without a connection a file answers, also in a session that waits for one", arguments: [false, true])
+    @Test("A file answers offline, even in a session that waits for connectivity", arguments: [false, true])
     func offline(waits: Bool) async throws {
         let app = try App()
         let client = Client()
@@ -46,7 +46,7 @@ struct AppleLoadingTests {
         #expect(session.configuration.waitsForConnectivity == waits, "the app's own stays as it is")
     }
 
-    @Test("Where nothing can answer without a connection, a session that waits for one goes on waiting")
+    @Test("If nothing can answer offline, a session that waits for connectivity continues to wait")
     func waits() async throws {
         let app = try App()
         let client = Client()
@@ -59,7 +59,7 @@ struct AppleLoadingTests {
         task.cancel()
     }
 
-    @Test("The last good copy answers without a connection, also in a session that waits for one")
+    @Test("The last good copy answers offline, even in a session that waits for connectivity")
     func copy() async throws {
         let app = try App(archive: true)
         Network.shared.answer = { $0.answer(200, "kept", ["ETag": "\"1\""]) }
@@ -72,7 +72,7 @@ struct AppleLoadingTests {
         }
     }
 
-    @Test("What a redirect led to is kept for the URL that was asked for")
+    @Test("The response after a redirect is archived for the URL that was requested")
     func copyAfterRedirect() async throws {
         let app = try App(archive: true)
         Network.shared.answer = { exchange in
@@ -89,10 +89,10 @@ struct AppleLoadingTests {
         }
     }
 
-    @Test("A redirect that the app follows leads on, however late it decides", arguments: [false, true])
+    @Test("An accepted redirect is followed, however late the app decides", arguments: [false, true])
     func followedLate(isShared: Bool) async throws {
         let app = try App()
-        // Some people are asked before a redirect is followed.
+        // Some apps ask the user before they follow a redirect.
         let client = Client(decide: { request, follow in
             DispatchQueue.global().asyncAfter(deadline: .now() + 0.8) { follow(request) }
         })
@@ -104,7 +104,7 @@ struct AppleLoadingTests {
         #expect(events == ["redirect to https://h/next", "200 from https://h/next", "next", "end"])
     }
 
-    @Test("A redirect that the app refuses is the answer, with its body", arguments: [false, true])
+    @Test("If the app refuses a redirect, the 302 is the response, with its body", arguments: [false, true])
     func refused(isShared: Bool) async throws {
         let app = try App()
         let client = Client(decide: { $1(nil) })
@@ -113,7 +113,7 @@ struct AppleLoadingTests {
         #expect(events == ["redirect to https://h/next", "302 from https://h/late", "Found", "end"])
     }
 
-    @Test("Where a redirect leads to a file, that file answers, and the network is not asked for it")
+    @Test("If an entry names the target of a redirect, its file answers without the network")
     func redirectedToFile() async throws {
         let app = try App()
         let client = Client()
@@ -142,7 +142,7 @@ struct AppleLoadingTests {
         #expect(events == ["200 from https://h/a", "a file", "end"])
     }
 
-    @Test("What the app refuses to follow is no lack of a connection, whatever becomes of it")
+    @Test("A refused redirect that then times out does not count as offline")
     func refusedAndLost() async throws {
         let app = try App()
         let client = Client(decide: { $1(nil) })
@@ -151,7 +151,7 @@ struct AppleLoadingTests {
         #expect(events == ["redirect to https://h/next", "error -1001"])
     }
 
-    @Test("A delegate that cancels while it decides is asked for nothing more, and the network neither")
+    @Test("If the delegate cancels the task while it decides, only the error follows")
     func cancelledWhileDeciding() async throws {
         let app = try App()
         let client = Client(
@@ -164,11 +164,11 @@ struct AppleLoadingTests {
         #expect(Network.shared.asked.count == 1)
     }
 
-    @Test("No load asks itself, also where every session asks registered classes", arguments: [false, true])
+    @Test("Loads never recurse, even if every session consults registered classes", arguments: [false, true])
     func recursion(isShared: Bool) async throws {
         let app = try App()
         let client = Client(decide: { request, follow in
-            // A request of the app's own, without the properties of the one it got.
+            // A new request of the app, without the properties of the one that the delegate received.
             follow(request.url.map { URLRequest(url: $0) })
         })
         Network.shared.asksRegisteredClasses = true
@@ -181,7 +181,7 @@ struct AppleLoadingTests {
         #expect(Network.shared.asked.count == 2)
     }
 
-    @Test("Whoever takes note hears of each request of a session that asks the protocol", arguments: [false, true])
+    @Test("An observer sees each request of a session that consults the protocol", arguments: [false, true])
     func notes(isShared: Bool) async throws {
         let app = try App()
         let notes = Notes()
@@ -197,7 +197,7 @@ struct AppleLoadingTests {
             let client = Client()
             _ = try await client.events(of: "https://h/\(path)", in: isShared ? .shared : app.session(client))
         }
-        // The network's own requests are another session's.
+        // Requests of the backing session are not recorded, because they belong to another session.
         #expect(
             notes.all == [
                 "/a: answered with 6", "/page: asked", "/moved: asked", "/next: asked", "/late: asked",
@@ -220,7 +220,7 @@ struct AppleLoadingTests {
         #expect(events == ["challenge", "200 from https://h/late", "useCredential me", "end"])
     }
 
-    /// What a server does, and what its client is told of it.
+    /// Actions of a server, each with the events that its client then receives.
     private static let stories: [(@Sendable (Exchange) -> Void, [String])] = [
         ({ $0.answer(200, "body") }, ["200 from https://h/late", "body"]),
         ({ $0.answer(404, "gone") }, ["200 from https://h/late", "a file"]),
@@ -229,7 +229,7 @@ struct AppleLoadingTests {
         ({ $0.redirect(to: "https://h/a") }, ["redirect to https://h/a", "200 from https://h/a", "a file"]),
     ]
 
-    @Test("A task that is cancelled at any moment is told so, and nothing after it", arguments: stories.indices)
+    @Test("A task that is cancelled at any moment ends once, and no event follows", arguments: stories.indices)
     func cancelled(story: Int) async throws {
         let app = try App()
         let (answer, events) = Self.stories[story]
@@ -239,13 +239,13 @@ struct AppleLoadingTests {
                 let client = Client(onEvent: { event, task in if event == events[moment] { task.cancel() } })
                 let told = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
                 #expect(Array(told.prefix(moment + 1)) == Array(events[...moment]))
-                // What was on its way to the delegate's queue still comes; the end is one.
+                // Events that are already in the delegate queue are still delivered; the end may be one of them.
                 #expect(["error -999", "end"].contains(told.last) && told.filter { $0 == "end" }.count <= 1, "\(told)")
             }
         }
     }
 
-    @Test("A task that is cancelled while the network is asked, ends, and the network's load with it")
+    @Test("Cancelling a task while its response is received also cancels the request on the network")
     func cancelledWhileAsked() async throws {
         let app = try App()
         Network.shared.answer = { exchange in
@@ -259,7 +259,7 @@ struct AppleLoadingTests {
         while !exchange.hasStopped { await Task.yield() }
     }
 
-    @Test("One configuration knows one session; a second is told that it is not registered")
+    @Test("Only one session of a configuration can be registered")
     func twoSessions() throws {
         _ = try App()
         let configuration = URLSessionConfiguration.default

@@ -20,8 +20,9 @@ public protocol WKURLSchemeTask: NSObjectProtocol {
     func didFailWithError(_ error: any Error)
 }
 
-/// A task that ends the process where the real one throws an exception that Swift cannot catch
-/// (`WebURLSchemeTask.cpp`), and else notes what it is told.
+/// A task that records its calls, and crashes where the real one throws an exception (`WebURLSchemeTask.cpp`).
+///
+/// Swift cannot catch such an exception.
 public final class FakeTask: NSObject, WKURLSchemeTask, @unchecked Sendable {
     public enum Event: Equatable {
         case response(Int)
@@ -38,7 +39,7 @@ public final class FakeTask: NSObject, WKURLSchemeTask, @unchecked Sendable {
     /// Called after each event; may stop the task.
     public var afterEvent: (Event) -> Void = { _ in }
 
-    /// How many of them there are.
+    /// The number of tasks that exist.
     public static var living: Int { lock.withLock { count } }
     private static let lock = NSLock()
     private nonisolated(unsafe) static var count = 0
@@ -53,7 +54,7 @@ public final class FakeTask: NSObject, WKURLSchemeTask, @unchecked Sendable {
 
     public var hasEnded: Bool { events.last == .finish || events.last == .fail }
 
-    /// What WebKit does before it tells the handler.
+    /// Stops the task, as WebKit does before it calls the handler.
     public func stop() { isStopped = true }
 
     public func didReceive(_ response: URLResponse) {

@@ -61,20 +61,22 @@ public final class WKWebExtensionController: NSObject {
         public static func nonPersistent() -> Configuration { Configuration() }
     }
 
-    /// How many pages are loaded before rules are applied; nil for never.
+    /// The number of pages that are loaded before rules are applied; nil if they never are.
     public static var pagesBeforeRules: Int? = 0
-    /// Whether rules are applied in views that are made when there are rules already; not so in WebKit 301720.
+    /// A Boolean value that indicates whether rules are applied in views that are created after them.
+    ///
+    /// False in WebKit 301720.
     public static var reachesLaterViews = true
 
     private var contexts: [WKWebExtensionContext] = []
     private var pages = 0
-    /// Held, so that no later view takes the place of one.
+    /// The views from before the rules; retained, so that no later view can be mistaken for one of them.
     private var early: [WKWebView] = []
     private var loaded: ContinuousClock.Instant?
 
     public init(configuration: Configuration) { super.init() }
 
-    /// As WebKit 305585 does.
+    /// Crashes if rules are released while they load, as WebKit 305585 does.
     deinit {
         if let loaded, loaded.duration(to: .now) < .seconds(2) { fatalError("Rules were let go while they load") }
     }
@@ -90,7 +92,7 @@ public final class WKWebExtensionController: NSObject {
         if !hasRules { early.append(view) }
     }
 
-    /// Where rules lead a request of a view's page; nil where they do not.
+    /// Returns the URL to which rules redirect a request of a view's page; nil if none does.
     func target(of url: String, in view: WKWebView) -> String? {
         pages += 1
         guard hasRules, Self.reachesLaterViews || early.contains(view) else { return nil }

@@ -35,7 +35,7 @@ public final class WKWebView: NSObject {
     public let configuration: WKWebViewConfiguration
 
     public init(frame: CGRect, configuration: WKWebViewConfiguration) {
-        // WebKit copies it.
+        // WebKit copies the configuration.
         self.configuration = configuration.copied()
         super.init()
         configuration.webExtensionController?.add(self)
@@ -45,7 +45,7 @@ public final class WKWebView: NSObject {
         ["http", "https", "file", "ftp", "data", "blob", "about", "ws", "wss"].contains(scheme.lowercased())
     }
 
-    /// Begins a load as a page would, from which the handler of its scheme hears.
+    /// Starts a load as a page would, and calls the handler of its scheme.
     @discardableResult
     public func start(_ request: URLRequest) -> FakeTask? {
         guard let scheme = request.url?.scheme, let handler = configuration.urlSchemeHandler(forURLScheme: scheme)
@@ -57,18 +57,18 @@ public final class WKWebView: NSObject {
         return task
     }
 
-    /// Ends a load as a navigation does: the task is stopped before its handler hears of it.
+    /// Ends a load as a navigation does: the task is stopped before its handler is called.
     public func stop(_ task: FakeTask) {
         guard !task.hasEnded, let scheme = task.request.url?.scheme else { return }
         task.stop()
         configuration.urlSchemeHandler(forURLScheme: scheme)?.webView(self, stop: task)
     }
 
-    /// What the last page's script has called it.
+    /// The title that the last page's script has set.
     public private(set) var title: String?
     public var isLoading: Bool { false }
 
-    /// Loads what `src` names, led astray by the rules of extensions, and runs a script that sets a title.
+    /// Loads the script that `src` names, redirected by the rules of extensions, and runs it if it sets a title.
     public func loadSimulatedRequest(_ request: URLRequest, response: URLResponse, responseData: Data) {
         title = ""
         let parts = String(decoding: responseData, as: UTF8.self).components(separatedBy: "src=\"")

@@ -14,7 +14,7 @@ import FoundationNetworking
 // A process has one installation, and no other suite of this package needs it.
 @Suite("Conditions in mirror pages")
 final class MirrorConditionTests: CacheSuite {
-    @Test("After a status that a condition names the file answers a page, and else the network")
+    @Test("After a status that a condition names, the file answers a page; otherwise the network does")
     func conditions() async throws {
         let remote = try LoopbackServer { request in
             request.headers["x-fail"] == nil ? .text("from the network\n") : .text("refused", status: 503)

@@ -7,7 +7,7 @@ import WebKit
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// Numbers that are the same in each run (Marsaglia's xorshift64).
+/// A random number generator that is seeded, and so repeats its numbers in each run (Marsaglia's xorshift64).
 struct Seeded: RandomNumberGenerator {
     private var state: UInt64
     init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
@@ -20,7 +20,7 @@ struct Seeded: RandomNumberGenerator {
     }
 }
 
-/// A view whose configuration has the adapter.
+/// A cache, and web views whose configuration serves its files.
 @MainActor
 struct Views {
     let folder: TemporaryFolder
@@ -49,18 +49,18 @@ struct Views {
         return request
     }
 
-    /// Waits until the task has ended, or for as long as a test may last.
+    /// Waits until the task has ended, at most until the test's time limit.
     static func end(of task: FakeTask) async throws {
         while !task.hasEnded { try await Task.sleep(nanoseconds: 100_000) }
     }
 
-    /// A cookie of this machine, `a=1`.
+    /// Returns the cookie `a=1` of 127.0.0.1.
     static func cookie() throws -> HTTPCookie {
         let properties: [HTTPCookiePropertyKey: String] = [.name: "a", .value: "1", .domain: "127.0.0.1", .path: "/"]
         return try #require(HTTPCookie(properties: properties))
     }
 
-    /// The names of a store's cookies.
+    /// Returns the sorted names of a store's cookies.
     static func names(in store: WKHTTPCookieStore) async -> [String] {
         await withCheckedContinuation { done in
             store.getAllCookies { done.resume(returning: $0.map(\.name).sorted()) }
@@ -68,10 +68,10 @@ struct Views {
     }
 }
 
-@Suite("The handler of schemes, with tasks that end the process at a wrong call", .serialized, .timeLimit(.minutes(5)))
+@Suite("The scheme handler, with tasks that crash on a wrong call", .serialized, .timeLimit(.minutes(5)))
 @MainActor
 struct SchemeHandlerTests {
-    @Test("A file is told whole and in order", arguments: Views.sizes.keys.sorted())
+    @Test("A file is delivered whole and in order", arguments: Views.sizes.keys.sorted())
     func whole(path: String) async throws {
         let views = try Views()
         let view = views.view()
@@ -83,7 +83,7 @@ struct SchemeHandlerTests {
         #expect(task.head?.url?.absoluteString == "substitution-https://h\(path)")
     }
 
-    @Test("What is small is told before the start returns")
+    @Test("A small response is delivered before the start returns")
     func immediate() throws {
         let views = try Views()
         for (path, event) in [("/small", FakeTask.Event.data(10)), ("/missing", .response(404))] {
@@ -92,7 +92,7 @@ struct SchemeHandlerTests {
         }
     }
 
-    @Test("A task that is stopped in the middle of a call is told nothing more", arguments: 0..<5)
+    @Test("A task that is stopped inside a call receives no further call", arguments: 0..<5)
     func stoppedInside(call: Int) async throws {
         let views = try Views()
         let view = views.view()
@@ -110,7 +110,9 @@ struct SchemeHandlerTests {
         }
     }
 
-    /// Files of every size, what is missing and what is forwarded; stopped before, between and after everything.
+    /// Files of every size, missing files and forwarded URLs.
+    ///
+    /// Tasks are stopped before, between and after all their calls.
     @Test("Ten thousand tasks, stopped at any moment, leave nothing behind")
     func fuzzed() async throws {
         let server = try LoopbackServer { request in
@@ -129,7 +131,7 @@ struct SchemeHandlerTests {
             "substitution-https://h\($0)"
         }
         for number in 0..<10_000 {
-            // Of the network there are fewer: it is slow.
+            // Fewer requests go to the network, because it is slow.
             let isForwarded = number.isMultiple(of: 50)
             let urls = isForwarded ? ["\(mirror)/a", "\(mirror)/closing"] : files
             let view = open[Int.random(in: 0...1, using: &random)]
@@ -148,7 +150,7 @@ struct SchemeHandlerTests {
         running = []
         #expect(stopped > 300, "\(stopped)")
         #expect(ended > 1_000, "\(ended)")
-        // While the views are still there.
+        // The tasks must be gone while the views still exist.
         for _ in 0..<1000 where FakeTask.living > before { try await Task.sleep(nanoseconds: 1_000_000) }
         withExtendedLifetime(open) { #expect(FakeTask.living == before) }
     }
@@ -157,7 +159,7 @@ struct SchemeHandlerTests {
         for _ in 0..<Int.random(in: 0...count, using: &random) { await Task.yield() }
     }
 
-    @Test("A load that fails is told once, and one that is stopped not at all")
+    @Test("A load that fails is reported once, and a load that is stopped is not reported")
     func failures() async throws {
         let server = try LoopbackServer { _ in .text("x") }
         let authority = String(server.url.absoluteString.dropFirst("http://".count))
@@ -173,7 +175,7 @@ struct SchemeHandlerTests {
         #expect(stopped.events.isEmpty)
     }
 
-    @Test("Cookies of the view are sent to its own site, and those of the site come to the view")
+    @Test("The view's cookies are sent to its own site, and the site's cookies are stored in the view")
     func cookies() async throws {
         let server = try LoopbackServer { request in
             .init(headers: ["Set-Cookie": "b=2; Path=/"], body: Data((request.headers["cookie"] ?? "-").utf8))
@@ -190,7 +192,7 @@ struct SchemeHandlerTests {
         #expect(await Views.names(in: store) == ["a", "b"])
     }
 
-    @Test("A second call, and a configuration with such a handler, are left as they are")
+    @Test("A second call leaves the handlers of a configuration unchanged")
     func twice() throws {
         let views = try Views()
         let configuration = WKWebViewConfiguration()
@@ -201,7 +203,7 @@ struct SchemeHandlerTests {
         #expect(configuration.urlSchemeHandler(forURLScheme: "substitution-http") === handler)
     }
 
-    @Test("Views let go of the cache")
+    @Test("Views release the cache")
     func released() throws {
         weak var cache: LocalSubstitutionCache?
         do {
@@ -213,7 +215,7 @@ struct SchemeHandlerTests {
         #expect(cache == nil)
     }
 
-    @Test("Two views of two caches have each their own files")
+    @Test("Two views with two caches each serve their own files")
     func twoCaches() throws {
         let (first, second) = (try Views(), try Views())
         try second.folder.write("other", to: "f/small")
@@ -224,7 +226,7 @@ struct SchemeHandlerTests {
         #expect(bodies == [Data(repeating: 1, count: 10), Data("other".utf8)])
     }
 
-    @Test("The fake ends the process where the real task does")
+    @Test("The fake crashes where the real task does")
     func traps() async {
         await #expect(processExitsWith: .failure) { FakeTask(URLRequest(url: URL(fileURLWithPath: "/"))).didFinish() }
         await #expect(processExitsWith: .failure) {

@@ -15,7 +15,7 @@ struct WebViewSubstitutionsTests {
         WKWebExtensionController.reachesLaterViews = true
     }
 
-    @Test("Requests of real pages are led to the bundle, and have the original's URL", arguments: [0, 5])
+    @Test("Requests of real pages are redirected to the bundle, and answered with the original URL", arguments: [0, 5])
     func active(pages: Int) async throws {
         WKWebExtensionController.pagesBeforeRules = pages
         let views = try Views()
@@ -37,7 +37,7 @@ struct WebViewSubstitutionsTests {
         #expect(!(try await WebViewSubstitutions(try Views().cache).isActive))
     }
 
-    @Test("Whoever is cancelled meanwhile lets no rules go while they load")
+    @Test("Cancelling the initialiser does not release rules while they load")
     func cancelled() async throws {
         WKWebExtensionController.pagesBeforeRules = nil
         let cache = try Views().cache
@@ -47,7 +47,7 @@ struct WebViewSubstitutionsTests {
         await #expect(throws: CancellationError.self) { try await making.value }
     }
 
-    @Test("Where rules are not applied, everything stays on the network")
+    @Test("If rules are not applied, real pages stay on the network")
     func inactive() async throws {
         WKWebExtensionController.pagesBeforeRules = nil
         let web = try await WebViewSubstitutions(try Views().cache)
@@ -59,14 +59,14 @@ struct WebViewSubstitutionsTests {
         #expect(configuration.urlSchemeHandler(forURLScheme: "substitution-https") != nil)
     }
 
-    @Test("Two caches in one process do not meet")
+    @Test("Two caches in one process do not share rules")
     func two() async throws {
         let (first, second) = (try Views(), try Views(and: #", "https://other/": "f/""#))
         let webs = [try await WebViewSubstitutions(first.cache), try await WebViewSubstitutions(second.cache)]
         #expect(webs.allSatisfy(\.isActive) && webs[0].controller !== webs[1].controller)
     }
 
-    @Test("Pages of SwiftUI have the same answers")
+    @Test("Pages of SwiftUI receive the same responses")
     func pages() async throws {
         let views = try Views()
         var configuration = WebPage.Configuration()
@@ -81,7 +81,7 @@ struct WebViewSubstitutionsTests {
         #expect(try await events(of: handler, Views.request("substitution-https://h/missing")).hasPrefix("404 "))
     }
 
-    @Test("What is forwarded for pages of SwiftUI has the cookies of their store")
+    @Test("Requests forwarded for pages of SwiftUI carry the cookies of their store")
     func cookies() async throws {
         let server = try LoopbackServer { request in
             .init(headers: ["Set-Cookie": "b=2; Path=/"], body: Data((request.headers["cookie"] ?? "-").utf8))
