@@ -1,5 +1,5 @@
-// What WebKit has declared since SDKs that open archives hold, for .ci/typecheck-apple: names, types and availability
-// as Apple's documentation gives them, and nothing that runs. https://developer.apple.com/documentation/webkit
+// Declarations of WebKit that are newer than the SDKs in open archives, for .ci/typecheck-apple. Names, types and
+// availability are those of Apple's documentation; nothing runs. https://developer.apple.com/documentation/webkit
 public import Foundation
 public import WebKit
 

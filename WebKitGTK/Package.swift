@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Links compile the sources here, so that nothing of them becomes public for these tests.
+// The sources are compiled here through links, so that no declaration must be public for these tests.
 let package = Package(
     name: "WebKitGTK",
     targets: [
@@ -32,7 +32,7 @@ let package = Package(
             pkgConfig: "webkit2gtk-web-extension-4.1",
             providers: [.apt(["libwebkit2gtk-4.1-dev"])]
         ),
-        // Runs in the process of the pages.
+        // Runs in the pages' process.
         .target(name: "PageRules", dependencies: ["CWebKitPage"]),
         .target(
             name: "Browser",

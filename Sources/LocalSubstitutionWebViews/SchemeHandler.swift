@@ -1,12 +1,12 @@
-// Not run on Apple's platforms yet: typechecked, and run on Linux against a fake of WebKit. tvOS and watchOS have a
-// module of this name in some SDKs, and no web views.
+// Not run on Apple platforms yet: type-checked, and run on Linux against a fake of WebKit. In some SDKs, tvOS and
+// watchOS have a module of this name, but no web views.
 #if canImport(WebKit) && !os(watchOS) && !os(tvOS)
 import WebKit
 
-/// Answers the schemes of mirrors in any number of views.
+/// The handler for the URL schemes of mirrors, which any number of views can share.
 @MainActor
 final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
-    /// One task, held until its end, so that its identity is not that of another meanwhile.
+    /// One task, retained until its end, so that no other task can have the same `ObjectIdentifier` meanwhile.
     private final class Load {
         let task: any WKURLSchemeTask
         var state = SchemeTaskState()
@@ -58,13 +58,13 @@ final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
 
     private func end(_ load: Load, _ error: (any Error)? = nil) {
         guard load.state.allows(error == nil ? .finish : .fail) else { return }
-        // Before the call: WebKit forgets the task in it, and never stops it afterwards.
+        // Remove the load before the call: after it, WebKit has released the task and never stops it.
         loads[ObjectIdentifier(load.task)] = nil
         if let error { load.task.didFailWithError(error) } else { load.task.didFinish() }
     }
 }
 
-/// The cookies of views that have this store.
+/// The cookies of all views with the same data store.
 @MainActor
 final class CookieStore {
     private let data: WKWebsiteDataStore

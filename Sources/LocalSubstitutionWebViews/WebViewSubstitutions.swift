@@ -1,11 +1,11 @@
-// Not run on Apple's platforms yet: typechecked, and run on Linux against a fake of WebKit. tvOS and watchOS have a
-// module of this name in some SDKs, and no web views.
+// Not run on Apple platforms yet: type-checked, and run on Linux against a fake of WebKit. In some SDKs, tvOS and
+// watchOS have a module of this name, but no web views.
 #if canImport(WebKit) && !os(watchOS) && !os(tvOS)
 public import LocalSubstitutionCache
 import SubstitutionRules
 public import WebKit
 
-/// Real pages in web views, on their own https origin, with the files of a cache.
+/// Substitutions for real pages in web views, which keep their own https origin.
 ///
 /// ```swift
 /// let web = try await WebViewSubstitutions(cache)
@@ -13,27 +13,28 @@ public import WebKit
 /// let webView = WKWebView(frame: .zero, configuration: configuration)
 /// ```
 ///
-/// Pictures, styles, fonts, scripts and what scripts load come from the bundle; pages and frames from the network. The
-/// rules are made once: after ``LocalSubstitutionCache/reload()`` make another. <doc:WebViews> says what works where.
-/// Not run on Apple's platforms by its authors.
+/// The app's files replace images, styles, fonts, scripts and the resources that scripts load. Pages and frames are
+/// loaded from the network. The rules are compiled once: after ``LocalSubstitutionCache/reload()``, create another
+/// instance. <doc:WebViews> lists what works on which system. Not run on Apple platforms by its authors.
 @available(iOS 18.4, macOS 15.4, visionOS 2.4, *)
 @MainActor
 public final class WebViewSubstitutions {
-    /// For `WebPage.Configuration`, whose `serveMirrors(from:)` is needed, too.
+    /// The extension controller for a `WebPage.Configuration`, on which `serveMirrors(from:)` must be called, too.
     public let controller = WKWebExtensionController(configuration: .nonPersistent())
-    /// True when pages that were loaded for a test got their script from the app; if false, everything stays on the
-    /// network.
+    /// A Boolean value that indicates whether test pages received their script from the app.
     ///
-    /// The test needs no network, so it cannot know whether WebKit treats a page of a server alike; by WebKit's source
-    /// it does.
+    /// If false, all requests go to the network. The test needs no network, so it cannot prove that WebKit treats a
+    /// server's page in the same way; according to WebKit's source it does.
     public private(set) var isActive = false
     private let cache: LocalSubstitutionCache
 
-    /// Compiles what is mapped to rules, and tries them; takes up to two seconds where they are not applied, and up to
-    /// four where they are applied to some views only.
+    /// Compiles the cache's substitutions to rules, and tests them.
     ///
-    /// - Throws: ``ManifestError`` for more rules than WebKit takes, the system's error when the folder of caches
-    ///   cannot be written or WebKit refuses the rules, and `CancellationError` when the task is cancelled meanwhile.
+    /// This takes up to two seconds if the rules are not applied, and up to four if they are applied to some views
+    /// only.
+    ///
+    /// - Throws: ``ManifestError`` for more rules than WebKit accepts; the system's error if the caches folder cannot
+    ///   be written or WebKit refuses the rules; `CancellationError` if the task is cancelled meanwhile.
     public init(_ cache: LocalSubstitutionCache) async throws {
         self.cache = cache
         let folder = try PageExtension(cache.substitutions, name: cache.manifestName).write()
@@ -42,22 +43,22 @@ public final class WebViewSubstitutions {
         context.setPermissionStatus(.grantedExplicitly, for: .allURLs())
         context.hasAccessToPrivateData = true
         try controller.load(context)
-        // WebKit 305585: it ends the process when rules are let go while they load.
+        // WebKit bug 305585: it crashes the process if rules are released while they load.
         Task { [controller] in
             try? await Task.sleep(nanoseconds: 3_000_000_000)
             withExtendedLifetime(controller) {}
         }
-        // WebKit 301720: it may attach rules only to views that are there when they were compiled. An app's come later,
-        // and so does the second one here.
+        // WebKit bug 301720: it may attach rules only to views that exist when the rules have been compiled. An app
+        // creates its views later, and so does the second test here.
         if try await isLed() { isActive = try await isLed() }
     }
 
-    /// Returns whether a script of a page in a new view came from the app, and ran.
+    /// Returns true if a page in a new view received its script from the app and ran it.
     ///
-    /// The page comes as a simulated request: of what needs no network, WebKit treats that most like a real page. It
-    /// has an https origin and a place in the history, and rules are applied to what it loads. As XHTML it is loaded
-    /// also in apps with `WKAppBoundDomains`, where WebKit limits simulated pages of `text/html` to these domains
-    /// (`WebPageProxy.cpp`).
+    /// The page is loaded by a simulated request. Of the loads without a network, WebKit treats this one most like that
+    /// of a real page: the page has an https origin and an entry in the history, and rules apply to its requests. The
+    /// page is XHTML, so that it also loads in apps with `WKAppBoundDomains`: there, WebKit limits simulated pages of
+    /// `text/html` to these domains (`WebPageProxy.cpp`).
     private func isLed() async throws -> Bool {
         let configuration = WKWebViewConfiguration()
         configuration.websiteDataStore = .nonPersistent()
@@ -71,9 +72,9 @@ public final class WebViewSubstitutions {
             expectedContentLength: PageProbe.body.count,
             textEncodingName: "utf-8"
         )
-        // Rules are attached some time after they were loaded, and only to pages that are loaded after that.
+        // WebKit attaches rules some time after loading them, and only pages that are loaded after that have them.
         for attempt in 0..<20 where view.title != PageProbe.title {
-            // A new load cancels one that a slow device has not finished.
+            // Do not load each time: a new load cancels one that a slow device has not finished.
             if attempt % 5 == 0 || !view.isLoading {
                 view.loadSimulatedRequest(URLRequest(url: url), response: response, responseData: PageProbe.body)
             }
@@ -82,10 +83,10 @@ public final class WebViewSubstitutions {
         return view.title == PageProbe.title
     }
 
-    /// Lets the pages of a configuration's views have the files.
+    /// Lets pages in the views of a configuration use the app's files.
     ///
-    /// Before a view is made of it, which copies it. Where mirrors are to be forwarded, too, call
-    /// `serveMirrors(from:forwardingTo:)` on it first.
+    /// Call this before you create a view, which copies its configuration. If mirror pages are to load unmapped URLs
+    /// from the network, call `serveMirrors(from:forwardingTo:)` on the configuration first.
     public func attach(to configuration: WKWebViewConfiguration) {
         configuration.serveMirrors(from: cache)
         if isActive { configuration.webExtensionController = controller }
@@ -94,18 +95,18 @@ public final class WebViewSubstitutions {
 
 @MainActor
 extension WKWebViewConfiguration {
-    /// Lets views show mirrors, as ``LocalSubstitutionCache/mirror(of:)`` names them.
+    /// Lets views load mirrors, whose URLs ``LocalSubstitutionCache/mirror(of:)`` returns.
     ///
-    /// Before a view is made of it, which copies it; a second call has no effect.
+    /// Call this before you create a view, which copies its configuration. A second call has no effect.
     ///
     /// - Parameters:
-    ///   - cache: What is mapped.
-    ///   - hosts: `host` or `host:port` of each site of which mirror pages get from the network what is not mapped.
+    ///   - cache: The cache whose files answer.
+    ///   - hosts: `host` or `host:port` of each site whose unmapped URLs mirror pages may load from the network.
     public func serveMirrors(from cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
         register(SchemeHandler(SchemeServer(cache, forwardingTo: hosts)))
     }
 
-    /// WebKit ends the process for a scheme that has a handler already.
+    /// Registers a handler, but not for a scheme that has one already: WebKit would crash the process.
     fileprivate func register(_ handler: SchemeHandler) {
         for scheme in MirrorURL.schemes where urlSchemeHandler(forURLScheme: scheme) == nil {
             setURLSchemeHandler(handler, forURLScheme: scheme)
@@ -116,7 +117,9 @@ extension WKWebViewConfiguration {
 @available(iOS 26.0, macOS 26.0, visionOS 26.0, *)
 @available(macCatalyst, unavailable)
 extension WebPage.Configuration {
-    /// The same for pages of SwiftUI; after `websiteDataStore` was set, whose cookies go along.
+    /// Lets pages in SwiftUI load mirrors.
+    ///
+    /// Set `websiteDataStore` before this call, because the store's cookies are sent with forwarded requests.
     public mutating func serveMirrors(from cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
         let server = SchemeServer(cache, forwardingTo: hosts)
         let handler = PageSchemeHandler(server: server, store: CookieStore(websiteDataStore))

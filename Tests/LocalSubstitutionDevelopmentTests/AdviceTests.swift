@@ -4,7 +4,7 @@ import LocalSubstitutionDevelopment
 import TestSupport
 import Testing
 
-@Suite("What an app that is being made says of its manifest")
+@Suite("Manifest issues in an app under development")
 struct AdviceTests {
     private let folder: TemporaryFolder
     private var manifest: URL { folder.url.appendingPathComponent("manifest.json") }
@@ -15,7 +15,7 @@ struct AdviceTests {
         try folder.write(#"{ "https://h/a": "img/logo.pgn", }"#, to: "manifest.json")
     }
 
-    @Test("issues(in:) goes on after a mistake in the JSON, and says what was meant")
+    @Test("issues(in:) continues after a mistake in the JSON, and suggests a correction")
     func issues() throws {
         let issues = try SubstitutionManifest(contentsOf: manifest).issues(in: folder.url)
         #expect(issues.map(\.code.rawValue).sorted() == ["missing-file", "syntax"])
@@ -30,7 +30,7 @@ struct AdviceTests {
         #expect(issues.map(\.severity) == [.warning])
     }
 
-    @Test("Reloading reports what the tool would print, and the initialiser the first mistake")
+    @Test("Reloading reports the issues that the tool prints; the initialiser reports the first mistake")
     func reports() async throws {
         let error = #expect(throws: ManifestError.self) { try LocalSubstitutionCache(manifest: manifest) }
         #expect(error?.issues.map(\.code.rawValue) == ["syntax"])

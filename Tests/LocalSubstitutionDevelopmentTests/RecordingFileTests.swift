@@ -18,12 +18,12 @@ struct RecordingFileTests {
 
     private var file: URL { folder.url.appendingPathComponent("app.har") }
 
-    /// Records loads of an app, one after the other, and writes the file after each.
+    /// Records loads one after the other, and writes the file after each.
     ///
     /// - Parameters:
-    ///   - folder: The folder of manifest, file and recording.
+    ///   - folder: The folder of the manifest, its files and the recording.
     ///   - count: The number of loads.
-    /// - Throws: What keeps the file from being written.
+    /// - Throws: An error if the file cannot be written.
     private static func record(in folder: URL, count: Int) throws {
         final class Load: Sendable {}
         let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder)
@@ -40,14 +40,14 @@ struct RecordingFileTests {
         }
     }
 
-    /// The entries of the file, of which each is whole.
+    /// Returns the number of entries in the file, which must be complete JSON.
     private func count() throws -> Int {
         let json = try JSONSerialization.jsonObject(with: Data(contentsOf: file))
         let log = try #require((json as? [String: Any])?["log"] as? [String: Any])
         return try #require(log["entries"] as? [[String: Any]]).count
     }
 
-    @Test("Whoever reads it while it is written finds a whole version, and never an older one")
+    @Test("A reader always finds a whole version of the file, and never an older one")
     func reading() async throws {
         let folder = folder.url
         try Self.record(in: folder, count: 1)
@@ -57,14 +57,14 @@ struct RecordingFileTests {
             while counts.last != 300 { counts.append(try count()) }
             return counts
         }
-        // The first is of the recording before.
+        // The first versions may still be those of the previous recording.
         let new = counts.drop { $0 == 1 }
         #expect(zip(new, new.dropFirst()).allSatisfy { $0 <= $1 })
     }
 
-    // iOS and its relatives start no processes.
+    // Only macOS and Linux can start processes.
     #if os(macOS) || os(Linux)
-    @Test("After a process is killed at any moment, the file is whole", arguments: 0..<100)
+    @Test("The file is whole after the process was killed at any moment", arguments: 0..<100)
     func killed(number: Int) async throws {
         let (path, milliseconds) = (folder.url.path, UInt32.random(in: 0..<40))
         try Data().write(to: file)
@@ -81,7 +81,7 @@ struct RecordingFileTests {
         _ = try count()
         let left = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix(".app.har.") }
         #expect(left.count <= 1)
-        // The next recording removes what was being written.
+        // The next recording removes the draft that was being written.
         try Self.record(in: folder.url, count: 1)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: path).filter {

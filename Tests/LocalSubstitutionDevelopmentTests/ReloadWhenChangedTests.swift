@@ -10,7 +10,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 @testable import LocalSubstitutionDevelopment
 
-@Suite("Reloading when something is saved", .serialized)
+@Suite("Reloading when a file is saved", .serialized)
 struct ReloadWhenChangedTests {
     private let folder: TemporaryFolder
     private static let url = "https://example.com/site.css"
@@ -24,7 +24,7 @@ struct ReloadWhenChangedTests {
     private var manifest: URL { folder.url.appendingPathComponent("manifest.json") }
     private var file: URL { folder.url.appendingPathComponent("css/site.css") }
 
-    /// What was reported, in its order.
+    /// The reported outcomes, in order.
     // Mutable state is only accessed inside the lock.
     private final class Reports: @unchecked Sendable {
         private let lock = NSLock()
@@ -41,10 +41,10 @@ struct ReloadWhenChangedTests {
 
         var all: [String] { lock.withLock { outcomes } }
 
-        /// Waits until there are so many, and then until no other can come that was caused before.
+        /// Waits for `count` reports, and then until all earlier changes have been reported.
         func settled(_ count: Int, _ watched: TemporaryFolder) async throws -> [String] {
             while all.count < count { try await Task.sleep(nanoseconds: 10_000_000) }
-            // A mark that is told by itself: all that was told before it is here.
+            // This mark is reported separately. Once it is here, all earlier changes have been reported.
             let mark = "mark-\(UUID().uuidString)"
             try watched.write("", to: mark)
             while !all.contains(where: { $0.contains(mark) }) { try await Task.sleep(nanoseconds: 10_000_000) }
@@ -64,7 +64,7 @@ struct ReloadWhenChangedTests {
         return cache.cachedResponse(for: request).map { String(decoding: $0.data, as: UTF8.self) }
     }
 
-    /// What editors do for one save.
+    /// The ways in which editors save a file.
     enum Save: CaseIterable {
         case inPlace
         case inPlaceInParts
@@ -74,12 +74,13 @@ struct ReloadWhenChangedTests {
         case exchanged
     }
 
-    @Test("Whatever an editor does for a save, the file is read again, and once", arguments: Save.allCases)
+    @Test("A saved file is read again once, whatever steps the editor takes", arguments: Save.allCases)
     func saves(_ save: Save) async throws {
         let (cache, reports) = try watched()
         let watcher = try #require(cache.companion.withLock { $0 } as? FolderWatcher)
         let new = Data("new".utf8)
-        // However busy the machine is, all of it is done before the watcher looks; but the one that takes its time.
+        // The watcher is suspended during the save, so all of it is done before the watcher looks, even on a busy
+        // machine. Only the save in parts, which takes its time, runs beside the watcher.
         let isHeld = save != .inPlaceInParts
         if isHeld { watcher.queue.suspend() }
         do {
@@ -92,8 +93,8 @@ struct ReloadWhenChangedTests {
         withExtendedLifetime(cache) {}
     }
 
-    /// Events that come when the test says so.
-    // The closure may be called anywhere.
+    /// Events that the test triggers.
+    // The closure may be called on any thread.
     private final class Prompted: FileEvents, @unchecked Sendable {
         private(set) var happened: @Sendable () -> Void = {}
 
@@ -106,13 +107,13 @@ struct ReloadWhenChangedTests {
         func cancel() {}
     }
 
-    @Test("Where the system does not say what was saved, the dates of the files do", arguments: Save.allCases)
+    @Test("If the system does not report which file was saved, the files' dates show it", arguments: Save.allCases)
     func savesByDate(_ save: Save) async throws {
         let (events, reports) = (Prompted(), Reports())
         let watcher = try FolderWatcher(folder.url, manifest: manifest, by: { events.made($1) }) {
             reports.append(.success($0))
         }
-        // A look without a save finds nothing.
+        // Without a save, the watcher finds nothing.
         watcher.queue.sync { events.happened() }
         try await perform(save, Data("new".utf8))
         watcher.queue.sync { events.happened() }
@@ -121,7 +122,7 @@ struct ReloadWhenChangedTests {
         withExtendedLifetime(watcher) {}
     }
 
-    @Test("What is written in place is found where nobody tells of it")
+    @Test("A write in place is found by polling if the system reports no events")
     func polled() async throws {
         let reports = Reports()
         let watcher = try FolderWatcher(folder.url, manifest: manifest, by: { PolledEvents(on: $0, $1) }) {
@@ -145,14 +146,14 @@ struct ReloadWhenChangedTests {
             try handle.truncate(atOffset: 0)
             for byte in new {
                 try handle.write(contentsOf: Data([byte]))
-                // Longer than what the watcher waits for.
+                // Longer than the watcher's debounce interval.
                 if Platform.isLinux { try await Task.sleep(nanoseconds: 150_000_000) }
             }
             try handle.close()
         case .asideAndRenamed:
             try new.write(to: file, options: .atomic)
         case .backupAndNew:
-            // As vim does it.
+            // This is how vim saves.
             try FileManager.default.moveItem(at: file, to: file.appendingPathExtension("bak"))
             try new.write(to: file)
             try FileManager.default.removeItem(at: file.appendingPathExtension("bak"))
@@ -160,14 +161,14 @@ struct ReloadWhenChangedTests {
             try FileManager.default.removeItem(at: file)
             try new.write(to: file)
         case .exchanged:
-            // A link takes the place of the file.
+            // A symbolic link replaces the file.
             try folder.write(new, to: "css/other.css")
             try FileManager.default.removeItem(at: file)
             try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "other.css")
         }
     }
 
-    @Test("While the manifest is wrong what was there stays, and what is wrong is told")
+    @Test("While the manifest is wrong, the previous table stays and the errors are reported")
     func wrongForAMoment() async throws {
         let (cache, reports) = try watched()
         try folder.write(#"{ "https://example.com/site.css": "css/site.css" "#, to: "manifest.json")
@@ -184,7 +185,7 @@ struct ReloadWhenChangedTests {
         #expect(try answer(cache, "https://example.com/other") == "new")
     }
 
-    @Test("What changes nothing that could be read is no change")
+    @Test("A change that affects no readable file is not reported")
     func nothingNew() async throws {
         let (cache, reports) = try watched()
         try folder.write("draft", to: ".site.css.swp")
@@ -194,7 +195,7 @@ struct ReloadWhenChangedTests {
         withExtendedLifetime(cache) {}
     }
 
-    @Test("New folders are watched, with what was put into them before that was known")
+    @Test("New folders are watched, including files created before the watcher saw the folder")
     func newFolders() async throws {
         try folder.write(#"{ "https://example.com/": "./" }"#, to: "manifest.json")
         let (cache, reports) = try watched()
@@ -206,7 +207,7 @@ struct ReloadWhenChangedTests {
         #expect(try answer(cache, "https://example.com/a/b/c7/d.txt") == "22")
     }
 
-    @Test("A folder that is removed and made again is watched again")
+    @Test("A folder that is removed and created again is watched again")
     func folderComesBack() async throws {
         let outer = try TemporaryFolder()
         try outer.write(#"{ "https://example.com/site.css": "site.css" }"#, to: "Substitutions/manifest.json")
@@ -230,7 +231,7 @@ struct ReloadWhenChangedTests {
         while try answer(cache) != "newer" { try await Task.sleep(nanoseconds: 10_000_000) }
     }
 
-    @Test("What mends an error without a byte that changes is told: a folder that is made, a link that leads somewhere")
+    @Test("A fix that changes no file's bytes is reported, such as a new folder or a link's new target")
     func mendedWithoutBytes() async throws {
         let (cache, reports) = try watched()
         try folder.write(#"{ "https://example.com/d/": "d/" }"#, to: "manifest.json")
@@ -244,7 +245,7 @@ struct ReloadWhenChangedTests {
         #expect(try answer(cache) == nil)
     }
 
-    @Test("Folders around it that are removed, and come back, are followed")
+    @Test("Enclosing folders that are removed and created again are watched again")
     func outerFolderComesBack() async throws {
         let outer = try TemporaryFolder()
         let manifest = #"{ "https://example.com/site.css": "site.css" }"#
@@ -264,7 +265,7 @@ struct ReloadWhenChangedTests {
         }
     }
 
-    @Test("A manifest that is a link to another folder is watched there, too")
+    @Test("A manifest that is a link into another folder is watched there, too")
     func linkedManifest() async throws {
         let other = try TemporaryFolder()
         try FileManager.default.moveItem(at: manifest, to: other.url.appendingPathComponent("shared.json"))
@@ -278,7 +279,7 @@ struct ReloadWhenChangedTests {
         #expect(try answer(cache, "https://example.com/other") == "old")
     }
 
-    @Test("A cache that maps its files is refused, as is a folder that is not there")
+    @Test("A cache that maps its files is refused, as is a missing folder")
     func refused() throws {
         let mapped = try LocalSubstitutionCache(manifest: manifest)
         let error = try #require(throws: ManifestError.self) { try mapped.reloadWhenChanged() }
@@ -308,7 +309,7 @@ struct ReloadWhenChangedTests {
         #expect(try answer(cache) == "new")
     }
 
-    @Test("It ends with the cache")
+    @Test("Watching ends with the cache")
     func ends() async throws {
         let reports = Reports()
         weak var weakCache: LocalSubstitutionCache?
@@ -317,7 +318,7 @@ struct ReloadWhenChangedTests {
             try cache.reloadWhenChanged { reports.append($0) }
             weakCache = cache
         }()
-        // What is being told keeps it for a moment.
+        // A report in progress keeps the cache alive for a moment.
         while weakCache != nil { try await Task.sleep(nanoseconds: 10_000_000) }
         let (other, others) = try watched()
         try folder.write("new", to: "css/site.css")

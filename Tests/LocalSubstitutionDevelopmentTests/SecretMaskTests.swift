@@ -5,7 +5,7 @@ import Testing
 @Suite("Secrets in URLs")
 struct SecretMaskTests {
     @Test(
-        "What may be secret is masked",
+        "Values that may be secret are masked",
         arguments: [
             ("https://anna:geheim@h/a", "https://h/a"),
             ("https://h/a#access_token=abc", "https://h/a"),
@@ -28,7 +28,7 @@ struct SecretMaskTests {
     func masked(url: String, expected: String) { #expect(SecretMask.masked(url) == expected) }
 
     @Test(
-        "What tells of nobody stays",
+        "Values that are not personal or secret stay",
         arguments: [
             "https://h/", "https://h/a?", "https://h/a?v=9f86d081884c7d659a2feaa0c55ad015",
             "https://h/a?page=2&size=100",

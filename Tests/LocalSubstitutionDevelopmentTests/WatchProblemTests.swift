@@ -3,9 +3,9 @@ import Testing
 
 @testable import LocalSubstitutionDevelopment
 
-@Suite("Why a folder cannot be watched")
+@Suite("Reasons why a folder cannot be watched")
 struct WatchProblemTests {
-    @Test("A limit of inotify is named, with what to do about it, and not as the system calls it")
+    @Test("An exhausted limit of inotify is named together with a remedy")
     func limits() {
         let instances = WatchProblem(instance: EMFILE, hasDescriptors: true)
         #expect(
@@ -18,7 +18,7 @@ struct WatchProblemTests {
         #expect(directories.localizedDescription.contains("watched folders as fs.inotify.max_user_watches allows"))
     }
 
-    @Test("Whatever else is in the way is told as the system says it")
+    @Test("Any other problem is described in the system's words")
     func others() {
         #expect(WatchProblem(instance: EMFILE, hasDescriptors: false) == .system(EMFILE))
         #expect(WatchProblem(instance: ENOMEM, hasDescriptors: true) == .system(ENOMEM))

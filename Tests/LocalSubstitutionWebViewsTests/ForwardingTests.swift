@@ -12,12 +12,12 @@ import FoundationNetworking
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-@Suite("What is not mapped, loaded for pages", .serialized)
+@Suite("Requests for unmapped URLs that are forwarded for pages", .serialized)
 final class ForwardingTests: SchemeSuite {
-    /// A page, a request of it, and whether it is forwarded with cookies; nil when it is not.
+    /// A page, a request by it, and the cookies with which the request is forwarded; nil if it is refused.
     private static let decisions:
         [(page: String?, url: String, method: String, fields: [String: String], cookies: ForwardingGuard.Cookies?)] = [
-            // The page itself, and what it shows.
+            // The page itself, and its resources.
             ("substitution-https://a.org/", "substitution-https://a.org/", "GET", [:], .all),
             ("substitution-https://a.org/", "substitution-https://a.org/x.png", "GET", [:], .fromElsewhere),
             ("substitution-https://a.org/", "substitution-https://A.ORG:443/x.png", "HEAD", [:], .fromElsewhere),
@@ -25,7 +25,7 @@ final class ForwardingTests: SchemeSuite {
                 "substitution-https://mapped.org/", "substitution-https://a.org/x.png", "GET", [:],
                 ForwardingGuard.Cookies.none
             ),
-            // Scripts of the page, as engines ask for them.
+            // Requests by the page's scripts, as engines send them.
             (
                 "substitution-https://a.org/", "substitution-https://a.org/x", "POST",
                 ["Referer": "substitution-https://a.org/"], .all
@@ -38,14 +38,14 @@ final class ForwardingTests: SchemeSuite {
                 "substitution-https://a.org/", "substitution-https://a.org/x", "POST",
                 ["Origin": "substitution-https://a.org"], .all
             ),
-            // To another named site: as without consent.
+            // To another site that is forwarded to: only requests that need no preflight, without cookies.
             (
                 "substitution-https://a.org/", "substitution-https://b.org/x", "GET",
                 ["Origin": "substitution-https://a.org"], ForwardingGuard.Cookies.none
             ),
             ("substitution-https://a.org/", "substitution-https://b.org/x", "GET", ["X-Own": "1"], nil),
             ("substitution-https://a.org/", "substitution-https://b.org/x", "GET", ["Authorization": "x"], nil),
-            // Mixed content, but for a link that is followed.
+            // Mixed content is refused, except for a link that is followed.
             (
                 "substitution-https://a.org/", "substitution-http://a.org/x", "GET",
                 ["Origin": "substitution-https://a.org"], nil
@@ -63,7 +63,7 @@ final class ForwardingTests: SchemeSuite {
                 ["Origin": "substitution-https://a.org"], nil
             ),
             ("substitution-https://a.org/", "substitution-https://b.org/x", "OPTIONS", [:], nil),
-            // Frames of others in the page.
+            // Frames of other origins in the page.
             ("substitution-https://a.org/", "substitution-https://a.org/x", "GET", ["Origin": "https://evil.org"], nil),
             ("substitution-https://a.org/", "substitution-https://a.org/x", "GET", ["Origin": "https://a.org"], nil),
             ("substitution-https://a.org/", "substitution-https://a.org/x", "GET", ["Origin": "null"], nil),
@@ -88,10 +88,10 @@ final class ForwardingTests: SchemeSuite {
                 "substitution-https://a.org/x", "substitution-https://a.org/x", "GET", ["Referer": "https://evil.org/"],
                 ForwardingGuard.Cookies.none
             ),
-            // Mirrors of what the app has nothing of.
+            // Mirrors of sites that are neither mapped nor forwarded to.
             ("substitution-https://evil.org/", "substitution-https://a.org/x", "GET", [:], nil),
             ("substitution-https://a.org:8443/", "substitution-https://a.org/x", "GET", [:], nil),
-            // Real pages: as everybody may read.
+            // Real pages: only what any page may read, without cookies.
             ("https://a.org/", "substitution-https://a.org/x", "GET", [:], ForwardingGuard.Cookies.none),
             (
                 "https://evil.org/", "substitution-https://a.org/x", "GET", ["Origin": "https://evil.org"],
@@ -99,14 +99,14 @@ final class ForwardingTests: SchemeSuite {
             ),
             ("https://a.org/", "substitution-https://a.org/x", "POST", ["Origin": "https://a.org"], nil),
             ("https://a.org/", "substitution-https://a.org/x", "GET", ["X-Own": "1"], nil),
-            // Who knows.
+            // Pages whose web origin is unknown.
             (nil, "substitution-https://a.org/x", "GET", [:], nil),
             ("about:blank", "substitution-https://a.org/x", "GET", [:], nil),
             ("file:///a.html", "substitution-https://a.org/x", "GET", [:], nil),
             ("app://a.org/", "substitution-https://a.org/x", "GET", [:], nil),
         ]
 
-    @Test("Who may have what loaded, and with which cookies", arguments: decisions)
+    @Test("Page, method and fields decide whether a request is forwarded, and with which cookies", arguments: decisions)
     func decision(
         page: String?,
         url: String,
@@ -124,7 +124,7 @@ final class ForwardingTests: SchemeSuite {
     }
 
     @Test(
-        "A host is named with or without its port, or by a URL",
+        "A host may be named with or without its port, or by a URL",
         arguments: [
             ("a.org", "https://a.org http://a.org"), ("a.org:80", "http://a.org https://a.org:80"),
             ("A.org:443", "https://a.org http://a.org:443"), ("https://a.org/x", "https://a.org"),
@@ -142,7 +142,7 @@ final class ForwardingTests: SchemeSuite {
 
     // MARK: - With servers
 
-    /// A named site and another; what both were asked for is counted.
+    /// A site that is forwarded to, and another one; both count their requests.
     private final class Sites {
         let site: LoopbackServer
         let other: LoopbackServer
@@ -174,7 +174,7 @@ final class ForwardingTests: SchemeSuite {
             other.stop()
         }
 
-        /// Those of the view.
+        /// The cookies of the web view.
         let cookies = PageCookies([])
 
         func mirror(_ path: String) -> String { "substitution-\(site.url.absoluteString)\(path)" }
@@ -192,7 +192,7 @@ final class ForwardingTests: SchemeSuite {
         return try await answer(sites.server.reply(to: request) { [cookies = sites.cookies] in cookies })
     }
 
-    @Test("Without a named host nothing is loaded")
+    @Test("Without a host to forward to, nothing is loaded")
     func off() async throws {
         let sites = try Sites(folder, naming: false) { _, _ in .text("network") }
         let answer = try await answer(sites, "/x")
@@ -200,7 +200,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(try await self.answer(sites, "/mapped.css").text == body)
     }
 
-    @Test("What is refused reaches no server")
+    @Test("A refused request reaches no server")
     func refused() async throws {
         let sites = try Sites(folder) { _, _ in .text("network") }
         for (page, fields) in [
@@ -218,7 +218,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(sites.site.requests.isEmpty && sites.other.requests.isEmpty)
     }
 
-    @Test("The site is asked in its own words, and answers in those of the mirror")
+    @Test("A request's fields name the site's own URLs, and the response's fields the mirror's")
     func heads() async throws {
         let sites = try Sites(folder) { request, _ in
             .init(
@@ -254,7 +254,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(received.headers["if-none-match"] == nil && received.headers["accept-encoding"] != "br")
     }
 
-    @Test("Sharing with others than the page that asks is not translated")
+    @Test("Access-Control-Allow-Origin is translated only if it names the requesting page's site")
     func foreignSharing() async throws {
         let sites = try Sites(folder) { _, _ in
             .init(headers: ["Access-Control-Allow-Origin": "https://a.org"], body: Data("x".utf8))
@@ -263,7 +263,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(answer["Access-Control-Allow-Origin"] == "https://a.org")
     }
 
-    @Test("Cookies are those of the view, beside those of the app, and sent to no other")
+    @Test("Cookies are those of the view, kept apart from the app's, and sent for no other page")
     func cookies() async throws {
         let sites = try Sites(folder) { request, _ in
             .init(headers: ["Set-Cookie": "a=b; Path=/"], body: Data("cookie \(request.headers["cookie"] ?? "-")".utf8))
@@ -277,7 +277,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(!shared.contains { $0.name == "a" })
     }
 
-    @Test("What a site sets on the way is sent on, and told, also what it deletes")
+    @Test("Cookies that a site sets at a redirect, or deletes, are applied and reported to the view")
     func cookiesOfRedirects() async throws {
         let sites = try Sites(folder) { request, _ in
             switch request.path {
@@ -311,7 +311,7 @@ final class ForwardingTests: SchemeSuite {
             ("https://a.org/", "__Host-a=1; Secure; Path=/", true),
             ("https://www.a.org/", "__Host-a=1; Secure; Path=/; Domain=a.org", false),
             ("https://a.org/", "__Host-a=1; Secure; Path=/x", false),
-            // What https has set.
+            // Cookies that an https response has set.
             ("http://a.org/", "safe=2", false), ("http://b.org/", "safe=2", true), ("https://a.org/", "safe=2", true),
         ]
     )
@@ -333,7 +333,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(told.names.isEmpty != isKept, "\(told.names)")
     }
 
-    /// What a view's store is told.
+    /// The names of the cookies reported to a view's store; a deleted one has a leading hyphen.
     private final class Told: @unchecked Sendable {
         private let lock = NSLock()
         private var list: [String] = []
@@ -345,7 +345,7 @@ final class ForwardingTests: SchemeSuite {
     }
 
     @Test(
-        "Where nothing tells that the page asks, cookies for the same site stay behind",
+        "SameSite cookies are not sent if the request may be from another site",
         .enabled(if: !Platform.isLinux, "Foundation on Linux drops the attribute")
     )
     func sameSite() throws {
@@ -362,7 +362,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(sent(page) == "plain=1")
     }
 
-    @Test("What was loaded with cookies never answers somebody without")
+    @Test("A response that was loaded with cookies never answers a request without them")
     func personal() async throws {
         let sites = try Sites(folder) { request, _ in
             .init(
@@ -378,7 +378,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(stranger.text == "for nobody")
     }
 
-    @Test("Redirects are followed inside, on the same site, and lead to the app's files")
+    @Test("Redirects are followed within the same site, and may lead to the app's files")
     func redirects() async throws {
         let sites = try Sites(folder) { request, other in
             switch request.path {
@@ -402,7 +402,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(sites.other.requests.isEmpty)
     }
 
-    /// Writes down what is noted of requests, in order.
+    /// An observer that records the steps of requests as text, in order.
     // Mutable state is only accessed inside the lock.
     private final class Notes: RequestObserver, @unchecked Sendable {
         private let lock = NSLock()
@@ -424,7 +424,7 @@ final class ForwardingTests: SchemeSuite {
         }
     }
 
-    @Test("Whoever takes note hears of files, of what is forwarded, and of what is refused, under its own URL")
+    @Test("An observer sees files, forwarded requests and refused ones, under their original URLs")
     func notes() async throws {
         let sites = try Sites(folder) { _, _ in .text("network") }
         let notes = Notes()
@@ -439,7 +439,7 @@ final class ForwardingTests: SchemeSuite {
         )
     }
 
-    @Test("A redirect to another named site takes no cookies along")
+    @Test("A redirect to another site that is forwarded to carries no cookies")
     func redirectedElsewhere() async throws {
         let other = try LoopbackServer { request in
             .init(
@@ -460,14 +460,14 @@ final class ForwardingTests: SchemeSuite {
         let names = [site, other].map { String($0.url.absoluteString.dropFirst("http://".count)) }
         let server = SchemeServer(try cache(), forwardingTo: Set(names))
         let page = "substitution-\(site.url.absoluteString)"
-        // Both have the same host, so cookies of one would be sent to the other.
+        // Both sites have the same host, so the cookies of one would be sent to the other.
         let cookies = PageCookies([])
         for _ in 0..<2 {
             let moved = try request(page + "/moved", "GET", from: page + "/")
             let answer = try await answer(server.reply(to: moved) { cookies })
             #expect(answer.status == 200 && answer.text == "/x -")
         }
-        // It would have the origin of the first, and a script would read what is not shared with it.
+        // The response would have the first site's origin, and a script could read what is not shared with it.
         #expect(try await answer(server, request(page + "/document", "GET", from: page + "/")).status == 502)
         #expect(try await answer(server, request(page + "/private", "GET", from: page + "/")).status == 502)
         let scripted = try request(page + "/private", "GET", from: page + "/", ["Referer": page + "/"])
@@ -483,7 +483,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(other.requests.count == 5)
     }
 
-    /// Two named sites; the first redirects what is asked for below `/other/` to the second.
+    /// Creates two sites that are forwarded to; the first redirects requests below `/other/` to the second.
     private func twoSites(
         _ respond: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
     ) throws -> (first: LoopbackServer, second: LoopbackServer, server: SchemeServer) {
@@ -497,7 +497,7 @@ final class ForwardingTests: SchemeSuite {
         return (first, second, SchemeServer(try cache(), forwardingTo: Set(names)))
     }
 
-    @Test("A redirect takes no fields of a script to another site, and nothing from there that pages cannot show")
+    @Test("A redirect sends no script's fields to another site, and returns only what any page may show")
     func redirectedFields() async throws {
         let (first, second, server) = try twoSites { request in
             var headers = ["Content-Type": request.path == "/x.js" ? "text/javascript" : "application/json"]
@@ -521,7 +521,7 @@ final class ForwardingTests: SchemeSuite {
         }
     }
 
-    @Test("A script that asks for the text of a page gets it, and no page that leads there")
+    @Test("A script that requests a redirected page gets its text, not a page that navigates there")
     func scriptedPages() async throws {
         let sites = try Sites(folder) { request, _ in
             request.path == "/moved"
@@ -538,7 +538,7 @@ final class ForwardingTests: SchemeSuite {
     }
 
     @Test(
-        "A body reaches the server, also behind a redirect that keeps it",
+        "A body reaches the server, also after a redirect that keeps it",
         arguments: ["/plain", "/307", "/308", "/303"],
         [true, false]
     )
@@ -579,7 +579,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(sites.site.requests.isEmpty)
     }
 
-    @Test("A policy is translated for the document that has it, also in a frame")
+    @Test("A policy is translated for its own document, also in a frame")
     func framedPolicy() async throws {
         let (first, second, server) = try twoSites { _ in
             .init(
@@ -594,16 +594,16 @@ final class ForwardingTests: SchemeSuite {
         #expect(answer.text.contains("img-src \(framed)&#32;'self'"))
     }
 
-    @Test("A long page comes in parts")
+    @Test("A long page is delivered in parts")
     func longPage() async throws {
         let page = Data(repeating: UInt8(ascii: "x"), count: 3 << 20)
         let sites = try Sites(folder) { _, _ in .init(headers: ["Content-Type": "text/html"], body: page) }
-        // Each part is measured where the answer is read.
+        // `answer(_:)` checks the length of each part.
         let answer = try await answer(sites, "/long.html")
         #expect(answer.body == page && answer.parts == 3)
     }
 
-    @Test("What has no body, a part and a compressed body come as they are")
+    @Test("Empty and partial responses are delivered unchanged, and a compressed one is decompressed")
     func shapes() async throws {
         // `printf hello | gzip -n`
         let gzip: [UInt8] = [
@@ -630,7 +630,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(head.status == 200 && head.body.isEmpty && head["Content-Length"] == "5")
     }
 
-    @Test("Other methods to what is mapped are refused as such, whoever asks")
+    @Test("Unforwarded methods other than GET and HEAD on a mapped URL are refused with 405")
     func methods() async throws {
         let sites = try Sites(folder) { _, _ in .text("network") }
         for page in ["https://a.org/", sites.mirror("/page")] {
@@ -641,7 +641,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(own.status == 200 && own.text == "network")
     }
 
-    @Test("A stylesheet that a link promises stays as it is, also behind a redirect to a file")
+    @Test("A stylesheet with an integrity attribute stays unchanged, also if it redirects to a file")
     func promisedRedirect() async throws {
         try folder.write("a{b:url(https://h/x)}", to: "own.css")
         let site = try LoopbackServer { request in
@@ -665,7 +665,7 @@ final class ForwardingTests: SchemeSuite {
         }
     }
 
-    @Test("A page that is redirected is led to its new address")
+    @Test("A redirected page navigates to its new address")
     func redirectedPages() async throws {
         let sites = try Sites(folder) { request, other in
             .init(
@@ -683,7 +683,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(sites.other.requests.isEmpty)
     }
 
-    @Test("A redirect without end is refused")
+    @Test("An endless redirect is refused")
     func badRedirects() async throws {
         let sites = try Sites(folder) { request, _ in
             .init(status: 302, headers: ["Location": request.path == "/a" ? "/b" : "/a"])
@@ -693,7 +693,7 @@ final class ForwardingTests: SchemeSuite {
         #expect((2...25).contains(sites.site.requests.count))
     }
 
-    @Test("Pages and stylesheets are rewritten, and other things come as they are")
+    @Test("Pages and stylesheets are rewritten, and other types are delivered unchanged")
     func rewritten() async throws {
         let sites = try Sites(folder) { request, other in
             let type = ["/page": "text/html", "/a.css": "text/css", "/a.txt": "text/plain"][request.path] ?? ""
@@ -709,20 +709,20 @@ final class ForwardingTests: SchemeSuite {
             #expect(answer["Content-Length"] == nil)
         }
         #expect(try await answer(sites, "/a.txt").text == "<style>a{b:url(\(url))}</style>")
-        // Not in a real page.
+        // For a real page, nothing is rewritten.
         #expect(
             try await answer(sites, "/a.css", "GET", [:], from: "http://a.org/").text
                 == "<style>a{b:url(\(url))}</style>"
         )
     }
 
-    @Test("Bodies are told as they come")
+    @Test("Bodies are delivered while they are received")
     func streamed() async throws {
         let (parts, read) = (Counter(), Flag())
         let sites = try Sites(folder) { _, _ in
             .stream {
                 parts.increment()
-                // The rest comes only when the first part was read.
+                // Send the rest only once the first part was read.
                 while parts.value == 2, !read.isSet { usleep(1000) }
                 return parts.value > 2 ? nil : Data(["first", "second"][parts.value - 1].utf8)
             }
@@ -737,9 +737,9 @@ final class ForwardingTests: SchemeSuite {
         #expect(text == "firstsecond")
     }
 
-    @Test("What nobody reads any more is ended")
+    @Test("A load that is no longer read is cancelled")
     func cancelled() async throws {
-        /// Goes with the answer, when the server can send no more of it.
+        /// Released together with the response, when the server can send no more of it.
         final class Sending: Sendable {
             let hasEnded: Flag
             init(_ hasEnded: Flag) { self.hasEnded = hasEnded }
@@ -749,7 +749,7 @@ final class ForwardingTests: SchemeSuite {
         let sites = try Sites(folder) { _, _ in
             let sending = Sending(hasEnded)
             return .stream {
-                // Paced: a transfer that never pauses keeps URL loading on Linux from ending any.
+                // Paced, because a transfer that never pauses keeps URL loading on Linux from ending any transfer.
                 withExtendedLifetime(sending) { _ = usleep(1000) }
                 return Data(count: 10_000)
             }
@@ -764,7 +764,7 @@ final class ForwardingTests: SchemeSuite {
         while !hasEnded.isSet { try await Task.sleep(nanoseconds: 1_000_000) }
     }
 
-    @Test("Loads that are stopped at any moment, also by their redirects, end nothing else")
+    @Test("Loads that end at any moment, also through their redirects, do not end other loads")
     func stopped() async throws {
         for round in 0..<20 {
             let sites = try Sites(folder) { request, other in
@@ -802,7 +802,7 @@ final class ForwardingTests: SchemeSuite {
     }
 
     @Test(
-        "A policy says of the mirror what it says of the site",
+        "A policy allows of the mirror what it allows of the site",
         arguments: [
             ("default-src 'self'", "default-src https://h 'self'"),
             ("img-src https: data:", "img-src substitution-https: https: data:"),
@@ -832,7 +832,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(ContentPolicy.translated(policy, for: site) == expected)
     }
 
-    @Test("On a page of http a source without a scheme means both")
+    @Test("On an http page, a source without a scheme means both schemes")
     func plainPolicy() throws {
         let site = try #require(WebOrigin("http://h/"))
         let expected =
@@ -840,7 +840,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(ContentPolicy.translated("img-src c.org", for: site) == expected)
     }
 
-    @Test("A mirror of https refuses mixed content by a policy of its own, beside those of the site")
+    @Test("An https mirror refuses mixed content by an added policy, beside those of the site")
     func mixedContent() throws {
         let policy = { (fields: [String: String], url: String) throws -> [String: String] in
             var fields = fields
@@ -867,7 +867,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(reported == ["Content-Security-Policy-Report-Only": "img-src 'none'", "Content-Security-Policy": own])
     }
 
-    /// Name, value, and whether a page needs consent to send it to another origin (Fetch §2.2.2).
+    /// A field's name and value, and whether it needs the other origin's consent, a preflight (Fetch §2.2.2).
     private static let fields: [(name: String, value: String, needsConsent: Bool)] = [
         ("Accept", "image/*;q=0.8,*/*", false), ("Accept", "a(b", true), ("Accept", "a\u{7F}", true),
         ("Accept", String(repeating: "a", count: 128), false), ("Accept", String(repeating: "a", count: 129), true),
@@ -887,7 +887,7 @@ final class ForwardingTests: SchemeSuite {
         ("DNT", "1", false), ("Sec-Fetch-Mode", "cors", false), ("Accept-Encoding", "gzip", false),
     ]
 
-    @Test("Fields of a page are judged by name and value", arguments: fields)
+    @Test("A field needs consent or not by its name and value", arguments: fields)
     func consent(name: String, value: String, needsConsent: Bool) throws {
         let asked = try request(
             "substitution-https://b.org/x",
@@ -897,7 +897,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(ForwardingGuard.fieldNeedingConsent(asked) == (needsConsent ? name : nil))
     }
 
-    @Test("All values of a script together have a limit, and those that an engine writes for pictures none")
+    @Test("The values of a script's fields have a common limit, and those of an engine's fields have none")
     func longFields() throws {
         let long = ["Accept": String(repeating: "a", count: 200)]
         #expect(ForwardingGuard.fieldNeedingConsent(try request("substitution-https://b.org/x", "GET", long)) == nil)
@@ -911,7 +911,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(ForwardingGuard.fieldNeedingConsent(try asked()) == "Accept")
     }
 
-    @Test("Another site hears the engine's own name, and no conditions of the page")
+    @Test("Another site gets the engine's own User-Agent, and no range of the page's")
     func engineFields() async throws {
         let (first, second, server) = try twoSites { request in
             let text = "\(request.headers["user-agent"] ?? "-") \(request.headers["range"] ?? "-")"
@@ -931,7 +931,7 @@ final class ForwardingTests: SchemeSuite {
         for request in second.requests { #expect(!request.headers.values.contains { $0.contains("secret") }) }
     }
 
-    @Test("Every site on the way has to share, and hears who asks and nothing of the page's address")
+    @Test("Every site of a redirect chain must share, and gets the page's origin but not its URL")
     func chains() async throws {
         let (first, second, server) = try twoSites { request in
             let back = request.headers["host"].map { "http://\($0)/shared" } ?? ""
@@ -960,7 +960,7 @@ final class ForwardingTests: SchemeSuite {
         }
     }
 
-    @Test("A way that leads back has left the site, too")
+    @Test("A redirect chain that leads back to the site is cross-origin, too")
     func backAgain() async throws {
         let second = try LoopbackServer { request in
             let back = "http://\(request.target.dropFirst("/?".count))/secret"
@@ -984,7 +984,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(first.requests.map(\.path) == ["/away", "/secret"] && second.requests.count == 1)
     }
 
-    @Test("A refusal has the policy of its mirror, and a page that leads elsewhere an origin of its own")
+    @Test("A refusal has its mirror's policy, and a page that navigates elsewhere an opaque origin")
     func policiesOfTexts() async throws {
         let server = SchemeServer(try cache())
         for page in [SchemeSuite.page, "https://a.org/", nil] {
@@ -1000,7 +1000,7 @@ final class ForwardingTests: SchemeSuite {
         )
     }
 
-    @Test("An interim answer is none, and its cookies are not kept", arguments: [100, 102, 103])
+    @Test("An interim response is ignored, and its cookies are not kept", arguments: [100, 102, 103])
     func interim(status: Int) async throws {
         let sites = try Sites(folder) { request, _ in
             var response = LoopbackServer.Response.text(request.headers["cookie"] ?? "final")
@@ -1013,7 +1013,7 @@ final class ForwardingTests: SchemeSuite {
         }
     }
 
-    @Test("No file stands for something of plain http in a mirror of https")
+    @Test("In an https mirror no file answers for a plain http URL")
     func mixedFiles() async throws {
         let server = SchemeServer(try folder.cache(#"{ "http://h/site.css": "site.css" }"#))
         for (page, css) in [("substitution-https://h/", 403), ("substitution-http://h/", 200), ("https://h/", 200)] {

@@ -46,7 +46,7 @@ struct ImportMapTests {
     }
 
     @Test(
-        "Values that are mapped are led there",
+        "Mapped values lead to the mirror",
         arguments: [
             (
                 #"{"imports":{"a":"HTTPS://CDN:443/three.js"}}"#,
@@ -84,9 +84,9 @@ struct ImportMapTests {
     )
     func values(text: String, expected: String) throws { #expect(try map(text) == expected) }
 
-    // A module that a page names relatively has the mirror's URL, one that a script names whole has its own.
+    // A module that a page names relatively has the mirror's URL. One that a script names by its full URL has that URL.
     @Test(
-        "A key that is a URL is written for both of them",
+        "A key that is a URL is written for the mirror's URL, too",
         arguments: [
             (
                 #"{"imports":{"https://cdn/three.js":"/local.js"}}"#,
@@ -124,7 +124,7 @@ struct ImportMapTests {
     func keys(text: String, expected: String) throws { #expect(try map(text) == expected) }
 
     @Test(
-        "Other scripts stay, and a map that a policy names by its fingerprint",
+        "Other scripts stay unchanged, as does a map that a policy names by its hash",
         arguments: [
             "<script type=module>{\"imports\":{\"a\":\"https://cdn/three.js\"}}</script>",
             "<script>{\"imports\":{\"a\":\"https://cdn/three.js\"}}</script>",
@@ -136,7 +136,7 @@ struct ImportMapTests {
     )
     func others(page: String) throws { #expect(try rewritten(page) == page) }
 
-    @Test("The type is compared as a browser does")
+    @Test("The script's type is compared as a browser does")
     func type() throws {
         let map = "{\"imports\":{\"a\":\"§https://cdn/three.js\"}}"
         let page = "<SCRIPT TYPE=' ImportMap\n'>\(map)</SCRIPT><script type=&#105;mportmap>\(map)</script>"
@@ -144,7 +144,7 @@ struct ImportMapTests {
         #expect(try rewritten(plain) == page.replacingOccurrences(of: "§", with: "substitution-"))
     }
 
-    @Test("What an element promises by integrity stays in the map, too")
+    @Test("A URL that an element names with an integrity attribute stays unchanged in the map")
     func promised() throws {
         let page = """
             <link rel=modulepreload href=https://cdn/three.js integrity=sha384-x>
@@ -155,7 +155,7 @@ struct ImportMapTests {
     }
 
     @Test(
-        "A prefix is led when the manifest maps a URL below it, whatever its file is",
+        "A prefix leads to the mirror if the manifest maps a URL below it, whatever its file is",
         arguments: ["three/addons/", "three/"]
     )
     func prefix(key: String) throws {
@@ -179,7 +179,7 @@ struct ImportMapTests {
         #expect(body.map { String(decoding: $0, as: UTF8.self) } == expected)
     }
 
-    @Test("What is written is JSON, and means the same for both URLs")
+    @Test("The written map is JSON, and means the same for both URLs")
     func written() throws {
         let text = try map(
             #"{"imports":{"https://cdn/three\ud83d\ude00\t.js":"https://cdn/three\u00e9'\\\".js"},"scopes":{"https://h/<\/script":{"a":"https://cdn/three.js"}}}"#

@@ -7,15 +7,17 @@ import Testing
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-// Elsewhere the same page is shown by the package WebKitGTK.
+// Only these platforms have WKWebView. On Linux the package WebKitGTK shows the same page.
 #if canImport(WebKit) && !os(watchOS) && !os(tvOS)
 import WebKit
 
-/// Nine kinds of resources in the system's own web views: what `.ci/apple` prints.
+/// Nine kinds of resources in the system's own web views; `.ci/apple` prints the results.
 @Suite("Nine kinds of what a page loads", .serialized)
 @MainActor
 struct NineKindsTests {
-    /// Who answered each, and what reached the server; the page's title says it.
+    /// Loads a page, and returns its title and the requests that reached the server.
+    ///
+    /// The title says who answered each kind of resource.
     private func show(_ kinds: NineKinds, _ page: URL, in configuration: WKWebViewConfiguration) async throws -> String
     {
         kinds.server.forgetRequests()
@@ -41,7 +43,7 @@ struct NineKindsTests {
             let configuration = WKWebViewConfiguration()
             web.attach(to: configuration)
             let answers = try await show(kinds, kinds.page, in: configuration)
-            // The page of a server, which `isActive` cannot ask.
+            // This page is from a server, for which `isActive` cannot test the rules.
             let isRight = web.isActive == answers.contains("script: bundle")
             text +=
                 "With rules (isActive: \(web.isActive), and for a page of a server that is \(isRight ? "right" : "WRONG"))\n"

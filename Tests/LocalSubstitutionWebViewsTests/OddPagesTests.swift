@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// Only macOS and Linux can start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
@@ -8,7 +8,7 @@ import Testing
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// Pages that a parser which is not ours has read.
+/// Compares the page scanner with html5lib, an independent parser.
 @Suite("Pages as browsers read them")
 struct OddPagesTests {
     private static let needsParser = ConditionTrait.enabled("needs Python with html5lib") {
@@ -16,7 +16,7 @@ struct OddPagesTests {
         return (try? await python(["-c", "import html5lib"])) != nil
     }
 
-    /// What the other parser has found in one page.
+    /// The addresses and styles that html5lib found in one page.
     private struct Page: Decodable {
         let page: String
         let found: [[String]]
@@ -28,7 +28,7 @@ struct OddPagesTests {
         "style",
     ]
 
-    /// The output of Python.
+    /// Runs Python, and returns its output.
     private static func python(_ arguments: [String]) async throws -> Data {
         let folder = try TemporaryFolder()
         let output = folder.url.appendingPathComponent("output")
@@ -42,7 +42,7 @@ struct OddPagesTests {
         return try Data(contentsOf: output)
     }
 
-    /// The text as the parser's input stream has it (HTML §13.2.3.5), with the replacement for what no text holds.
+    /// Returns the text with newlines normalised as in the parser's input stream (HTML §13.2.3.5), and NUL replaced.
     private static func normal(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -52,7 +52,7 @@ struct OddPagesTests {
         return String(String.UnicodeScalarView(scalars.map { $0 == "\r" ? "\n" : $0 }))
     }
 
-    /// Bytes, because a letter and the accent after it are one character.
+    /// Returns the results as bytes, because Swift joins a letter and the accent after it into one character.
     private static func lines(_ found: [[String]], _ styles: [String]) -> [[UInt8]] {
         let texts = found.map { $0.joined(separator: "\u{1F}") } + styles.map(normal).filter { !$0.isEmpty }.sorted()
         return texts.map { Array($0.utf8) }

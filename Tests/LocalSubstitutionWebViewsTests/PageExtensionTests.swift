@@ -43,7 +43,7 @@ final class PageExtensionTests: CacheSuite {
         try PageExtension(cache(manifest).substitutions, name: "manifest.json", maximum: maximum)
     }
 
-    @Test("Each rule leads a URL to its mirror, and nothing else is asked for")
+    @Test("Each rule redirects a URL to its mirror, and the extension requests no other permission")
     func rules() throws {
         let pages = try pages(
             """
@@ -73,7 +73,7 @@ final class PageExtensionTests: CacheSuite {
         #expect((manifest as? [String: Any])?["permissions"] as? [String] == ["declarativeNetRequestWithHostAccess"])
     }
 
-    @Test("The same manifest has the same folder, which is mended, and another has another")
+    @Test("The same manifest gets the same folder, which is repaired, and another manifest another folder")
     func folders() throws {
         let caches = folder.url.appendingPathComponent("Caches")
         let manifest = #"{ "https://h/a": "site.css" }"#
@@ -92,7 +92,7 @@ final class PageExtensionTests: CacheSuite {
         #expect(try pages(#"{ "https://h/b": "site.css" }"#).write(below: caches) != first)
     }
 
-    @Test("A folder of caches that cannot be written is an error with its path")
+    @Test("A caches folder that cannot be written is an error with its path")
     func unwritable() throws {
         try folder.write("a file", to: "Caches")
         let caches = folder.url.appendingPathComponent("Caches")
@@ -102,7 +102,7 @@ final class PageExtensionTests: CacheSuite {
         #expect(error.map { "\($0)" }?.contains(caches.path) == true)
     }
 
-    @Test("More rules than WebKit takes are an error that names the costliest entry")
+    @Test("More rules than WebKit accepts are an error that names the costliest entry")
     func tooMany() throws {
         let manifest = """
             { "https://h/a": "site.css",

@@ -6,7 +6,7 @@ import Testing
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-@Suite("Addresses that a mirror would read otherwise")
+@Suite("Addresses that a mirror would read differently")
 struct PageReadingTests {
     private func rewritten(_ text: String, at url: String = "https://h/page/") throws -> String {
         let rewriter = PageRewriter(
@@ -19,7 +19,7 @@ struct PageReadingTests {
     }
 
     @Test(
-        "They are written as both read them, and no others are touched",
+        "They are rewritten so that page and mirror read them alike, and no others are changed",
         arguments: [
             (#"<img src="..\css\i.png?a\b#c\d">"#, #"<img src="../css/i.png?a\b#c\d">"#),
             (#"<img src=\i.png>"#, "<img src=/i.png>"),
@@ -55,7 +55,7 @@ struct PageReadingTests {
                 "<script integrity=x src=../a.js></script><script integrity=x src=https://h/m></script>"
             ),
             ("<img src='//bücher.h/i'><img src=//u:p@h/i>", "<img src='https://bücher.h/i'><img src=https://u:p@h/i>"),
-            // The base decides what is relative, and whether to a mirror.
+            // The `base` element decides which addresses are relative, and whether to a mirror.
             (#"<base href=..\dir\><img src=a\b>"#, "<base href=../dir/><img src=a/b>"),
             (#"<base href=https:\\h\dir\>"#, "<base href=substitution-https://h/dir/>"),
             ("<base href=HTTPS://H:443/d/>", "<base href=substitution-https://h/d/>"),
@@ -67,7 +67,7 @@ struct PageReadingTests {
                 "<base href=http://cdn/><img src=http:b><img src=//h/m>",
                 "<base href=http://cdn/><img src=http:b><img src=substitution-http://h/m>"
             ),
-            // Stylesheets have escapes of their own.
+            // Stylesheets have their own escapes.
             (
                 #"<style>@import "..\\css\\x.css"; a{b:url(..\\i.png)}</style>"#,
                 #"<style>@import "../css/x.css"; a{b:url(../i.png)}</style>"#
@@ -87,7 +87,7 @@ struct PageReadingTests {
         #expect(try rewritten(page) == expected)
     }
 
-    @Test("On a page of http what begins with its scheme is relative, and https is not")
+    @Test("On an http page, an address that begins with http: is relative, and one with https: is not")
     func plainPage() throws {
         let page = try rewritten("<img src=http:a><img src=https:h/m>", at: "http://h/page/")
         #expect(page == "<img src=a><img src=substitution-https://h/m>")
@@ -95,7 +95,7 @@ struct PageReadingTests {
 
     private static let share = Program.isLongRun ? 1 : 8
 
-    /// Pages whose every tag costs as much as a page can make it cost; each took minutes once, when it had 1 MB.
+    /// Pages that make every tag as expensive as possible; at 1 MB, each once took minutes.
     private static let hostile: [(name: String, page: String)] = [
         (
             "attributes",
@@ -118,7 +118,7 @@ struct PageReadingTests {
         ),
     ]
 
-    @Test("No page costs minutes", .timeLimit(.minutes(5)), arguments: hostile.map(\.name))
+    @Test("No page takes minutes", .timeLimit(.minutes(5)), arguments: hostile.map(\.name))
     func hostilePages(name: String) throws {
         let page = try #require(Self.hostile.first { $0.name == name }).page
         #expect(PageScanner.references(in: Array((page + "<svg><a href=x>").utf8)).addresses.count == 1)

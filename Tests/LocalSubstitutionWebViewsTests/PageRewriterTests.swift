@@ -23,7 +23,7 @@ struct PageRewriterTests {
         return rewriter.rewritten(Data(text.utf8), type).body.map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
-    /// `§` marks where the mirror's prefix is expected; without one nothing changes.
+    /// Pages with `§` at each position where the mirror's prefix is expected; without a mark nothing changes.
     private static let marked: [String] = [
         #"<img src="§https://h/m">"#, #"<a href='§http://h/m'>"#, "<img src=§https://h/m>",
         #"<IMG ALT=x SRC = "  §https://h/m ">"#, #"<a href="§https://h/m#x">"#, #"<a href="§https://h/m?">"#,
@@ -34,7 +34,7 @@ struct PageRewriterTests {
         // Character references stay.
         #"<img src="§https&#58;//h/m">"#, #"<img src="§&#104;ttps://h/m?a=1&amp;b=2">"#,
         #"<img src="§https:&#x2F;/h/m">"#,
-        // Lists of pictures.
+        // Lists of images.
         #"<img srcset="§https://h/m 1x, /m 2x,§https://h/m  3x , https://h/n">"#,
         #"<img srcset="§https://h/m, §https://h/m 2x">"#, #"<link imagesrcset='§https://h/m 100w'>"#,
         #"<img srcset="https://h/n (a, b), §https://h/m">"#,
@@ -55,7 +55,7 @@ struct PageRewriterTests {
         "<!--", "</", "<style>",
         "< img src=https://h/m>", #"<a =href="x" href="§https://h/m">"#, "<plaintext><img src=https://h/m>",
         #"<input value=><script>'<img src="https://h/m">'</script><img src="§https://h/m">"#,
-        // A policy allows mirrors of what it allows.
+        // A policy allows the mirrors of the addresses it allows.
         #"<meta http-equiv=Content-Security-Policy content="img-src 'none'"><img src="§https://h/m">"#,
         #"<meta http-equiv=refresh content="https://h"><meta content="img-src https://h"><img src="/m">"#,
         // The page's own base.
@@ -67,7 +67,7 @@ struct PageRewriterTests {
         #"<!-- <img src="https://h/m"> --!> <img src="§https://h/m"> <!--!> <img src="https://h/m"> -->"#,
         #"<script><!-- "<script></script><img src='https://h/m'>" --></script><img src='§https://h/m'>"#,
         #"<script><!-- </script><img src='§https://h/m'>"#, "<style>a{b:url(§https://h/m)}</styles>c{}</style ><p>",
-        // What is no tag.
+        // Text that is not a tag.
         #"<!x <img src="https://h/m"><img src="§https://h/m">"#,
         #"<?x <img src='https://h/m'><img src="§https://h/m">"#,
         #"</ <img src="https://h/m"><img src="§https://h/m">"#, #"</><img src="§https://h/m">"#,
@@ -93,20 +93,20 @@ struct PageRewriterTests {
         "<svg><style>a{b:url(§https://h/m)}</style></svg>",
         "<svg><style>a{b:url(&quot;§https:&#47;/h/m&quot;)}</style></svg>",
         "<svg><style>/*<![CDATA[*/a{b:url(§https://h/m)}/*]]>*/</style></svg>",
-        // An address that stands in two pieces is left alone: what separates them would be written over.
+        // An address in two pieces is left alone, because the text between them would be overwritten.
         "<svg><style>a{b:url('https://h<![CDATA[:443/m')}]]></style></svg>",
         "<svg><style>a{b:url(https://h<g></g>:443/m)} c{d:url(§https://h/m)}</style></svg>",
         "<svg><style><!--url(https://h/m)--></style></svg>", "<math><style>url(https://h/m)</style></math>",
     ]
 
-    @Test("Only mapped absolute addresses are led to the mirror", arguments: marked)
+    @Test("Only mapped absolute addresses are rewritten to the mirror", arguments: marked)
     func pages(marked: String) throws {
         let plain = marked.replacingOccurrences(of: "§", with: "")
         #expect(try rewritten(plain) == marked.replacingOccurrences(of: "§", with: "substitution-"))
     }
 
     @Test(
-        "An address without a scheme leads to the network where no mirror answers",
+        "An address without a scheme leads to the network if no mirror answers it",
         arguments: [
             ("<img src=//h/m>", "<img src=//h/m>"), ("<img src=//api.h/x>", "<img src=//api.h/x>"),
             ("<img src=//cdn/x>", "<img src=https://cdn/x>"),
@@ -147,7 +147,7 @@ struct PageRewriterTests {
     }
 
     @Test(
-        "Stylesheets",
+        "Mapped addresses in stylesheets are rewritten",
         arguments: [
             #"@import url(§https://h/m); @import '§https://h/m' screen; a { b: url("§https://h/m") }"#,
             #"a { b: URL(§https://h/m); c: "https://h/m"; d: url(https://h/\6E) } /* @import "https://h/m" */"#,
@@ -165,7 +165,7 @@ struct PageRewriterTests {
     }
 
     @Test(
-        "Pictures, sounds and films that a page of https names by http are loaded by https, as browsers do",
+        "Media that an https page names by http is loaded by https, as browsers do",
         arguments: [
             ("<img src=http://n.h/x>", "<img src=https://n.h/x>"),
             ("<img src=http://h/m>", "<img src=substitution-https://h/m>"),
@@ -174,7 +174,7 @@ struct PageRewriterTests {
                 "<video src='https://n.h/x?a&amp;b' poster=https://n.h:81/x>"
             ),
             ("<svg><image href=HTTP://n.h/x /></svg>", "<svg><image href=https://n.h/x /></svg>"),
-            // Not so sets of pictures, this machine, addresses of machines, and everything else.
+            // Unchanged: image sets, this machine, IP addresses, and everything that is not media.
             ("<img srcset='http://n.h/x 2x'>", ""), ("<img src=http://localhost/x><img src=http://a.localhost/x>", ""),
             ("<img src=http://127.0.0.1:80/x><img src=http://10.1.2.3/x><img src='http://[::1]/x'>", ""),
             ("<script src=http://n.h/x></script><a href=http://n.h/x><iframe src=http://n.h/x></iframe>", ""),
@@ -191,13 +191,13 @@ struct PageRewriterTests {
         #expect((plain.rewritten(Data(page.utf8), try #require(MediaType("text/html"))).body == nil) != isLed)
     }
 
-    @Test("A page in which nothing is to be written is not made again")
+    @Test("A page in which nothing changes is not written again")
     func unchanged() throws {
         let page = Data("<meta http-equiv=Content-Security-Policy content=\"img-src 'none'\"><img src=x>".utf8)
         #expect(rewriter.rewritten(page, try #require(MediaType("text/html"))).body == nil)
     }
 
-    @Test("What has integrity is told, as the page resolves it")
+    @Test("URLs with an integrity attribute are reported as the page resolves them")
     func promised() throws {
         let page = """
             <base href=/dir/><link integrity=x href=a.css><script integrity=x src=//cdn/b.js></script>
@@ -207,7 +207,7 @@ struct PageRewriterTests {
         #expect(promised.map(\.absoluteString) == ["https://h/dir/a.css", "https://c/d.css"])
     }
 
-    @Test("Styles that a policy names by their fingerprints stay", arguments: [true, false])
+    @Test("Styles that a policy names by their hashes stay unchanged", arguments: [true, false])
     func fingerprints(isInHead: Bool) throws {
         let policy = "style-src 'SHA256-abc'; img-src 'none'"
         let meta = isInHead ? "" : "<meta http-equiv=content-security-policy content=\"\(policy)\">"
@@ -231,7 +231,7 @@ struct PageRewriterTests {
         #expect(rewriter.rewritten([0xFF, 0xFE] + page, try #require(MediaType("text/html"))).body == nil)
     }
 
-    @Test("Bytes that are no UTF-8 stay as they are")
+    @Test("Bytes that are not UTF-8 stay unchanged")
     func latin() throws {
         let page =
             Data([0xE4, 0xFC]) + Data("<img alt=\"".utf8) + [0xF6] + Data("\" src=\"https://h/m\">".utf8) + [0xDF]

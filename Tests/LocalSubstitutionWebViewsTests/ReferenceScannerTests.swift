@@ -10,7 +10,7 @@ import Testing
 struct ReferenceScannerTests {
     private typealias Reference = ReferenceScanner.Reference
 
-    /// The text with `§` before each reference; for a name of a module, `¶`.
+    /// Returns the text with `§` before each reference, or `¶` if it is a module specifier.
     private static func marked(_ text: String, _ references: [Reference]) -> String {
         var bytes = Array(text.utf8)
         for reference in references.reversed() {
@@ -24,7 +24,7 @@ struct ReferenceScannerTests {
     }
 
     @Test(
-        "Stylesheets",
+        "References in stylesheets are found",
         arguments: [
             "a { b: url(§x.png), url( '§y.png' ) no-repeat, URL(\"§z\") } c { d: url(§e) }", "@import '§a.css' screen;",
             "@import url(§a.css) layer(base) supports(display: grid) screen;", "@import /* of */ \"§a.css\";",
@@ -46,7 +46,7 @@ struct ReferenceScannerTests {
     }
 
     @Test(
-        "Scripts",
+        "References in scripts are found",
         arguments: [
             "import '¶./a.js'", "import a, { b } from \"¶a\"",
             "export*from'¶./a.js';import('¶./b.js');import('¶./c', { with: { type: 'json' } })",

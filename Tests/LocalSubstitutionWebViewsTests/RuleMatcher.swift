@@ -2,10 +2,10 @@
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// Reads filters as engines do, and refuses what not every engine reads so.
+/// Matches filters as browser engines do, and refuses any that engines might read differently.
 ///
-/// `urlFilter`: `|` first, and last or not, and no other special character between. `regexFilter`: what
-/// ``URLFilter`` promises and nothing else.
+/// A `urlFilter` begins with `|`, may end with `|`, and has no other special character between. A `regexFilter` uses
+/// only what ``URLFilter`` promises.
 struct RuleMatcher {
     enum Problem: Error {
         case urlFilter(String)
@@ -15,7 +15,7 @@ struct RuleMatcher {
 
     private enum Item {
         case literal(UInt8)
-        /// As long as they are the value of a parameter.
+        /// As many characters as belong to a parameter's value.
         case value
     }
 
@@ -51,7 +51,7 @@ struct RuleMatcher {
         return (text, isOpen)
     }
 
-    /// The only class that there is.
+    /// The only character class that filters use.
     private static let value = Array(#"[!"$%'-~]*"#.utf8)
 
     private static func items(of expression: [UInt8]) throws -> ([Item], isAnchored: Bool) {

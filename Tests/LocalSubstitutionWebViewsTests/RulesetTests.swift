@@ -15,7 +15,7 @@ import FoundationNetworking
 struct RulesetTests {
     private let folder: TemporaryFolder
 
-    /// What files of a folder may be called.
+    /// Names that a folder's files may have.
     private static let names = [
         "a.css", "b.svg", "a@2x.png", "x(1),y.png", "deep/a.css", "deep/index.html", "[1].png", "ü.css", "it's+.svg",
         "st*r.js",
@@ -37,7 +37,7 @@ struct RulesetTests {
         }
     }
 
-    /// `filter → file`, as rules write it.
+    /// Returns the rules as lines `filter → file`, sorted.
     private func rules(_ manifest: String) throws -> [String] {
         let ruleset = try ruleset(manifest)
         return ruleset.rules.map { rule in
@@ -50,7 +50,7 @@ struct RulesetTests {
     }
 
     @Test(
-        "Each entry has rules for its URLs, and none for others",
+        "Each entry has rules for its own URLs only",
         arguments: [
             (#""https://h/a": "a.css""#, ["|https://h/a| → a.css"]),
             (#""//h/a": "a.css""#, ["|http://h/a| → a.css", "|https://h/a| → a.css"]),
@@ -112,7 +112,7 @@ struct RulesetTests {
         #expect(try rules("{ \(entries) }") == expected.sorted())
     }
 
-    @Test("What rules cannot say is told with its line")
+    @Test("Entries that rules cannot express are reported with their line")
     func left() throws {
         let manifest = """
             {
@@ -165,7 +165,7 @@ struct RulesetTests {
         return "\"\(scheme)//\(host)\(path)\(query)\": { \(fields.joined(separator: ", ")) }"
     }
 
-    /// URLs as a browser sends them, that are near to `url`.
+    /// Returns URLs that are similar to `url`, as a browser sends them.
     private static func nearMisses(of url: String) -> [String] {
         let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let (base, query) = (parts[0], parts.count > 1 ? "?\(parts[1])" : "")
@@ -184,7 +184,7 @@ struct RulesetTests {
         return urls + [base.replacingOccurrences(of: "//h/", with: "//h:8080/"), base + "%7E", base + "~"]
     }
 
-    @Test("No rule answers what the manifest does not, two never the same URL, and each row has one")
+    @Test("Rules answer only what the manifest answers, no two the same URL, and each row has one")
     func likeTheTable() throws {
         var numbers = Numbers(state: 1)
         var (manifests, questions, answers) = (0, 0, 0)
@@ -192,7 +192,7 @@ struct RulesetTests {
             let entries = (0..<Int.random(in: 1...6, using: &numbers)).map { _ in Self.entry(&numbers) }
             let text = "{\n\(entries.joined(separator: ",\n"))\n}"
             let manifest = SubstitutionManifest(Data(text.utf8), name: "manifest.json")
-            // Two entries of one URL are an error.
+            // Two entries for one URL are an error.
             guard let table = try? SubstitutionTable(manifest, folder: folder.url, reading: .copied) else { continue }
             manifests += 1
             let ruleset = try ruleset(manifest)
@@ -207,7 +207,7 @@ struct RulesetTests {
             }
             var urls = Set(ruleset.rules.map { $0.filter.start })
             for target in ruleset.substitutions.flatMap(\.pattern.targets) { urls.insert(target.identity.description) }
-            // Some of them each time; the manifests are alike.
+            // Test a random share of the URLs for each manifest, because the manifests are alike.
             let share = Program.isLongRun ? 3 : 8
             for start in urls.sorted() where Int.random(in: 0..<share, using: &numbers) == 0 {
                 for url in Set(Self.nearMisses(of: start)).sorted() {
@@ -234,12 +234,14 @@ struct RulesetTests {
         #expect(questions > 10 * manifests && answers > 3 * manifests, "\(questions) questions, \(answers) answers")
     }
 
-    /// `URL(string:)` would encode what browsers send as it is, and each "%" with it.
+    /// Explains a URL in normal form.
+    ///
+    /// `URL(string:)` would percent-encode characters that browsers send unencoded, and each "%" beside them.
     private func explanation(of url: String, _ table: SubstitutionTable) throws -> Explanation {
         table.explain(URLRequest(url: try #require(URL(string: URLIdentity(url).description))))
     }
 
-    /// Each URL of the manifest that the table answers has a rule, or is told.
+    /// Expects that each URL of the manifest that the table answers has a rule, or is reported as left out.
     private func expectNothingForgotten(
         _ ruleset: Ruleset,
         _ table: SubstitutionTable,
@@ -253,7 +255,7 @@ struct RulesetTests {
                 let explanation = try explanation(of: url, table)
                 guard explanation.answer == .cacheAndProtocol, let answer = explanation.substitution,
                     answer.entry.headers.isEmpty, try !hasRule(url),
-                    // The key's own value of an ignored parameter is one of all.
+                    // The value of an ignored parameter in the key is only one of all possible values.
                     substitution.entry.query == .exact || target.identity.query == nil
                 else { continue }
                 try #require(told.contains("\(answer.line):\(answer.column)"), "\(url) in \(text)")

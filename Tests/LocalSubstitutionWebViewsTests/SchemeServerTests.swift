@@ -11,12 +11,12 @@ import FoundationNetworking
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-@Suite("Answers under the schemes of mirrors", .serialized)
+@Suite("Answers under the mirrors' schemes", .serialized)
 final class SchemeServerTests: SchemeSuite {
     private let css = "substitution-https://example.com/site.css"
 
     @Test(
-        "A mirror is the same place under another scheme",
+        "A mirror is the same URL under another scheme",
         arguments: [
             ("https://h/a?b#c", "substitution-https://h/a?b#c"), ("https://h", "substitution-https://h"),
             ("http://[::1]:8080/%7E", "substitution-http://[::1]:8080/%7E"),
@@ -29,14 +29,14 @@ final class SchemeServerTests: SchemeSuite {
         #expect(cache.mirror(of: mirror) == mirror && cache.original(of: url) == url)
     }
 
-    @Test("A mirror has the origin that engines compare, in normal form")
+    @Test("A mirror's origin has the normal form that engines compare")
     func normalMirror() throws {
         let url = try #require(URL(string: "HTTPS://Example.com:443/A%2fb?C#D"))
         #expect(try cache().mirror(of: url).absoluteString == "substitution-https://example.com/A%2fb?C#D")
     }
 
     @Test(
-        "An origin does not depend on a path that is not well formed",
+        "An origin does not depend on a path that is malformed",
         arguments: [
             "https://a.org/50%-off", "substitution-https://a.org/a b\\c?%", "https://a.org?x", "https://A.org:443#%",
         ]
@@ -45,7 +45,7 @@ final class SchemeServerTests: SchemeSuite {
         #expect(WebOrigin(url)?.site == "https://a.org")
     }
 
-    @Test("A stylesheet whose bytes a page has promised stays as it is")
+    @Test("A stylesheet that a page names with an integrity attribute stays unchanged")
     func promisedStylesheet() async throws {
         let css = "a{b:url(https://example.com/site.css)}"
         for name in ["promised.css", "own.css"] { try folder.write(css, to: name) }
@@ -62,7 +62,7 @@ final class SchemeServerTests: SchemeSuite {
         #expect(try await text("own.css") == "a{b:url(substitution-https://example.com/site.css)}")
     }
 
-    @Test("How many promised stylesheets are remembered has a limit, and pages are none")
+    @Test("The number of stylesheets remembered for their integrity is limited, and pages are not included")
     func manyPromises() async throws {
         let links = (0..<10_001).map { "<link integrity=x href=\($0).css>" }.joined()
         try folder.write("\(links)<link integrity=x href=promised.css>", to: "many.html")
@@ -80,7 +80,7 @@ final class SchemeServerTests: SchemeSuite {
         #expect(try await text("two.html") == "<img src=substitution-https://example.com/site.css>")
     }
 
-    @Test("HEAD of a page that is rewritten has the head of GET")
+    @Test("HEAD of a rewritten page has the head of GET")
     func rewrittenHead() async throws {
         try folder.write("<img src=https://example.com/site.css>", to: "page.html")
         let cache = try cache(#"{ "https://example.com/site.css": "site.css", "https://example.com/p": "page.html" }"#)
@@ -94,7 +94,7 @@ final class SchemeServerTests: SchemeSuite {
     }
 
     @Test(
-        "What is not of the web has no mirror, and is none",
+        "A URL that is not a web URL has no mirror, and is not a mirror",
         arguments: ["about:blank", "file:///a", "substitution-ftp://h/", "data:,"]
     )
     func noMirrors(url: String) throws {
@@ -102,7 +102,7 @@ final class SchemeServerTests: SchemeSuite {
         #expect(try cache().mirror(of: url) == url && cache().original(of: url) == url)
     }
 
-    @Test("A mapped URL has its file, with what engines want to see")
+    @Test("A mapped URL is answered with its file, and with the fields that engines require")
     func file() async throws {
         let answer = try await answer(SchemeServer(cache()), request(css))
         #expect(answer.status == 200 && answer.text == body)
@@ -123,7 +123,7 @@ final class SchemeServerTests: SchemeSuite {
     }
 
     @Test(
-        "A page is told the mirror's URL if it is a mirror, and else the original",
+        "A response has the mirror's URL if the page is a mirror, and else the original URL",
         arguments: [
             (SchemeSuite.page, "substitution-https://example.com/site.css"),
             ("https://example.com/", "https://example.com/site.css"),
@@ -137,7 +137,7 @@ final class SchemeServerTests: SchemeSuite {
         #expect(answer.head.url?.absoluteString == expected)
     }
 
-    /// Page, `Origin`, and what the answer says of sharing.
+    /// A page, an `Origin`, and the answer's CORS fields.
     private static let sharing: [(page: String?, origin: String?, allowed: String?, credentials: String?)] = [
         ("https://a.org/x", nil, "https://a.org", "true"),
         ("https://a.org:8443/", nil, "https://a.org:8443", "true"),
@@ -146,7 +146,7 @@ final class SchemeServerTests: SchemeSuite {
         ("https://a.org/", "null", "*", nil), ("about:blank", nil, "*", nil), (nil, nil, "*", nil),
     ]
 
-    @Test("Sharing names the origin that asks, or everybody", arguments: sharing)
+    @Test("CORS fields allow the requesting origin, or every origin", arguments: sharing)
     func cors(page: String?, origin: String?, allowed: String?, credentials: String?) async throws {
         let request = try request(css, from: page, origin.map { ["Origin": $0] } ?? [:])
         let answer = try await answer(SchemeServer(cache()), request)
@@ -155,7 +155,7 @@ final class SchemeServerTests: SchemeSuite {
     }
 
     @Test(
-        "What the manifest says of sharing stands",
+        "CORS fields of the manifest are kept",
         arguments: [
             (#""access-control-allow-origin": "https://b.org""#, "https://b.org", "cross-origin"),
             (#""Access-Control-Allow-Origin": null"#, nil, "cross-origin"),
@@ -168,7 +168,7 @@ final class SchemeServerTests: SchemeSuite {
         #expect(answer["Access-Control-Allow-Origin"] == allowed && answer["Cross-Origin-Resource-Policy"] == policy)
     }
 
-    @Test("Ranges are answered exactly, and what is not there with 416")
+    @Test("Ranges are answered exactly, and unsatisfiable ones with 416")
     func ranges() async throws {
         let server = try SchemeServer(cache())
         let count = body.utf8.count
@@ -212,7 +212,7 @@ final class SchemeServerTests: SchemeSuite {
         }
     }
 
-    @Test("What is not mapped is a 404 with the reason, and no page of another origin may read it")
+    @Test("An unmapped URL is a 404 with the reason, which no page of another origin may read")
     func unmapped() async throws {
         let answer = try await answer(SchemeServer(cache()), request("substitution-https://www.example.com/site.css"))
         #expect(answer.status == 404 && answer["Content-Type"] == "text/plain; charset=utf-8")
@@ -225,7 +225,7 @@ final class SchemeServerTests: SchemeSuite {
     }
 
     @Test(
-        "What names no URL of the web is a 404",
+        "A mirror URL without a web URL is a 404",
         arguments: [
             "https://example.com/site.css", "file:///etc/passwd", "substitution-file:///etc/passwd",
             "substitution-https:", "substitution-https:///site.css", "substitution-https://u@example.com/site.css",
@@ -235,7 +235,7 @@ final class SchemeServerTests: SchemeSuite {
         #expect(try await answer(SchemeServer(cache()), request(url)).status == 404)
     }
 
-    @Test("A large file comes in parts of 1 MiB, which are not copied; an empty one in none")
+    @Test("A large file is delivered in parts of 1 MiB without copies, and an empty one in none")
     func parts() async throws {
         let bytes = Data((0..<(5 << 19)).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) })
         try folder.write(bytes, to: "large.bin")
@@ -252,7 +252,7 @@ final class SchemeServerTests: SchemeSuite {
         #expect(range.status == 416)
     }
 
-    @Test("What is small is known at once, and what is large not")
+    @Test("A small reply is available at once, and a large one is not")
     func immediate() throws {
         try folder.write(Data(count: SchemeReply.longestImmediate + 1), to: "large.bin")
         let server = SchemeServer(try cache(#"{ "https://h/s": "site.css", "https://h/l": "large.bin" }"#))
@@ -260,7 +260,7 @@ final class SchemeServerTests: SchemeSuite {
         #expect(try server.reply(to: request("substitution-https://h/l")).immediate == nil)
     }
 
-    @Test("After reload() the next request has the new file, and one that is being read goes on with the old")
+    @Test("After reload() the next request gets the new file, and a reply being read continues with the old one")
     func reload() async throws {
         try folder.write(Data(repeating: 1, count: 3 << 20), to: "site.css")
         try folder.write(#"{ "https://example.com/site.css": "site.css" }"#, to: "manifest.json")
@@ -269,7 +269,7 @@ final class SchemeServerTests: SchemeSuite {
         var reading = try server.reply(to: request(css, from: "https://h/")).makeAsyncIterator()
         _ = try await reading.next()
         guard case .data(var old)? = try await reading.next() else { Issue.record("no data"); return }
-        // Another file in its place, as a build writes it.
+        // Replace the file with another one, as a build does.
         try FileManager.default.removeItem(at: folder.url.appendingPathComponent("site.css"))
         try folder.write("new", to: "site.css")
         try cache.reload()
@@ -281,7 +281,7 @@ final class SchemeServerTests: SchemeSuite {
         #expect(try await answer(server, request(css)).text == "new")
     }
 
-    @Test("Two caches answer beside each other")
+    @Test("Two caches answer independently")
     func twoCaches() async throws {
         try folder.write("other", to: "other.css")
         let first = SchemeServer(try cache())
@@ -290,7 +290,7 @@ final class SchemeServerTests: SchemeSuite {
         #expect(try await answer(second, request(css)).text == "other")
     }
 
-    @Test("A reply that nobody reads to its end is let go of")
+    @Test("A reply that is not read to its end is released")
     func abandoned() async throws {
         try folder.write(Data(repeating: 1, count: 8 << 20), to: "site.css")
         let reply = try SchemeServer(cache()).reply(to: request(css, from: "https://h/"))
@@ -306,7 +306,7 @@ final class SchemeServerTests: SchemeSuite {
     }
 }
 
-@Suite("What a web view's task allows", .serialized)
+@Suite("Calls that a web view's task allows", .serialized)
 struct SchemeTaskStateTests {
     private static let made: [([SchemeTaskState.Call], [SchemeTaskState.Call])] = [
         ([], [.response, .fail]), ([.response], [.response, .data, .finish, .fail]),
@@ -315,7 +315,7 @@ struct SchemeTaskStateTests {
         ([.response, .data, .fail], []),
     ]
 
-    @Test("After these calls only those are allowed, and after a stop none", arguments: made)
+    @Test("After each sequence of calls only certain calls are allowed, and after a stop none", arguments: made)
     func allowed(calls: [SchemeTaskState.Call], next: [SchemeTaskState.Call]) {
         var state = SchemeTaskState()
         for call in calls where !state.allows(call) { Issue.record("\(call) is not allowed") }

@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// Asks a server of mirrors as an engine does.
+/// A suite that sends requests to a mirror server as a browser engine does.
 class SchemeSuite: CacheSuite {
     static let page = "substitution-https://example.com/"
 
@@ -25,7 +25,7 @@ class SchemeSuite: CacheSuite {
         subscript(field: String) -> String? { head.value(forHTTPHeaderField: field) }
     }
 
-    /// A request of a page, also where none is named.
+    /// Creates a request by a page, which is the default page here.
     override func request(
         _ url: String = SchemeSuite.page,
         _ method: String = "GET",
@@ -47,12 +47,12 @@ class SchemeSuite: CacheSuite {
         var request = try super.request(url, method, fields)
         request.mainDocumentURL = page.flatMap { URL(string: $0) }
         request.httpBody = body
-        // A busy machine may take its time.
+        // Long enough for a busy machine.
         request.timeoutInterval = 600
         return request
     }
 
-    /// Reads a reply, and checks that its order is that of a task of a web view.
+    /// Reads a reply, and checks that its events come in an order that a web view's task allows.
     func answer(_ reply: SchemeReply) async throws -> Answer {
         var head: HTTPURLResponse?
         var (body, parts) = (Data(), 0)

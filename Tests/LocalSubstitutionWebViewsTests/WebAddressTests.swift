@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Addresses as pages read them")
 struct WebAddressTests {
-    /// The reading as the mirror writes it, with a word for its kind.
+    /// Returns the address as the mirror writes it, after a word for its kind.
     private static func words(_ text: String, from scheme: String?) -> String {
         var place = PlacedText(endingAt: 0)
         place.append(text.utf8, at: 0)
@@ -20,9 +20,9 @@ struct WebAddressTests {
         }
     }
 
-    // What the standard answers, and Node's `new URL()`: on a page of https.
+    // The results are those of the URL Standard and of Node's `new URL()`, on an https page.
     @Test(
-        "On a page of https",
+        "An address on an https page is read as the URL Standard reads it",
         arguments: [
             ("", "relative "), ("i.png", "relative i.png"), ("/i.png", "relative /i.png"), ("?a", "relative ?a"),
             ("#a", "relative #a"), ("../a/./b", "relative ../a/./b"), ("1:2", "relative 1:2"),
@@ -54,7 +54,7 @@ struct WebAddressTests {
     func secure(text: String, reading: String) { #expect(Self.words(text, from: "https") == reading) }
 
     @Test(
-        "The scheme of the page decides which may be left out",
+        "Only the page's own scheme may precede a relative address",
         arguments: [
             ("https:h/a", "absolute https://h/a"), ("http:a", "relative a"), ("http:///h/a", "absolute http://h/a"),
         ]
@@ -62,7 +62,7 @@ struct WebAddressTests {
     func plain(text: String, reading: String) { #expect(Self.words(text, from: "http") == reading) }
 
     @Test(
-        "Without a base each scheme has a host behind it",
+        "Without a base, each scheme is followed by a host",
         arguments: [("https:h/a", "absolute https://h/a"), ("http:h", "absolute http://h"), ("a", "relative a")]
     )
     func alone(text: String, reading: String) { #expect(Self.words(text, from: nil) == reading) }

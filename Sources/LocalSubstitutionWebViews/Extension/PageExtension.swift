@@ -2,27 +2,29 @@ import Foundation
 package import LocalSubstitutionCache
 import SubstitutionRules
 
-/// The web extension that leads what real pages of an app's web views ask for to the schemes of mirrors.
+/// The web extension that redirects the requests of real pages in an app's web views to mirrors.
 ///
-/// It holds no files and no scripts: two texts, made from a table, which WebKit compiles.
+/// A real page has its own http or https origin. The mirror of `https://host/path` is `substitution-https://host/path`,
+/// and the app answers it. The extension holds none of the app's files and no scripts. It consists of two texts, a
+/// manifest and rules, which are generated from the app's substitutions; WebKit compiles them.
 struct PageExtension {
-    /// Paths below the extension's folder, and what lies there.
+    /// The extension's files: a path below its folder → the content.
     let files: [String: Data]
-    /// The entries that are left to the network.
+    /// The substituted URLs that the rules leave to the network.
     let omissions: [Ruleset.Omission]
 
-    /// The number of rules that WebKit takes (`ContentExtensionCompiler.cpp`, `maxRuleCount`).
+    /// The maximum number of rules that WebKit accepts (`ContentExtensionCompiler.cpp`, `maxRuleCount`).
     static let maximumRules = 150_000
 
-    /// Makes the extension.
+    /// Creates the extension.
     ///
     /// - Parameters:
-    ///   - substitutions: What is mapped, without what has expired.
-    ///   - name: What messages call the manifest.
-    ///   - maximum: How many rules there may be.
-    /// - Throws: ``ManifestError`` when there are more rules than WebKit takes.
+    ///   - substitutions: The manifest's substitutions, without those that have expired.
+    ///   - name: The name of the manifest in messages.
+    ///   - maximum: The maximum number of rules.
+    /// - Throws: ``ManifestError`` if there are more rules than WebKit accepts.
     init(_ substitutions: [Substitution], name: String, maximum: Int = maximumRules) throws(ManifestError) {
-        // The scheme's server answers with every type and field.
+        // Refuse no substitution: `SchemeServer` answers with any media type and header field that a manifest sets.
         let ruleset = Ruleset(substitutions) { _ in nil }
         omissions = ruleset.omissions
         let filters = [PageProbe.filter] + ruleset.rules.map(\.filter)
@@ -42,7 +44,7 @@ struct PageExtension {
         let rules = filters.enumerated().map { DeclarativeRule(toMirrorOf: $1, $0 + 1) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Encoding texts and numbers cannot fail.
+        // Encoding strings and numbers cannot fail.
         files = [
             "rules.json": (try? encoder.encode(rules)) ?? Data("[]".utf8), "manifest.json": Data(Self.manifest.utf8),
         ]
@@ -63,7 +65,7 @@ struct PageExtension {
 
         """
 
-    /// Writes the extension into the app's folder of caches, as ``write(below:)`` does.
+    /// Writes the extension into the app's caches folder, as ``write(below:)`` does.
     func write() throws -> URL {
         let folders = FileManager.default
         return try write(
@@ -71,14 +73,14 @@ struct PageExtension {
         )
     }
 
-    /// Writes the extension into a folder of its own below `parent`, unless it lies there already.
+    /// Writes the extension into a separate folder below `parent`, unless it is there already.
     ///
-    /// The folder's name tells the rules, so an app that starts again with the same manifest writes nothing. What
-    /// others wrote is left alone; the system empties a folder of caches by itself.
+    /// The folder's name contains a hash of the files. So an app that starts again with the same manifest writes
+    /// nothing. Folders of other manifests are left alone, because the system empties a caches folder itself.
     ///
-    /// - Parameter parent: A folder of caches, a file URL.
+    /// - Parameter parent: A caches folder, as a file URL.
     /// - Returns: The extension's folder.
-    /// - Throws: Foundation's error when it cannot be written, with the path.
+    /// - Throws: Foundation's error, with the path, if a file cannot be written.
     func write(below parent: URL) throws -> URL {
         var hash = FNV1a()
         for (_, data) in files.sorted(by: { $0.key < $1.key }) { hash.combine(data) }
@@ -93,6 +95,6 @@ struct PageExtension {
 }
 
 extension ManifestIssue.Code {
-    /// More URLs than an engine takes rules for.
+    /// The manifest's URLs need more rules than an engine accepts.
     package static let tooManyRules = Self(rawValue: "too-many-rules")
 }

@@ -6,12 +6,12 @@ import SubstitutionRules
 import FoundationNetworking
 #endif
 
-/// A page on a host without a server (RFC 2606 §2), whose script has a rule.
+/// A test page on a host without a server (RFC 2606 §2), with a script whose URL has a rule.
 ///
-/// Once the page has its title, WebKit has applied the rule and taken what it leads to.
+/// Once the script has set the page's title, WebKit has applied the rule and loaded the script from its mirror.
 enum PageProbe {
     static let page = "https://substitution.invalid/"
-    /// The title that the script gives the page.
+    /// The title that the script sets.
     static let title = "led"
     private static let script = page + "self-test"
 
@@ -23,7 +23,7 @@ enum PageProbe {
         """.utf8
     )
 
-    /// The script, as the answer to a request for its mirror; nil for every other request.
+    /// Returns the script if the request is for the script's mirror; nil for any other request.
     static func reply(to request: URLRequest) -> SchemeReply? {
         guard request.url?.absoluteString == MirrorURL.prefix + script, let url = URL(string: script) else {
             return nil

@@ -6,19 +6,22 @@ import SubstitutionRules
 import FoundationNetworking
 #endif
 
-/// Translates heads between a mirror page and the site that it mirrors.
+/// Translates the heads of requests and responses between a mirror page and the original site.
+///
+/// The mirror of `https://host/path` is `substitution-https://host/path`; the site must not receive it.
 enum ForwardedHead {
-    /// The most bytes of a body that are sent.
+    /// The largest request body that is sent, in bytes.
     static let longestBody = 64 << 20
 
-    /// The request as the site gets it: in the words of the original, and without what would bring a 304.
+    /// Returns the request as the site receives it.
     ///
-    /// A body that is data stays.
+    /// All mirror URLs are replaced by their originals, and the fields that could lead to a 304 are removed. A body
+    /// that is data stays.
     static func request(_ request: URLRequest, to original: URL) -> URLRequest {
         var result = request
         result.url = original
         result.mainDocumentURL = request.mainDocumentURL.map { MirrorURL.original(of: $0) ?? $0 }
-        // Nothing is kept that a policy could be about, and one of them switches the library off.
+        // The sessions have no cache, so no policy is needed; and one of the policies switches the library off.
         result.cachePolicy = .useProtocolCachePolicy
         for name in ["Accept-Encoding", "If-None-Match", "If-Modified-Since", "Cookie"] {
             result.setValue(nil, forHTTPHeaderField: name)
@@ -32,16 +35,17 @@ enum ForwardedHead {
         return result
     }
 
-    /// The request for another site than that of the page: without values that the page may have written into fields
-    /// which engines write, too.
+    /// Returns the request as a site other than the page's own receives it.
+    ///
+    /// Engines write some fields that a page can set, too; the page's values of these are removed.
     ///
     /// - Parameters:
-    ///   - request: Of a page, or of a redirect that leaves its site, in the words of the original.
-    ///   - agent: The engine's own `User-Agent`; nil when it is not known.
-    ///   - asker: The origin to name where `Origin` does not; nil for none.
-    /// - Returns: The request with that `User-Agent`, with no more of the page's URL than its origin, as engines send
-    ///   by default (Referrer Policy §3.8), and without a condition on a range: the whole is always right (RFC 9110
-    ///   §14.2).
+    ///   - request: A request of a page, or of a redirect that leaves its site, with original URLs.
+    ///   - agent: The engine's own `User-Agent`; nil if it is unknown.
+    ///   - asker: The origin to add if there is no `Origin` field; nil for none.
+    /// - Returns: The request with that `User-Agent`. Its `Referer` has only the origin of the page's URL, as engines
+    ///   send it by default (Referrer Policy §3.8). A `Range` with `If-Range` is removed with it, because the whole
+    ///   response is always right (RFC 9110 §14.2).
     static func request(_ request: URLRequest, by agent: String?, of asker: WebOrigin?) -> URLRequest {
         var result = request
         result.setValue(agent, forHTTPHeaderField: "User-Agent")
@@ -58,19 +62,19 @@ enum ForwardedHead {
         return result
     }
 
-    /// The request with its body as data, also when that was a stream, as it is of every script's request.
+    /// Returns the request with its body as data, even if the body was a stream, as in every request of a script.
     ///
-    /// A redirect may want it again, and servers want to know its length.
+    /// After a redirect the body may be sent again, and servers need its length.
     ///
-    /// - Returns: The request; nil when its body is too long, or cannot be read.
+    /// - Returns: The request; nil if its body is too long or cannot be read.
     static func withBody(_ request: URLRequest) async -> URLRequest? {
         guard let stream = request.httpBodyStream else {
             return request.httpBody?.count ?? 0 > longestBody ? nil : request
         }
-        // Nobody else reads it.
+        // No other code reads this stream.
         nonisolated(unsafe) let source = stream
         let body = await withCheckedContinuation { done in
-            // Reading may wait, which no thread may that tasks share.
+            // Reading may block, which is not allowed on the threads that Swift's tasks share.
             DispatchQueue.global().async { done.resume(returning: data(from: source)) }
         }
         guard let body else { return nil }
@@ -94,25 +98,25 @@ enum ForwardedHead {
         return nil
     }
 
-    /// The fields of an answer as a page gets them.
+    /// Returns the header fields of a response as the page receives them.
     ///
     /// - Parameters:
-    ///   - response: What the site answered.
-    ///   - site: The origin of what was asked for.
-    ///   - origin: The request's own `Origin`, if it has one.
-    /// - Returns: Without what is true of the site's own connection only.
+    ///   - response: The response of the site.
+    ///   - site: The origin of the requested URL.
+    ///   - origin: The request's own `Origin` field, if it has one.
+    /// - Returns: The fields, without those that apply only to the connection to the site.
     static func fields(of response: HTTPURLResponse, for site: WebOrigin?, origin: String?) -> [String: String] {
         var fields: [String: String] = [:]
         var isEncoded = false
         for case let (name as String, value as String) in response.allHeaderFields {
             switch name.lowercased() {
-            // URL loading has decoded the body, and keeps cookies itself.
+            // URL loading has decoded the body, and `PageCookies` has kept the cookies.
             case "content-encoding": isEncoded = true
             case "set-cookie", "transfer-encoding", "connection", "keep-alive", "strict-transport-security", "alt-svc",
                 "cache-control", "expires", "age":
                 continue
             case "access-control-allow-origin":
-                // The site has answered its own name, which the mirror has not; an engine compares texts.
+                // The site allows the original page's origin. An engine compares texts, so name the mirror's origin.
                 let asker = origin.flatMap { WebOrigin($0) }
                 fields[name] = asker?.isMirror == true && value == asker?.site ? origin : value
             default: fields[name] = value
@@ -120,7 +124,7 @@ enum ForwardedHead {
         }
         if isEncoded { fields = fields.filter { $0.key.lowercased() != "content-length" } }
         if let site { ContentPolicy.translate(&fields, for: site) }
-        // What a scheme answers is kept by engines until the page's process ends.
+        // Without this, engines keep the responses of a custom scheme until the page's process ends.
         fields["Cache-Control"] = "no-cache"
         return fields
     }

@@ -7,15 +7,19 @@ import SubstitutionRules
 import FoundationNetworking
 #endif
 
-/// Decides for which pages what is not mapped is loaded from the network.
+/// Decides which pages may load unmapped URLs from the network.
 ///
-/// An engine sends no preflight to a scheme of an app, and lets every page of a view ask it. So a browser's own rules
-/// for other origins (Fetch §3.3) are kept here: who may ask, with which methods and fields, and whether with cookies.
+/// The mirror of `https://host/path` is `substitution-https://host/path`. A mirror page was loaded from such a URL; a
+/// URL is unmapped if no file of the app answers it.
+///
+/// An engine sends no preflight to an app's custom scheme, and lets every page in a view send requests to it. So this
+/// type applies a browser's rules for cross-origin requests (Fetch §3.3). They decide which page may send a request,
+/// with which method and header fields, and with or without cookies.
 struct ForwardingGuard: Sendable {
-    /// Each site that the app has named, in normal form.
+    /// The sites that the app has named, in normal form.
     private let sites: Set<String>
 
-    /// - Parameter hosts: `host` or `host:port`, which stand for https and http, or a URL.
+    /// - Parameter hosts: The sites, each as `host` or `host:port`, which mean both https and http, or as a URL.
     init(hosts: Set<String>) {
         let urls = hosts.flatMap { $0.contains("://") ? [$0] : ["https://\($0)", "http://\($0)"] }
         sites = Set(urls.compactMap { WebOrigin($0)?.site })
@@ -23,27 +27,28 @@ struct ForwardingGuard: Sendable {
 
     enum Decision: Equatable {
         case allowed(Cookies)
-        /// Why not, as a sentence without its full stop.
+        /// The reason, as a sentence without its full stop.
         case refused(String)
     }
 
-    /// The cookies that go along.
+    /// The cookies that are sent with a request.
     enum Cookies {
         case none
-        /// Those that a site allows pages of others to send.
+        /// Only the cookies that a site accepts from pages of other sites.
         case fromElsewhere
         case all
     }
 
-    /// Returns whether the app has named this site.
+    /// Returns true if the app has named this site.
     func isNamed(_ origin: WebOrigin) -> Bool { sites.contains(origin.site) }
 
-    /// Decides on a request for something of a named host.
+    /// Decides about a request to a named site.
     ///
     /// - Parameters:
-    ///   - request: As the engine hands it over.
-    ///   - target: The origin of what is asked for.
-    ///   - isMapped: Whether the manifest maps something of this `host:port`, so that its mirrors are pages of the app.
+    ///   - request: The request as the engine passes it on, with the mirror's URL.
+    ///   - target: The origin of the original URL.
+    ///   - isMapped: Returns true if the manifest maps a URL of this `host:port`, so that its mirrors belong to the
+    ///     app.
     /// - Returns: The decision.
     func decision(on request: URLRequest, to target: WebOrigin, isMapped: (String) -> Bool) -> Decision {
         let method = request.httpMethod ?? "GET"
@@ -65,7 +70,7 @@ struct ForwardingGuard: Sendable {
             if page == target.mirror {
                 switch isAsked(by: page, request) {
                 case true?: return .allowed(.all)
-                // The page itself; or a picture, style or script of it, or of a frame in it.
+                // The request is for the page itself, or for an image, style or script of it or of a frame in it.
                 case nil where isReading: return .allowed(request.isForMainDocument ? .all : .fromElsewhere)
                 default: break
                 }
@@ -80,9 +85,9 @@ struct ForwardingGuard: Sendable {
         return .allowed(.none)
     }
 
-    /// Returns whether this page makes the request, and not a page in one of its frames; nil where no field says it.
+    /// Returns true if this page sends the request, false if a page in one of its frames does, nil if unknown.
     ///
-    /// Engines name `Origin` to other origins and in forms, and `Referer` in scripts.
+    /// The header fields tell: engines send `Origin` to other origins and for forms, and `Referer` for scripts.
     private func isAsked(by page: WebOrigin, _ request: URLRequest) -> Bool? {
         (request.value(forHTTPHeaderField: "Origin") ?? request.value(forHTTPHeaderField: "Referer")).map {
             WebOrigin($0) == page
@@ -92,17 +97,17 @@ struct ForwardingGuard: Sendable {
     /// The reason for refusing mixed content, as a sentence without its full stop.
     static let mixedContent = "the page came over https, and this is asked for without encryption"
 
-    /// Returns whether a page of https, or its mirror, asks for something of plain http, or for its mirror (Mixed
-    /// Content §4.4).
+    /// Returns true if an https page or its mirror requests an http URL or its mirror (Mixed Content §4.4).
     static func isMixedContent(_ request: URLRequest, of target: WebOrigin) -> Bool {
         guard let page = WebOrigin(request.mainDocumentURL) else { return false }
         return page.isSecure && !target.isSecure && !request.isForMainDocument
     }
 
-    /// A field that is not CORS-safelisted (Fetch §2.2.2), and that no engine writes itself; nil when there is none.
+    /// Returns a field that is neither CORS-safelisted (Fetch §2.2.2) nor the engine's own; nil if there is none.
     static func fieldNeedingConsent(_ request: URLRequest) -> String? {
         let written = (request.allHTTPHeaderFields ?? [:]).filter { !isOfEngine($0.key, $0.value) }
-        // Without either of them no script asks, and what engines write for pictures is as long as they like.
+        // Without either field, no script sends the request. The limits on length are for scripts only, because the
+        // fields that engines write for images have any length.
         let isScripted = ["Origin", "Referer"].contains { request.value(forHTTPHeaderField: $0) != nil }
         let isTooLong = isScripted && written.values.reduce(0) { $0 + $1.utf8.count } > SafelistedField.longestValues
         return written.filter { name, value in
@@ -112,15 +117,17 @@ struct ForwardingGuard: Sendable {
         .keys.min()
     }
 
-    /// Returns whether a page gains nothing by this field: it is a forbidden request-header (Fetch §2.2.2), or has a
-    /// value that a mode of `fetch` makes the engine write.
+    /// Returns true if a page gains nothing by setting this field.
+    ///
+    /// Such a field is a forbidden request-header (Fetch §2.2.2), or has a value that the engine writes for a mode of
+    /// `fetch`, or never reaches another site with the page's value.
     private static func isOfEngine(_ name: String, _ value: String) -> Bool {
         switch name.lowercased() {
         case "accept-encoding", "dnt", "origin", "referer": true
         case "cache-control": ["no-cache", "max-age=0"].contains(value)
         case "pragma": value == "no-cache"
         case "upgrade-insecure-requests": value == "1"
-        // Other sites get them only as the engine writes them, or not at all: `ForwardedHead.request(_:by:of:)`.
+        // `ForwardedHead.request(_:by:of:)` sends them to other sites only as the engine writes them, or not at all.
         case "if-modified-since", "if-none-match", "if-range", "user-agent": true
         case let name: name.hasPrefix("sec-") || name.hasPrefix("proxy-")
         }
@@ -128,7 +135,7 @@ struct ForwardingGuard: Sendable {
 }
 
 extension URLRequest {
-    /// True for the request of the page itself, and of a script for the page's own address.
+    /// True for the request that loads the page itself, and for a script's request to the page's own URL.
     var isForMainDocument: Bool {
         guard let page = mainDocumentURL?.absoluteString.prefix(while: { $0 != "#" }) else { return false }
         return url?.absoluteString.prefix { $0 != "#" } == page

@@ -8,27 +8,27 @@ import FoundationNetworking
 
 /// The cookies of one view's store, for one load or for several.
 ///
-/// The store of the view stays the only place where they are kept: what a site sets or deletes is told to it.
-// The storage is safe to share, which Foundation on Linux does not declare.
+/// Only the view's store keeps cookies. So each cookie that a site sets or deletes is reported to the store.
+// The storage is thread-safe, but Foundation on Linux does not declare it Sendable.
 struct PageCookies: @unchecked Sendable {
-    /// A copy of the store's.
+    /// A copy of the store's cookies.
     private let jar: HTTPCookieStorage
-    /// Told what a site sets; what it deletes has expired.
+    /// Receives the cookies that a site sets; an expired one among them deletes the cookie.
     private let didSet: @Sendable ([HTTPCookie]) -> Void
-    /// Whether cookies are left out that a site wants only on its own pages (RFC 6265bis §5.2).
+    /// True if the cookies that a site accepts only from its own pages are left out (RFC 6265bis §5.2).
     var isFromElsewhere = false
 
     /// - Parameters:
-    ///   - cookies: All that the store has.
-    ///   - didSet: Called for each answer that sets some.
+    ///   - cookies: All cookies of the store.
+    ///   - didSet: Called for each response that sets cookies.
     init?(_ cookies: [HTTPCookie], didSet: @escaping @Sendable ([HTTPCookie]) -> Void = { _ in }) {
-        // Each has its own.
+        // Each ephemeral configuration has its own storage.
         guard let jar = URLSessionConfiguration.ephemeral.httpCookieStorage else { return nil }
         (self.jar, self.didSet) = (jar, didSet)
         for cookie in cookies { jar.setCookie(cookie) }
     }
 
-    /// The request with what its URL is to have.
+    /// Returns the request with the cookies for its URL.
     func added(to request: URLRequest) -> URLRequest {
         var request = request
         let cookies = request.url.flatMap { jar.cookies(for: $0) } ?? []
@@ -38,13 +38,13 @@ struct PageCookies: @unchecked Sendable {
         return request
     }
 
-    /// Keeps what an answer sets, as far as its site may.
+    /// Keeps the cookies of a response that its site may set.
     func keep(from response: HTTPURLResponse) {
         guard let url = response.url, let fields = response.allHeaderFields as? [String: String] else { return }
         let secure = (jar.cookies ?? []).filter(\.isSecure)
         let cookies = HTTPCookie.cookies(withResponseHeaderFields: fields, for: url).filter { cookie in
             cookie.isSettable(by: url)
-                // Who has no secure connection changes nothing that was set by one (RFC 6265bis §5.7).
+                // A response without a secure connection may not change a secure cookie (RFC 6265bis §5.7).
                 && (url.scheme == "https" || !secure.contains { $0.name == cookie.name && $0.isShared(with: cookie) })
         }
         guard !cookies.isEmpty else { return }
@@ -54,15 +54,15 @@ struct PageCookies: @unchecked Sendable {
 }
 
 extension HTTPCookie {
-    /// Foundation on Linux has no name for the property, and drops it.
+    /// True for a cookie with `SameSite`; Foundation on Linux has no constant for this property, and drops it.
     fileprivate var isForSameSite: Bool { properties?[HTTPCookiePropertyKey(rawValue: "SameSite")] != nil }
 
-    /// Whether an answer from this URL may set it, which Foundation takes for granted.
+    /// Returns true if a response from this URL may set the cookie, which Foundation does not check.
     ///
-    /// For its own host, or for a domain that it is part of (RFC 6265 §5.3), and as the cookie's name and `Secure`
-    /// promise (RFC 6265bis §5.7).
+    /// The cookie must be for the response's host, or for a domain that contains the host (RFC 6265 §5.3). It must also
+    /// meet the conditions of `Secure` and of the prefix of its name (RFC 6265bis §5.7).
     ///
-    /// Nothing given knows in which domains everybody can have names, but for those of one part.
+    /// Foundation has no list of public suffixes, so only the suffixes with a single label are refused.
     fileprivate func isSettable(by url: URL) -> Bool {
         guard let host = url.host.map(name) else { return false }
         let isAddress = host.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") } || host.contains(":")
@@ -73,15 +73,17 @@ extension HTTPCookie {
         return isSecure || !prefixed.hasPrefix("__secure-")
     }
 
-    /// Whether there is a host that has both.
+    /// Returns true if there is a host to which both cookies are sent.
     fileprivate func isShared(with other: HTTPCookie) -> Bool {
         let (first, second) = ("." + name(of: domain), "." + name(of: other.domain))
         return first.hasSuffix(second) || second.hasSuffix(first)
     }
 
-    /// Foundation writes a dot before the domains that more than one host has; one behind it changes nothing.
+    /// Returns the domain in lower case, without dots before and after it.
+    ///
+    /// Foundation writes a dot before a domain that several hosts share. A dot after it makes no difference.
     private func name(of domain: String) -> String { domain.lowercased().trimmingCharacters(in: ["."]) }
 
-    /// Whether setting it deletes it.
+    /// True if setting this cookie deletes it.
     var hasExpired: Bool { expiresDate.map { $0 <= Date() } ?? false }
 }

@@ -1,15 +1,15 @@
 import LocalSubstitutionCache
 
-/// Header fields that a page may send to another origin without its consent: the CORS-safelisted ones (Fetch §2.2.2).
+/// The CORS-safelisted header fields, which a page may send to another origin without its consent (Fetch §2.2.2).
 enum SafelistedField {
-    /// The most bytes of one value.
+    /// The maximum length of one value, in bytes.
     static let longestValue = 128
-    /// The most bytes of all values together.
+    /// The maximum length of all values together, in bytes.
     static let longestValues = 1024
 
-    /// Returns whether a field is CORS-safelisted by its name and by what its value says.
+    /// Returns true if a field is CORS-safelisted by its name and the characters of its value.
     ///
-    /// The lengths are left to the caller, who knows which fields a page has written.
+    /// The caller checks the lengths, because it knows which fields a page has written.
     static func contains(_ name: String, _ value: String) -> Bool {
         switch name.lowercased() {
         case "accept": !value.utf8.contains(where: isUnsafe)
@@ -25,7 +25,7 @@ enum SafelistedField {
         "application/x-www-form-urlencoded", "multipart/form-data", "text/plain",
     ]
 
-    /// A CORS-unsafe request-header byte.
+    /// Returns true for a CORS-unsafe request-header byte.
     private static func isUnsafe(_ byte: UInt8) -> Bool {
         byte < 0x20 && byte != 0x09 || byte == 0x7F || #""():<>?@[\]{}"#.utf8.contains(byte)
     }
@@ -34,7 +34,7 @@ enum SafelistedField {
         byte.isASCIILetter || byte.isASCIIDigit || " *,-.;=".utf8.contains(byte)
     }
 
-    /// One range with a beginning (Fetch §2.2.2, "simple range header value").
+    /// Returns true for one range with a start (Fetch §2.2.2, "simple range header value").
     private static func isSimpleRange(_ value: String) -> Bool {
         guard value.hasPrefix("bytes=") else { return false }
         let bounds = value.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
@@ -43,7 +43,7 @@ enum SafelistedField {
         }
         guard !bounds[1].isEmpty else { return true }
         let (first, last) = (bounds[0].drop { $0 == "0" }, bounds[1].drop { $0 == "0" })
-        // Numbers of any length, by their digits.
+        // Compare the digits as text, because the numbers may have any length.
         return (first.count, String(first)) <= (last.count, String(last))
     }
 }

@@ -1,21 +1,24 @@
 import SubstitutionRules
 
-/// A content security policy (CSP3 §2.3) of a site, in the words of its mirror.
+/// The translation of a site's content security policy (CSP3 §2.3) for the site's mirror.
+///
+/// The mirror of `https://host/path` is `substitution-https://host/path`. The policy of a page must also allow the
+/// mirrors of the sources that it allows.
 enum ContentPolicy {
-    /// The policy that stands in for a browser's refusal of mixed content (Mixed Content §4.4).
+    /// The policy that replaces a browser's check for mixed content (Mixed Content §4.4).
     ///
-    /// WebKit does not look for mixed content in pages of an app's scheme. As on a real page in WebKitGTK 2.50,
-    /// pictures, sounds and films may come from this machine without encryption.
+    /// WebKit does not check for mixed content in pages of an app's custom scheme. As on a real page in WebKitGTK 2.50,
+    /// images, audio and video may be loaded from this machine without encryption.
     private static let mixedContent = {
         let words = "'unsafe-inline' 'unsafe-eval' 'unsafe-hashes'"
         let secure = "https: wss: substitution-https: data: blob: about: filesystem:"
         let passive = "\(secure) http://127.0.0.1:* http://localhost:* http://*.localhost:*"
-        // Frames are also how pages ask the system for a call or a mail.
+        // Pages also use frames to start a call or a mail in another app.
         let frames = "\(secure) tel: mailto: sms: facetime:"
         return "default-src \(secure) \(words); img-src \(passive); media-src \(passive); frame-src \(frames)"
     }()
 
-    /// Translates the policies among the fields of an answer, and adds the one about mixed content to those of https.
+    /// Translates the policies in a response's header fields; for an https site, also adds the one for mixed content.
     static func translate(_ fields: inout [String: String], for site: WebOrigin) {
         let name = "content-security-policy"
         for key in fields.keys where [name, "\(name)-report-only"].contains(key.lowercased()) {
@@ -26,7 +29,9 @@ enum ContentPolicy {
         fields[key] = fields[key].map { "\($0), \(mixedContent)" } ?? mixedContent
     }
 
-    /// The policy with the mirrors of all that it allows, and with what its mirror loads from the site itself.
+    /// Returns the policies with added sources for the mirror page.
+    ///
+    /// These are the mirror of each source and, for `'self'` and hosts without a scheme, also the original site.
     static func translated(_ policies: String, for site: WebOrigin) -> String {
         var result = Array(policies.utf8)
         for addition in additions(to: result, for: site).reversed() {
@@ -35,7 +40,7 @@ enum ContentPolicy {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Returns the texts to insert into a list of policies, each with the offset of the byte after it, in their order.
+    /// Returns the texts to insert into a list of policies, in order, each with its byte offset in the old list.
     static func additions(to policies: [UInt8], for site: WebOrigin) -> [(offset: Int, text: String)] {
         policies.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }.flatMap { directive -> [(Int, String)] in
             let words = directive.split(whereSeparator: \.isHTMLSpace)
@@ -56,7 +61,7 @@ enum ContentPolicy {
             || ["base-uri", "form-action", "frame-ancestors", "navigate-to"].contains(name)
     }
 
-    /// Returns the sources that the mirror needs beside one of the site's, so that both mean the same.
+    /// Returns the sources to add to one source, so that it allows in the mirror what it allows on the site.
     private static func additions(to source: String, _ origin: WebOrigin) -> [String] {
         let word = source.lowercased()
         switch word {
@@ -67,9 +72,9 @@ enum ContentPolicy {
         case _ where word.hasPrefix("https://"): return [MirrorURL.prefix + source]
         case _ where word.hasPrefix("http://"):
             return [MirrorURL.prefix + source, "substitution-https" + source.dropFirst(4)]
-        // Keywords, other schemes, and sources of another scheme.
+        // Keywords, other schemes, and URLs of other schemes.
         case _ where word.hasPrefix("'") || word.hasSuffix(":") || word.contains("://"): return []
-        // A host alone means the page's scheme, and https (CSP3 §6.7.2).
+        // A host without a scheme allows the page's scheme and https (CSP3 §6.7.2).
         default:
             let schemes = origin.isSecure ? ["https"] : ["http", "https"]
             return schemes.map { "\(MirrorURL.prefix)\($0)://\(source)" } + schemes.map { "\($0)://\(source)" }

@@ -1,23 +1,23 @@
 import LocalSubstitutionCache
 import SubstitutionRules
 
-/// Leads the addresses of an import map to mirrors (HTML §8.1.6.3).
+/// An import map of a mirror page, whose addresses are rewritten to mirrors (HTML §8.1.6.3).
 ///
-/// In a mirror page a module has two URLs: that of its mirror, if the page or another module names it relatively, and
-/// its own, if a script names it whole. An engine compares keys with the URL that it has. A key that is a URL is
-/// therefore written twice, with one value.
+/// In a mirror page a module has two URLs. If the page or another module uses a relative address, the module's URL is
+/// that of its mirror. If a script uses an absolute URL, the module keeps that URL. An engine compares the keys of the
+/// map with the URL that it has. So a key that is a URL is written twice, with the same value.
 struct ImportMap {
-    /// The element's text.
+    /// The text of the `script` element.
     let text: PlacedText
     let rewriter: PageRewriter
     let base: PageRewriter.Base
-    /// Addresses that elements of the page name with `integrity`.
+    /// The addresses whose bytes the page fixes with `integrity`.
     let promised: Set<URLIdentity>
     let prefixes: Prefixes
 
-    /// Remembers which prefixes lead somewhere: each costs a look at every file.
+    /// The known answers for URL prefixes; each new answer costs a check of every file.
     final class Prefixes {
-        /// A page that names more is not made for people.
+        /// The maximum number of prefixes that are checked for one page; no page for users has more.
         private static let most = 64
 
         private let isMapped: (String) -> Bool
@@ -59,7 +59,10 @@ struct ImportMap {
         return keyEdits(of: scope, isSpecifier: false, json(ofSpecifiers: entries)) + edits(ofSpecifiers: entries)
     }
 
-    /// Writes a key as a mirror has to, and before it the other URL of what it names, if it has one.
+    /// Returns the edits for one key.
+    ///
+    /// If the key's module has a second URL, an entry with that URL is inserted before the key. Otherwise, a relative
+    /// key is respelled for the mirror page.
     private func keyEdits(of member: JSONMember, isSpecifier: Bool, _ value: String) -> [PageEdit] {
         let key = literal(at: member.nameOffset)
         if let twin = twin(of: key.bytes, isSpecifier) {
@@ -77,7 +80,10 @@ struct ImportMap {
 
     // MARK: - URLs
 
-    /// A specifier is a URL only where it says so (HTML §8.1.6.2); the key of a scope always is.
+    /// Parses a specifier or the key of a scope.
+    ///
+    /// A specifier is a URL only if it is absolute or begins with `/`, `./` or `../` (HTML §8.1.6.2). The key of a
+    /// scope is always a URL.
     private func reading(of address: [UInt8], _ isSpecifier: Bool) -> WebAddress {
         if !isSpecifier || ["/", "./", "../"].contains(where: { address.starts(with: $0.utf8) }) {
             return WebAddress(address, from: base.scheme)
@@ -87,18 +93,21 @@ struct ImportMap {
         return .other
     }
 
-    /// The URL of a module as a mirror page names it; nil where it stays.
+    /// Returns the address of a module as a mirror page must write it; nil if it stays unchanged.
     private func led(_ address: [UInt8]) -> [UInt8]? {
         rewriter.written(reading(of: address, true), from: base, isLed: isLed)
     }
 
-    /// An address that ends in "/" is a prefix of others.
+    /// Returns true if an address is rewritten to its mirror; one that ends in "/" is a prefix of others.
     private func isLed(_ address: String) -> Bool {
         guard let identity = try? URLIdentity(address), !promised.contains(identity) else { return false }
         return address.hasSuffix("/") ? prefixes.isMapped(identity.base) : rewriter.isMapped(address)
     }
 
-    /// The mirror of an absolute URL, where modules come from it, or the URL whose mirror is named without a scheme.
+    /// Returns the other URL of a key's module; nil if it has none.
+    ///
+    /// For an absolute URL this is the mirror, if modules are loaded from it. For a URL without a scheme, which leads
+    /// to the mirror, it is the original.
     private func twin(of key: [UInt8], _ isSpecifier: Bool) -> [UInt8]? {
         switch reading(of: key, isSpecifier) {
         case .absolute(let scheme, let authority, let rest):
@@ -126,7 +135,7 @@ struct ImportMap {
     }
 
     private func json(of value: JSONValue, isLed: Bool) -> String {
-        // What is no string means the same as null, in all three members.
+        // A value that is not a string means the same as null, in all three members.
         guard case .string(let text) = value.kind else { return "null" }
         return quoted((isLed ? led(Self.address(text)) : nil) ?? Array(text.utf8))
     }
@@ -140,7 +149,7 @@ struct ImportMap {
         "\"\(String(decoding: PageEdit.Notation.json.written(text), as: UTF8.self))\""
     }
 
-    /// The content of a string that the parser has read, with its escapes decoded.
+    /// Returns the content of the string at `start` with its escapes decoded; the parser has already validated it.
     private func literal(at start: Int) -> PlacedText {
         var index = start + 1
         var content = PlacedText(endingAt: text.offset(start))
@@ -162,7 +171,7 @@ struct ImportMap {
             let control: UInt8? = ["b": 8, "f": 12, "n": 10, "r": 13, "t": 9][String(Unicode.Scalar(name))]
             return ([control ?? name], 2)
         }
-        // Two halves of a surrogate pair are twelve characters.
+        // The two escapes of a surrogate pair have twelve characters.
         let first = Self.codeUnit(rest.dropFirst(2))
         guard 0xD800..<0xDC00 ~= first, rest.dropFirst(6).starts(with: "\\u".utf8) else {
             return (Array(String(decoding: [first], as: UTF16.self).utf8), 6)
@@ -176,7 +185,7 @@ struct ImportMap {
 }
 
 extension Substitution {
-    /// Returns true if it always answers a URL that begins so, in normal form.
+    /// Returns true if this substitution has no conditions and answers a URL with this prefix (in normal form).
     func isBelow(_ prefix: String) -> Bool {
         conditions.isEmpty && addresses.contains { "\($0.scheme)://\($0.authority)\($0.path)".hasPrefix(prefix) }
     }

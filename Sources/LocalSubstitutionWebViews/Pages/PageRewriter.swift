@@ -2,25 +2,26 @@ import Foundation
 import LocalSubstitutionCache
 import SubstitutionRules
 
-/// Leads the absolute addresses of a mirror page to mirrors, where they name something that the app has.
+/// Rewrites the absolute addresses of a mirror page to mirrors, if the app has files for them.
 ///
-/// Relative addresses lead there by themselves, unless a page of http or https reads them otherwise than a mirror
-/// (``WebAddress``). Everything else stays byte for byte, encoding and quotation marks included.
+/// The mirror of `https://host/path` is `substitution-https://host/path`. Relative addresses in a mirror page lead to
+/// mirrors without a change, unless an http or https page parses them differently (``WebAddress``). Everything else
+/// stays byte for byte the same, including the encoding and quotation marks.
 struct PageRewriter: Sendable {
-    /// The URL of the page or stylesheet, and not of its mirror.
+    /// The original URL of the page or stylesheet, not its mirror.
     let url: URL
-    /// Answers true if a file of the app answers this http or https URL.
+    /// Returns true if a file of the app answers this http or https URL.
     let isMapped: @Sendable (String) -> Bool
-    /// Answers true if the network answers URLs of this site that are not mapped.
+    /// Returns true if this site's unmapped URLs are loaded from the network.
     let isForwarded: @Sendable (WebOrigin) -> Bool
-    /// Answers true if a URL that begins so is mapped.
+    /// Returns true if a URL with this prefix is mapped.
     var isMappedPrefix: @Sendable (String) -> Bool = { _ in false }
 
-    /// The outcome for one body.
+    /// The result of rewriting one body.
     struct Result {
-        /// The body, with what is needed written into it; nil where nothing is.
+        /// The rewritten body; nil if nothing changes.
         var body: Data?
-        /// URLs that links of the page name with `integrity`, which promises the bytes of a file or of the network.
+        /// The URLs of `link` elements with `integrity`, which fixes the bytes of the file or the network's response.
         var promised: [URL] = []
     }
 
@@ -32,16 +33,16 @@ struct PageRewriter: Sendable {
         let isMirror: Bool
     }
 
-    /// Writes mirrors into a body.
+    /// Rewrites the addresses in a body to mirrors.
     ///
     /// - Parameters:
     ///   - body: A whole page or stylesheet.
-    ///   - type: Its media type; others than `text/html` and `text/css` are left alone, and encodings whose characters
-    ///     have two bytes.
-    ///   - policy: The content policy that the answer names in its head.
-    /// - Returns: The new body, and what else the page says.
+    ///   - type: Its media type. Types other than `text/html` and `text/css` are left unchanged, and so are the
+    ///     encodings UTF-16 and UTF-32.
+    ///   - policy: The content security policy in the response's header fields.
+    /// - Returns: The new body, and the URLs whose bytes the page fixes.
     ///
-    /// Cost: a look at each byte, and one look-up for each absolute address.
+    /// Cost: one pass over the bytes, and one lookup for each absolute address.
     func rewritten(_ body: Data, _ type: MediaType, policy: String? = nil) -> Result {
         var result = Result()
         guard type.isRewritten,
@@ -61,7 +62,7 @@ struct PageRewriter: Sendable {
             edits = references.addresses.compactMap { edit(of: $0, from: base) }
             edits += references.promised.compactMap { edit(of: $0, from: base, isPromised: true) }
             let policies = [policy ?? ""] + references.policies.map(\.string)
-            // Where a policy names styles and scripts by their fingerprints, others would be refused.
+            // If a policy allows styles and scripts by their hashes, the engine would refuse changed ones.
             if !policies.contains(where: { $0.lowercased().contains("'sha") }) {
                 edits += references.styles.compactMap { edit(of: $0, from: base) }
                 edits += importMapEdits(references, base, bytes)
@@ -76,14 +77,14 @@ struct PageRewriter: Sendable {
 
     // MARK: - Addresses
 
-    /// The spelling of an address that means in a mirror page what it means in the page.
+    /// Returns the spelling of an address that means in the mirror page what the address means in the original page.
     ///
     /// - Parameters:
-    ///   - address: The address as the page reads it.
-    ///   - base: What it is relative to.
-    ///   - isPromised: Whether its bytes are promised, so that the network's answer stands.
-    ///   - isLed: Answers whether an absolute URL leads to its mirror.
-    /// - Returns: Nil where every spelling does.
+    ///   - address: The address as the original page parses it.
+    ///   - base: The base URL of the address.
+    ///   - isPromised: True if `integrity` fixes the bytes, so that the network must answer.
+    ///   - isLed: Returns true if an absolute URL is to be rewritten to its mirror.
+    /// - Returns: The spelling; nil if the address can stay as it is.
     func written(
         _ address: WebAddress,
         from base: Base,
@@ -103,10 +104,10 @@ struct PageRewriter: Sendable {
             guard base.isMirror else { return written(whole, from: base, isPromised: isPromised, isLed: isLed) }
             let own = Array("\(base.scheme)://\(authority)".utf8) + rest
             guard let origin = WebOrigin("\(base.scheme)://\(authority)") else {
-                // No mirror has such a host, and the network may.
+                // Such a host has no mirror, but it may exist on the network.
                 return authority.utf8.contains { $0 >= 0x80 || $0 == UInt8(ascii: "@") } ? own : nil
             }
-            // What is relative to the scheme is a mirror already: right only where that answers.
+            // An address without a scheme leads to a mirror already. That is right only if the mirror is answered.
             let isFile = isLed(origin.site + String(decoding: rest, as: UTF8.self))
             let isMirrored = isPromised ? isForwarded(origin) && !isFile : isForwarded(origin) || isFile
             return isMirrored ? Array("//\(origin.authority)".utf8) + rest : own
@@ -122,15 +123,14 @@ struct PageRewriter: Sendable {
         return (text ?? upgraded?.text).flatMap { PageEdit(place, to: $0, reference.notation) }
     }
 
-    /// The https address that a browser loads instead of one of http that a page of https names (Mixed Content Level 2
-    /// §4.1); nil where it loads none.
+    /// Returns the https address to which browsers upgrade an http address in an https page; nil if they do not.
     ///
-    /// WebKit does so for real pages, and not for those of an app's scheme.
+    /// WebKit does this (Mixed Content Level 2 §4.1) in real pages, but not in pages of an app's custom scheme.
     private func upgraded(_ address: WebAddress) -> WebAddress? {
         guard case .absolute("http", let authority, let rest) = address, WebOrigin(url)?.isSecure == true,
             let origin = WebOrigin("http://\(authority)"), origin.hasName
         else { return nil }
-        // Without the port of http, which normal form does not write.
+        // `origin.authority` is in normal form, so it does not contain http's default port.
         return .absolute(scheme: "https", authority: origin.authority, rest: rest)
     }
 
@@ -148,7 +148,7 @@ struct PageRewriter: Sendable {
 
     // MARK: - The base
 
-    /// Returns the base URL that the first `base` element names.
+    /// Returns the base URL of the first `base` element; without one, that of the page.
     private func base(_ references: PageScanner.References, _ page: Base, _ origin: WebOrigin) -> Base {
         guard let reference = references.bases.first, let url = resolved(reference, page), let base = WebOrigin(url)
         else { return page }
@@ -161,7 +161,7 @@ struct PageRewriter: Sendable {
         return Base(url: url, scheme: base.isSecure ? "https" : "http", isMirror: isMirror)
     }
 
-    /// Leads a base of the page's own site to the mirror.
+    /// Returns the edit of a `base` element, which leads a base on the page's own site to the mirror.
     private func baseEdit(of reference: ReferenceScanner.Reference, _ page: Base, _ origin: WebOrigin) -> PageEdit? {
         let isOwn = resolved(reference, page).flatMap { WebOrigin($0) } == origin
         let place = reference.place.address
@@ -189,7 +189,7 @@ struct PageRewriter: Sendable {
         }
     }
 
-    /// Adds to a policy the mirrors of the sites that it allows.
+    /// Returns the edits that add the mirrors of allowed sites to a policy.
     private func policyEdits(of policy: PlacedText, _ origin: WebOrigin) -> [PageEdit] {
         ContentPolicy.additions(to: policy.bytes, for: origin).map { addition in
             let offset = policy.offset(addition.offset)
@@ -199,6 +199,6 @@ struct PageRewriter: Sendable {
 }
 
 extension MediaType {
-    /// True for types whose addresses are led to mirrors.
+    /// True for types whose addresses are rewritten to mirrors.
     var isRewritten: Bool { essence == "text/html" || essence == "text/css" }
 }

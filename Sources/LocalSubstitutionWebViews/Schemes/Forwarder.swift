@@ -7,23 +7,28 @@ import SubstitutionRules
 import FoundationNetworking
 #endif
 
-/// Loads URLs that are not mapped from the network, for mirror pages, under the rules that browsers have for pages.
+/// Loads unmapped URLs from the network for mirror pages, under the rules that browsers apply to pages.
 ///
-/// Its sessions keep no cookies, no credentials and no answers. So an answer that was loaded with cookies never
-/// answers a page without them.
+/// The mirror of `https://host/path` is `substitution-https://host/path`. A mirror page was loaded from such a URL; a
+/// URL is unmapped if no file of the app answers it. On an app's custom scheme an engine follows no redirects, sends no
+/// preflights and handles no cookies. So ``ForwardingGuard`` decides which requests may be sent and with which cookies,
+/// and this class follows the redirects.
+///
+/// Its sessions keep no cookies, no credentials and no responses. So a response that was loaded with cookies is never
+/// used for a page without them.
 final class Forwarder: Sendable {
     typealias Continuation = AsyncThrowingStream<SchemeReply.Element, any Error>.Continuation
 
     let guardian: ForwardingGuard
     private let plain: URLSession
-    /// Asks `SubstitutionProtocol`, for entries with `when`.
+    /// The session that uses `SubstitutionProtocol`, for entries with `when`.
     private let conditional: URLSession
     fileprivate let loads = ForwardedLoads()
     private let lock = NSLock()
     // Only accessed inside the lock.
     private nonisolated(unsafe) var engineAgent: String?
 
-    /// - Parameter hosts: `host` or `host:port` of each site from which is loaded.
+    /// - Parameter hosts: `host` or `host:port` of each site from which URLs may be loaded.
     init(to hosts: Set<String>) {
         guardian = ForwardingGuard(hosts: hosts)
         (plain, conditional) = (Self.session(loads, asksProtocol: false), Self.session(loads, asksProtocol: true))
@@ -43,31 +48,31 @@ final class Forwarder: Sendable {
         conditional.finishTasksAndInvalidate()
     }
 
-    /// Notes the engine's own `User-Agent`: that of the first page, which no script of a page can have asked for.
+    /// Records the engine's own `User-Agent` from the first request for a page, which no page's script can have sent.
     func note(_ request: URLRequest) {
         guard request.isForMainDocument else { return }
         lock.withLock { engineAgent = engineAgent ?? request.value(forHTTPHeaderField: "User-Agent") }
     }
 
-    /// The request for another site than that of the page.
+    /// Returns the request to send to a site other than the page's own.
     ///
     /// - Parameters:
-    ///   - request: As it would go to the page's own site.
-    ///   - asker: The origin to name; nil where the engine has said it, or left it out.
-    /// - Returns: The request that goes out.
+    ///   - request: The request as it would be sent to the page's own site.
+    ///   - asker: The origin for the `Origin` field; nil if the engine has set that field, or left it out.
+    /// - Returns: The request to send.
     fileprivate func forOtherSite(_ request: URLRequest, of asker: WebOrigin? = nil) -> URLRequest {
         ForwardedHead.request(request, by: lock.withLock { engineAgent }, of: asker)
     }
 
-    /// Loads what was asked for.
+    /// Loads an unmapped URL.
     ///
     /// - Parameters:
-    ///   - request: As the engine hands it over.
-    ///   - original: What it asks for.
-    ///   - isElsewhere: Whether another site is asked than that of the page.
-    ///   - cookies: What the page has, as far as it may be sent; nil for none.
-    ///   - server: Answers redirects to what is mapped, and rewrites pages.
-    /// - Returns: The network's answer, as it comes.
+    ///   - request: The request as the engine passes it on, with the mirror's URL.
+    ///   - original: The URL to load.
+    ///   - isElsewhere: True if the URL is on a site other than the page's own.
+    ///   - cookies: The page's cookies that may be sent; nil for none.
+    ///   - server: The server that answers redirects to mapped URLs, and rewrites pages.
+    /// - Returns: The network's response, which is delivered as it is received.
     func reply(
         to request: URLRequest,
         _ original: URL,
@@ -86,7 +91,7 @@ final class Forwarder: Sendable {
         )
     }
 
-    /// Makes a task of the session that answers its URL.
+    /// Creates a task in the session for its URL: with `SubstitutionProtocol` for an entry with `when`, else without.
     fileprivate func task(for request: URLRequest, _ server: SchemeServer) -> URLSessionDataTask {
         if server.cache.asksNetworkFirst(for: request) {
             return conditional.dataTask(with: OwnSession.substituted(request))
@@ -95,20 +100,20 @@ final class Forwarder: Sendable {
     }
 }
 
-/// The delegate of the forwarder's sessions, which leads each event to its load.
+/// The delegate of the forwarder's sessions, which passes each event of a task to the task's load.
 private final class ForwardedLoads: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let lock = NSLock()
     private var loads: [ObjectIdentifier: ForwardedLoad] = [:]
     private let commands = DispatchQueue(label: "LocalSubstitutionCache.Forwarder")
 
-    /// Runs what starts, cancels and redirects tasks, in order: Linux ends the process when they meet.
+    /// Runs the starting, cancelling and redirecting of tasks on one queue: Foundation on Linux crashes if they race.
     func command(_ body: @escaping @Sendable () -> Void) { commands.async(execute: body) }
 
     func add(_ load: ForwardedLoad, to task: URLSessionTask) {
         lock.withLock { loads[ObjectIdentifier(task)] = load }
     }
 
-    /// Nobody hears of a task any more.
+    /// Removes the task's load and returns it; the task's further events are ignored.
     func forget(_ task: URLSessionTask) -> ForwardedLoad? {
         lock.withLock { loads.removeValue(forKey: ObjectIdentifier(task)) }
     }
@@ -125,7 +130,7 @@ private final class ForwardedLoads: NSObject, URLSessionDataDelegate, @unchecked
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         guard let load = load(of: task) else { return completionHandler(nil) }
-        // Where `Location` leads is read as RFC 3986 §5 says, on every system.
+        // `RedirectPolicy` resolves `Location` as RFC 3986 §5 requires, on every platform.
         RedirectPolicy { next, response in load.next(next, after: response, of: task) }.urlSession(
             session,
             task: task,
@@ -155,31 +160,32 @@ private final class ForwardedLoads: NSObject, URLSessionDataDelegate, @unchecked
     }
 }
 
-/// One load from the network, by one task after another.
+/// One load from the network, by one task or by several in turn.
 ///
-/// Only touched on the queue of the sessions' delegate, but for its beginning and its end from outside.
+/// A redirect may need a new task. The state is only accessed on the delegate queue of the current task's session. The
+/// exceptions are the first call of ``begin(_:)``, and ``cancel()``: they may be called on any thread.
 private final class ForwardedLoad: @unchecked Sendable {
-    /// The most bytes of a page or stylesheet that are collected to be rewritten; what is longer stays as it is.
+    /// The largest page or stylesheet, in bytes, that is buffered and rewritten; a larger one stays unchanged.
     private static let longestRewritten = 8 << 20
-    /// As many as browsers follow (Fetch §4.4).
+    /// The maximum number of redirects, which is that of browsers (Fetch §4.4).
     private static let mostRedirects = 20
 
     private let request: URLRequest
     private let original: URL
-    /// The body that was sent, for redirects that want it again.
+    /// The body of the request, for redirects after which it is sent again.
     private let body: Data?
     private let server: SchemeServer
     private let forwarder: Forwarder
     private let continuation: Forwarder.Continuation
-    /// The page's cookies; nil once another site has been asked.
+    /// The page's cookies; nil if none may be sent, as after a redirect to another site.
     private var cookies: PageCookies?
-    /// A page or stylesheet that is rewritten once its end has come.
+    /// The head and buffered body of a page or stylesheet that is rewritten once it is complete; nil for other types.
     private var collected: (response: HTTPURLResponse, type: MediaType, body: Data)?
-    /// Only touched by commands.
+    /// Only accessed by commands, like `isCancelled`.
     private var task: URLSessionTask?
     private var isCancelled = false
     private var redirects = 0
-    /// True once another site has been asked than that of the page.
+    /// True after a redirect to another site.
     private var isElsewhere = false
     private var hasHead = false
     private var hasEnded = false
@@ -216,16 +222,16 @@ private final class ForwardedLoad: @unchecked Sendable {
         }
     }
 
-    /// Says where a redirect leads, unless this task was cancelled.
+    /// Calls the completion handler of a redirect, unless `task` has been cancelled.
     func goOn(_ task: URLSessionTask, _ completionHandler: @escaping @Sendable () -> Void) {
         forwarder.loads.command { [self] in
             if !isCancelled || task !== self.task { completionHandler() }
         }
     }
 
-    /// Returns the request that follows a redirect; nil when this task ends with it.
+    /// Returns the request with which the task follows a redirect; nil if the task ends here.
     ///
-    /// Another task goes on where the site or the cookies change.
+    /// A new task continues the load if the site changes, or if the next request has cookies or a body.
     func next(_ next: URLRequest, after response: HTTPURLResponse, of task: URLSessionTask) -> URLRequest? {
         guard !hasEnded else { return nil }
         cookies?.keep(from: response)
@@ -234,8 +240,9 @@ private final class ForwardedLoad: @unchecked Sendable {
             let source = WebOrigin(response.url), !source.isSecure || target.isSecure, isShared(response)
         else { return refuse() }
         let isReading = next.fileMethod != nil
-        // The address of a document would stay that of the first request, and everything relative in it be wrong, and
-        // another site's document have the origin of the first.
+        // Answer with a page that navigates to the target. If the engine received the target's document in this reply,
+        // the document would keep the URL of the first request. Relative addresses in it would then be wrong, and a
+        // document of another site would have the origin of the first site.
         if isReading, request.isForDocument, url.absoluteString != request.url?.absoluteString {
             let isMirrored = forwarder.guardian.isNamed(target) || server.isMapped(url)
             end(with: server.page(leadingTo: isMirrored ? MirrorURL.mirror(of: url) ?? url : url, for: request))
@@ -253,18 +260,18 @@ private final class ForwardedLoad: @unchecked Sendable {
         } else if cookies == nil, isReading {
             return next
         }
-        // It ends by itself, refused.
+        // The old task ends by itself, because its redirect is not followed.
         _ = forwarder.loads.forget(task)
         var next = next
-        // RFC 9110 §15.4.8: what keeps its method keeps its body.
+        // A redirected request that keeps its method also keeps its body (RFC 9110 §15.4.8).
         next.httpBody = isReading ? nil : body
         begin(isElsewhere ? forwarder.forOtherSite(next, of: asker) : next)
         return nil
     }
 
     func receive(_ response: URLResponse) {
-        // An engine takes neither a 304 nor a redirect from a scheme, and one head; an interim answer is none (RFC 9110
-        // §15.2), though Foundation on Linux hands it over as one.
+        // From a custom scheme an engine accepts only one head, and neither a redirect nor a 304. An interim response
+        // is not that head (RFC 9110 §15.2), but Foundation on Linux delivers it as if it were.
         guard !hasEnded, !hasHead, let response = response as? HTTPURLResponse,
             ![1, 3].contains(response.statusCode / 100), let url = request.url
         else { return }
@@ -293,21 +300,22 @@ private final class ForwardedLoad: @unchecked Sendable {
         }
     }
 
-    /// Returns whether a page may have this answer, or follow this redirect, of another site than the one it has asked
-    /// (Fetch §4.9, CORS check).
+    /// Returns true if the page may receive this response, or follow this redirect (Fetch §4.9, CORS check).
     ///
-    /// To the engine it is the asked site's own, and every document of that site may read it: also the pixels of
-    /// pictures, the rules of stylesheets and the errors of scripts. So it is judged as for a script that reads it.
+    /// A response of the requested site passes, unless a redirect has led to another site before. For the engine, a
+    /// response of another site looks like one of the requested site, so every document of the requested site may read
+    /// it: even the pixels of images, the rules of stylesheets and the errors of scripts. Therefore another site's
+    /// response must pass the check for a script that reads it.
     private func isShared(_ response: HTTPURLResponse) -> Bool {
         guard isElsewhere || asked != WebOrigin(response.url) else { return true }
         let shared = response.value(forHTTPHeaderField: "Access-Control-Allow-Origin")
         return shared == "*" || shared != nil && shared == asker?.site
     }
 
-    /// The origin of the mirror that is asked for.
+    /// The origin of the requested URL, not of its mirror.
     private var asked: WebOrigin? { WebOrigin(original) }
 
-    /// The origin that asks; that which is asked for where no field says it.
+    /// The origin that sends the request, by its `Origin` or `Referer` field; without either, the requested origin.
     private var asker: WebOrigin? {
         let named = ["Origin", "Referer"].lazy.compactMap { self.request.value(forHTTPHeaderField: $0) }.first
         return named.flatMap { WebOrigin($0) } ?? asked
@@ -364,9 +372,10 @@ private final class ForwardedLoad: @unchecked Sendable {
         continuation.finish(throwing: error)
     }
 
-    /// Ends with a refusal.
+    /// Ends the load with a refusal, and returns nil: no request follows.
     ///
-    /// Its reason is always the same: scripts read it, and browsers do not tell scripts where a redirect leads.
+    /// The reason is always the same, because scripts can read it and browsers do not reveal a redirect's target to
+    /// scripts.
     private func refuse() -> URLRequest? {
         let reason =
             "It redirects to something that this page may not have, or to nothing: only what is on the web, not from https "
@@ -375,18 +384,19 @@ private final class ForwardedLoad: @unchecked Sendable {
         return nil
     }
 
-    /// Ends with an answer of the app's, and lets go of the network's.
+    /// Ends the load with a reply of the app; all later events from the network are ignored.
     private func end(with reply: SchemeReply) {
         guard !hasEnded else { return }
         hasEnded = true
-        // Files and refusals only; none waits.
+        // The reply is a file, a refusal or a short page, so it does not wait for the network.
         Task { [continuation] in await reply.tell(continuation) }
     }
 }
 
 extension URLRequest {
-    /// True for the request of a page, or of one in a frame, and false for a script's that wants the text of one:
-    /// engines name `Referer` for scripts only, and only scripts add fields.
+    /// True for a page or frame that is navigated to, and false for a script that loads the text of a page.
+    ///
+    /// On a custom scheme, engines send `Referer` only for scripts, and only scripts add header fields.
     fileprivate var isForDocument: Bool {
         guard value(forHTTPHeaderField: "Referer") == nil else { return false }
         return isForMainDocument
@@ -396,7 +406,7 @@ extension URLRequest {
 }
 
 extension MediaType {
-    /// True for types whose scripts an engine runs with the origin of their address.
+    /// True for types of documents, whose scripts an engine runs with the origin of the document's URL.
     fileprivate var isDocument: Bool {
         essence == "text/html" || essence.hasSuffix("/xml") || essence.hasSuffix("+xml")
     }

@@ -5,11 +5,11 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What answers one request of an engine: a head, then the bytes, and the end.
+/// The reply to one request of a web engine: the response head (status and header fields), the body, and the end.
 ///
-/// Cancelling the task that reads it ends the load from the network, if there is one.
+/// If the task that iterates over the reply is cancelled, its load from the network is cancelled, too.
 struct SchemeReply: AsyncSequence, Sendable {
-    /// The shape of WebKit's own `URLSchemeTaskResult`.
+    /// An element with the same cases as WebKit's `URLSchemeTaskResult`.
     enum Element: Sendable {
         case response(HTTPURLResponse)
         case data(Data)
@@ -20,23 +20,23 @@ struct SchemeReply: AsyncSequence, Sendable {
         case stream(AsyncThrowingStream<Element, any Error>)
     }
 
-    /// The most bytes that are told at once, and worked on while the screen waits.
+    /// The largest body, in bytes, that is processed and delivered at once, while the main thread waits.
     static let longestImmediate = 1 << 16
-    /// The most bytes in one part: each is copied to another process while the screen waits.
+    /// The largest chunk, in bytes: each is copied to another process, while the main thread waits.
     static let longestPart = 1 << 20
 
     private let source: Source
 
-    /// A reply that is known whole.
+    /// Creates a reply whose head and body are known.
     init(_ response: HTTPURLResponse, _ data: Data) { source = .known(response, data) }
 
-    /// A reply that is still to come.
+    /// Creates a reply whose elements a stream delivers.
     init(_ stream: AsyncThrowingStream<Element, any Error>) { source = .stream(stream) }
 
-    /// A reply that fails before it has a head.
+    /// Creates a reply that fails before its head.
     init(failure: any Error) { self.init(AsyncThrowingStream { $0.finish(throwing: failure) }) }
 
-    /// A reply whose making takes a while, and that is made elsewhere.
+    /// Creates a reply that takes time to produce; `make` runs in a detached task.
     init(later make: @escaping @Sendable () async -> SchemeReply) {
         self.init(
             AsyncThrowingStream { continuation in
@@ -46,7 +46,7 @@ struct SchemeReply: AsyncSequence, Sendable {
         )
     }
 
-    /// Tells a stream all of it, and its end.
+    /// Delivers the whole reply and its end to a stream.
     func tell(_ continuation: AsyncThrowingStream<Element, any Error>.Continuation) async {
         do {
             for try await element in self { continuation.yield(element) }
@@ -56,7 +56,7 @@ struct SchemeReply: AsyncSequence, Sendable {
         }
     }
 
-    /// Head and bytes, if they are known and so few that they can be told at once.
+    /// The head and body, if they are known and the body is small enough to be delivered at once.
     var immediate: (response: HTTPURLResponse, data: Data)? {
         guard case .known(let response, let data) = source, data.count <= Self.longestImmediate else { return nil }
         return (response, data)
@@ -70,7 +70,7 @@ struct SchemeReply: AsyncSequence, Sendable {
     }
 
     enum AsyncIterator: AsyncIteratorProtocol {
-        /// The head, if it was not told yet, and the bytes that are left.
+        /// The head, which is nil once it is delivered, and the rest of the body.
         case known(HTTPURLResponse?, Data)
         case stream(AsyncThrowingStream<Element, any Error>.AsyncIterator)
 

@@ -7,20 +7,23 @@ import SubstitutionRules
 import FoundationNetworking
 #endif
 
-/// Answers what engines ask for under the schemes of mirrors, with the rows of a cache's table.
+/// The server for the URL schemes of mirrors, which answers requests of web engines with the files of a cache.
 ///
-/// A real page asks here because a rule has led it here, a mirror page because its references do. A request only picks
-/// a row: no part of it becomes a path.
-// URLCache is safe to share, which Linux's Foundation does not declare.
+/// `substitution-https://host/path` is the mirror of `https://host/path`. Pages of two kinds send requests here. A real
+/// page has its own http or https origin, and a rule redirects its requests to mirrors. A mirror page was itself loaded
+/// from a mirror, so its references lead to mirrors.
+///
+/// A request only selects a row of the cache's table: no part of the request becomes a file path.
+// URLCache is thread-safe, but Foundation on Linux does not declare it Sendable.
 struct SchemeServer: @unchecked Sendable {
     let cache: LocalSubstitutionCache
-    /// Loads what is not mapped; nil where the app has not switched that on.
+    /// Loads unmapped URLs from the network; nil if the app has not enabled that.
     let forwarder: Forwarder?
     private let promises = PromisedResources()
 
     /// - Parameters:
-    ///   - cache: What is mapped.
-    ///   - hosts: `host` or `host:port` of each site from which is loaded what is not mapped.
+    ///   - cache: The cache whose files answer.
+    ///   - hosts: `host` or `host:port` of each site whose unmapped URLs are loaded from the network.
     init(_ cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
         self.cache = cache
         forwarder = hosts.isEmpty ? nil : Forwarder(to: hosts)
@@ -28,15 +31,17 @@ struct SchemeServer: @unchecked Sendable {
 
     /// Returns the answer to a request.
     ///
-    /// Never a redirect and never a 304, which engines do not follow on schemes of an app. What is refused is an
-    /// answer, too: a page that shows the reason has a reader, and a failed load has none.
+    /// The answer is never a redirect or a 304, because engines do not follow them on an app's custom scheme. A refusal
+    /// is an answer, too, and not a failed load: the page then shows the reason to a user or developer.
     ///
     /// - Parameters:
-    ///   - request: As the engine hands it over, with the mirror's URL.
-    ///   - cookies: Those of the view, asked for only where they go along to the network; nil for none.
-    /// - Returns: 200 or 206 with the file, 416 for a range that it does not have, 405 for methods other than GET and
-    ///   HEAD, 404 with the reason as text where nothing is mapped. Where the app has named the host, what the network
-    ///   answers to what is not mapped, 403 for pages that may not ask, and 502 for redirects that lead astray.
+    ///   - request: The request as the engine passes it on, with the mirror's URL.
+    ///   - cookies: Returns the view's cookies, or nil for none; only called if they are sent to the network.
+    /// - Returns: If a file answers, 200 or 206 with the file, 416 for a range that the file does not have, or 403 for
+    ///   mixed content. If no file answers and the app has named the host, the network's response, 403 for pages that
+    ///   may not load it, 413 for a request body that is too long or unreadable, or 502 for redirects that are not
+    ///   followed. Otherwise, 405 for methods other than GET and HEAD on a mapped URL, or 404. All refusals contain the
+    ///   reason as text.
     func reply(
         to request: URLRequest,
         cookies: @escaping @Sendable () async -> PageCookies? = { nil }
@@ -48,7 +53,7 @@ struct SchemeServer: @unchecked Sendable {
         let asked = Self.asked(original, by: request)
         let target = WebOrigin(original)
         if let representation = cache.representation(for: asked) {
-            // For a real page the browser has judged mixed content before a rule led here.
+            // For a real page, the engine has already checked for mixed content before a rule redirected the request.
             let isMirrorPage = WebOrigin(request.mainDocumentURL)?.isMirror == true
             guard isMirrorPage, let target, ForwardingGuard.isMixedContent(request, of: target) else {
                 return file(representation, for: asked, to: request)
@@ -89,20 +94,20 @@ struct SchemeServer: @unchecked Sendable {
 
     // MARK: - Files
 
-    /// The file of an http or https URL, as the answer to a request that was led there; nil when none answers.
+    /// Returns the file for an http or https URL to which a request was redirected; nil if no file answers.
     func file(at url: URL, for request: URLRequest) -> SchemeReply? {
         let asked = Self.asked(url, by: request)
         return cache.representation(for: asked).map { file($0, for: asked, to: request) }
     }
 
-    /// Returns whether a file answers this http or https URL without asking the network.
+    /// Returns true if a file answers this http or https URL without a request to the network.
     func isMapped(_ url: URL) -> Bool { cache.isSubstituted(URLRequest(url: url)) }
 
     private func isMappedHost(_ authority: String) -> Bool {
         cache.substitutions.contains { $0.addresses.contains { $0.authority == authority } }
     }
 
-    /// The page or stylesheet at this URL with mirrors written into it; nil where none is.
+    /// Returns the page or stylesheet at this URL with its addresses rewritten to mirrors; nil if nothing changes.
     func rewritten(_ body: Data, _ type: MediaType, at original: URL, policy: String?) -> Data? {
         let rewriter = PageRewriter(
             url: original,
@@ -115,17 +120,20 @@ struct SchemeServer: @unchecked Sendable {
         return result.body
     }
 
-    /// Returns whether this answer is rewritten: pages and stylesheets of mirror pages are, unless a link has promised
-    /// their bytes.
+    /// Returns true if the body of this answer is rewritten.
+    ///
+    /// Pages and stylesheets are rewritten for mirror pages, unless a link's `integrity` attribute fixes their bytes.
     func isRewritten(_ type: MediaType, for request: URLRequest) -> Bool {
         guard type.isRewritten, WebOrigin(request.mainDocumentURL)?.isMirror == true else { return false }
-        // What answers may lie elsewhere, behind a redirect.
+        // Compare the URL of the request, because that of the answer may be another one after a redirect.
         let isPromised =
             type.essence == "text/css" && request.url.flatMap(MirrorURL.original).map(promises.contains) == true
         return !isPromised
     }
 
-    /// The request for the original, without its policy: a page that is loaded again still means the app's files.
+    /// Returns the request for the original URL.
+    ///
+    /// It does not have the engine's cache policy, because a page that is reloaded still needs the app's files.
     private static func asked(_ original: URL, by request: URLRequest) -> URLRequest {
         var asked = URLRequest(url: original)
         asked.httpMethod = request.httpMethod
@@ -166,13 +174,14 @@ struct SchemeServer: @unchecked Sendable {
         to request: URLRequest
     ) -> SchemeReply {
         var fields = answer.fields
-        // Engines keep what a scheme answers as long as the page's process lives, whatever "max-age" says; only this
-        // makes them ask again, so that `reload()` is seen.
+        // Engines keep the answers of a custom scheme as long as the page's process lives, whatever "max-age" says.
+        // Only "no-cache" makes them send the request again, so that they receive the new files after a `reload()`.
         fields["Cache-Control"] = "no-cache"
         let added = Set(file.entry.headers.keys.map { $0.lowercased() })
         if !added.contains("cross-origin-resource-policy") { fields["Cross-Origin-Resource-Policy"] = "cross-origin" }
-        // What the manifest says of sharing stands. Else "*" is refused to requests with credentials (Fetch §3.3.4),
-        // and naming the origin is not; bytes that everybody has from the app are no secret.
+        // The manifest's own "Access-Control-Allow-Origin" stays unchanged. Without one, name the origin, since engines
+        // refuse "*" for requests with credentials (Fetch §3.3.4). The bytes are no secret: every user of the app has
+        // them.
         if !added.contains("access-control-allow-origin"), let origin = Self.asker(request) {
             fields["Access-Control-Allow-Origin"] = origin
             fields["Access-Control-Allow-Credentials"] = "true"
@@ -182,8 +191,9 @@ struct SchemeServer: @unchecked Sendable {
         }
     }
 
-    /// The origin that asks: that of `Origin`, or else of the page, since requests to the page's own origin do not name
-    /// it; nil for pages without an origin.
+    /// Returns the origin that sends the request; nil for a page without an origin.
+    ///
+    /// Without an `Origin` field it is the page's origin, because requests to that origin do not have the field.
     private static func asker(_ request: URLRequest) -> String? {
         if let origin = request.value(forHTTPHeaderField: "Origin") { return WebOrigin(origin).map { _ in origin } }
         return WebOrigin(request.mainDocumentURL)?.text
@@ -191,7 +201,9 @@ struct SchemeServer: @unchecked Sendable {
 
     // MARK: - Everything else
 
-    /// A sentence for whoever looks for the reason; no page of another origin can read it.
+    /// Returns a text with the reason for a refusal.
+    ///
+    /// The reason is a sentence for users and developers. Pages of another origin cannot read it.
     func refusal(
         _ status: Int,
         _ reason: String,
@@ -201,14 +213,14 @@ struct SchemeServer: @unchecked Sendable {
         text(status, reason + "\n", "text/plain; charset=utf-8", more, to: request)
     }
 
-    /// A page that leads to another: engines follow no redirects of a scheme.
+    /// Returns a page whose script navigates to `url`, because engines follow no redirects on a custom scheme.
     ///
-    /// Its sandbox gives it an origin of its own, so that no page around it reads where it leads.
+    /// Its sandbox gives it a unique origin, so that a page that frames it cannot read the target.
     func page(leadingTo url: URL, for request: URLRequest) -> SchemeReply {
         let address = ["\"": "%22", "<": "%3C", "\\": "%5C"].reduce(url.absoluteString) {
             $0.replacingOccurrences(of: $1.key, with: $1.value)
         }
-        // RFC 9110 §10.2.2: without a fragment of its own the target inherits that of the address.
+        // A target without a fragment inherits that of the current address (RFC 9110 §10.2.2).
         let fragment = url.fragment == nil ? " + location.hash" : ""
         let page = "<!DOCTYPE html><title></title><script>location.replace(\"\(address)\"\(fragment))</script>\n"
         let sandbox = ["Content-Security-Policy": "sandbox allow-scripts"]
@@ -236,7 +248,7 @@ struct SchemeServer: @unchecked Sendable {
         note: (HTTPURLResponse) -> Void = { _ in }
     ) -> SchemeReply {
         var fields = fields
-        // Every answer may become a document, whichever page is at the top: also a refusal, in a frame.
+        // Any answer may become a document and needs the policy: even a refusal can, in a frame of any page.
         if let site = request.url.flatMap(MirrorURL.original).flatMap({ WebOrigin($0) }) {
             ContentPolicy.translate(&fields, for: site)
         }
@@ -247,10 +259,10 @@ struct SchemeServer: @unchecked Sendable {
         return SchemeReply(head, data)
     }
 
-    /// The URL that a page sees as that of the answer.
+    /// Returns the URL of the answer, as the page sees it.
     ///
-    /// In a real page it is the original, so that relative references in what answers lead where they always led. In a
-    /// mirror page it is the mirror, so that they lead here.
+    /// For a real page it is the original, so that relative references in the answer lead to the same URLs as without
+    /// this library. For a mirror page it is the mirror, so that they lead to mirrors.
     private static func address(of request: URLRequest) -> URL {
         let url = request.url ?? URL(fileURLWithPath: "/")
         let isMirrorPage = WebOrigin(request.mainDocumentURL)?.isMirror ?? true
@@ -258,12 +270,12 @@ struct SchemeServer: @unchecked Sendable {
     }
 }
 
-/// Stands for one request of a page that gets a reason instead of an answer.
+/// An object that identifies one refused request for the cache's observer.
 private final class RefusedLoad: Sendable {}
 
-/// The URLs that pages have named with `integrity`, whose bytes stay as they are.
+/// The URLs whose bytes must stay unchanged, because a page has fixed them with `integrity`.
 private final class PromisedResources: @unchecked Sendable {
-    /// The number of URLs that are remembered; later ones are not.
+    /// The maximum number of URLs; later ones are ignored.
     private static let most = 10_000
 
     private let lock = NSLock()

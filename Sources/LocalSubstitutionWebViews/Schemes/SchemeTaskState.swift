@@ -1,9 +1,9 @@
-/// Which calls a web view's task allows next (WebKit's `WebURLSchemeTask.cpp`).
+/// The state of a web view's scheme task, which decides its next allowed calls (WebKit's `WebURLSchemeTask.cpp`).
 ///
-/// WebKit ends the process at any other call, with an exception that Swift cannot catch; so each call goes through
-/// this, and no `await` stands between the question and the call.
+/// At any other call, WebKit crashes the process with an exception that Swift cannot catch. So check ``allows(_:)``
+/// before each call, with no `await` between the check and the call.
 struct SchemeTaskState {
-    /// What a handler may tell a task.
+    /// A call that a handler makes on a task.
     enum Call: CaseIterable {
         case response
         case data
@@ -20,7 +20,7 @@ struct SchemeTaskState {
 
     private var phase = Phase.begun
 
-    /// Whether the task allows this call; if so, it counts as made.
+    /// Returns true if the task allows this call, and records the call as made.
     mutating func allows(_ call: Call) -> Bool {
         switch (phase, call) {
         case (.begun, .response), (.hasResponse, .response): phase = .hasResponse
@@ -32,6 +32,6 @@ struct SchemeTaskState {
         return true
     }
 
-    /// Notes that the web view has stopped the task, which allows nothing from then on.
+    /// Records that the web view has stopped the task, which allows no call from then on.
     mutating func stop() { phase = .ended }
 }

@@ -1,23 +1,24 @@
 package import Foundation
 
-/// The schemes under which an engine asks this library for what lies at http and https.
+/// The URL schemes under which a web engine requests http and https URLs from this library.
 ///
-/// `substitution-https://host/path` stands for `https://host/path`. Host, port, path and query stay, so that relative
-/// references lead to mirrors, and two sites have two origins. It is called a mirror of that URL.
+/// `substitution-https://host/path` is called the mirror of `https://host/path`. A mirror keeps the host, port, path
+/// and query. So relative references in a mirror lead to mirrors, and two sites have two origins.
 package enum MirrorURL {
     package static let prefix = "substitution-"
     package static let schemes = ["substitution-http", "substitution-https"]
 
-    /// The mirror of an http or https URL; nil for any other.
+    /// Returns the mirror of an http or https URL; nil for any other URL.
     ///
-    /// Engines do not normalise the host and the port of a scheme of an app, and compare them as text.
+    /// Host and port are in normal form: under an app's custom scheme, engines do not normalise them, and compare them
+    /// as text.
     package static func mirror(of url: URL) -> URL? {
         let text = url.absoluteString
         guard let origin = WebOrigin(text), !origin.isMirror, let start = text.range(of: "://") else { return nil }
         return URL(string: origin.mirror.text + text[start.upperBound...].drop { !"/?#".contains($0) })
     }
 
-    /// What a mirror stands for; nil for a URL that is none.
+    /// Returns the original URL of a mirror; nil if the URL is not a mirror.
     package static func original(of url: URL) -> URL? {
         guard let scheme = url.scheme?.lowercased(), schemes.contains(scheme) else { return nil }
         return URL(string: String(url.absoluteString.dropFirst(prefix.count)))

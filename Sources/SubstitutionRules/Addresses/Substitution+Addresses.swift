@@ -1,7 +1,7 @@
 package import LocalSubstitutionCache
 
 extension Substitution {
-    /// Each URL that it stands in for: scheme, `host:port`, and the path, percent-encoded as it is in normal form.
+    /// The URLs that the file answers for: scheme, `host:port`, and the path, percent-encoded as in normal form.
     package var addresses: [(scheme: String, authority: String, path: String)] {
         pattern.targets.map { target in
             let parts = target.identity.base.split(separator: "/", maxSplits: 2).map(String.init)

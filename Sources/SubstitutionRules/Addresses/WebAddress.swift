@@ -1,33 +1,33 @@
 import LocalSubstitutionCache
 
-/// An address as a page of http or https reads it (URL Standard §4.4, the states of the basic URL parser).
+/// An address as an http or https page parses it (URL Standard §4.4, the states of the basic URL parser).
 ///
-/// The schemes of these pages are special: `\` is `/`, and `https:i.png` is relative to a page of https. The scheme of
-/// a mirror is not special, so an engine reads both otherwise there. The parts of a value are spelled in the way that
-/// both read alike.
+/// In URL parsing, http and https are special schemes: `\` means `/`, and in an https page `https:i.png` is a relative
+/// address. The scheme of a mirror is not special, so in a mirror page an engine parses both examples differently. The
+/// parts of a ``WebAddress`` are spelled so that both kinds of page parse them alike.
 package enum WebAddress: Equatable {
-    /// A URL of http or https with a host of its own.
+    /// An http or https URL with a host.
     ///
-    /// `rest` is path, query and fragment.
+    /// `rest` is the path, query and fragment.
     case absolute(scheme: String, authority: String, rest: [UInt8])
-    /// A URL with the scheme of the page.
+    /// A URL with a host and without a scheme, which takes the scheme of the page.
     case schemeRelative(authority: String, rest: [UInt8])
     /// A path, query or fragment.
     case relative([UInt8])
     /// A URL of any other scheme.
     case other
 
-    /// The whole URL; nil for an address that is none.
+    /// The whole URL; nil unless the address is absolute.
     package var text: [UInt8]? {
         guard case .absolute(let scheme, let authority, let rest) = self else { return nil }
         return Array("\(scheme)://\(authority)".utf8) + rest
     }
 
-    /// Reads an address without the characters that a parser ignores.
+    /// Parses an address.
     ///
     /// - Parameters:
-    ///   - bytes: The address, after ``PlacedText/address``.
-    ///   - scheme: `http` or `https`, the scheme of the base URL; nil for none.
+    ///   - bytes: The address without the characters that a URL parser ignores (``PlacedText/address``).
+    ///   - scheme: The scheme of the base URL, `http` or `https`; nil if there is no base URL.
     package init(_ bytes: [UInt8], from scheme: String?) {
         guard let (own, rest) = Self.scheme(of: bytes) else {
             self = Self.relative(to: bytes[...])
@@ -51,13 +51,13 @@ package enum WebAddress: Equatable {
         self = .absolute(scheme: own, authority: authority, rest: path)
     }
 
-    /// Returns true if nothing at the beginning of a relative address is ignored or read as a scheme.
+    /// Returns true if a parser neither ignores the beginning of a relative address nor takes it for a scheme.
     private static func standsAlone(_ text: [UInt8]) -> Bool {
         guard scheme(of: text) == nil, let first = text.first else { return text.isEmpty }
         return first >= 0x80 || first.isUnreserved || "/?#%".utf8.contains(first)
     }
 
-    /// Scheme start and scheme state.
+    /// Splits off the scheme (scheme start state and scheme state); nil if there is none.
     private static func scheme(of bytes: [UInt8]) -> (String, ArraySlice<UInt8>)? {
         guard bytes.first?.isASCIILetter == true,
             let colon = bytes.firstIndex(where: { !($0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0)) }),
@@ -66,14 +66,14 @@ package enum WebAddress: Equatable {
         return (String(decoding: bytes[..<colon].map(\.asciiLowercased), as: UTF8.self), bytes[(colon + 1)...])
     }
 
-    /// Relative state and relative slash state.
+    /// Parses an address without a scheme (relative state and relative slash state).
     private static func relative(to text: ArraySlice<UInt8>) -> WebAddress {
         guard text.prefix(2).count == 2, text.prefix(2).allSatisfy(isSlash) else { return .relative(written(text)) }
         let (authority, rest) = authority(text)
         return .schemeRelative(authority: authority, rest: rest)
     }
 
-    /// Special authority ignore slashes state, authority state and host state.
+    /// Splits off the authority (special authority ignore slashes state, authority state and host state).
     private static func authority(_ text: ArraySlice<UInt8>) -> (String, rest: [UInt8]) {
         let text = text.drop(while: isSlash)
         let end = text.firstIndex { isSlash($0) || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
@@ -81,7 +81,10 @@ package enum WebAddress: Equatable {
         return (authority, written(text[(end ?? text.endIndex)...]))
     }
 
-    /// Path state and query state: what of the two a page of http or https writes otherwise.
+    /// Returns a path and query with replacements for `\` and `'`.
+    ///
+    /// A parser treats these two specially only in http and https URLs (path state and query state). The fragment stays
+    /// unchanged.
     private static func written(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var isQuery = false
         var result: [UInt8] = []

@@ -1,15 +1,15 @@
 import LocalSubstitutionCache
 
-/// A character reference of HTML (§13.2.5.72 to §13.2.5.80), as far as addresses and styles hold them.
+/// A character reference of HTML (§13.2.5.72 to §13.2.5.80) in an address or a style.
 ///
-/// Of the names only those of ASCII characters are known: what they stand for decides where an address ends and whether
-/// it is absolute. A character beyond ASCII stays as it is written.
+/// Only the names of ASCII characters are known, because these characters decide where an address ends and whether it
+/// is absolute. The name of any other character stays undecoded.
 struct CharacterReference {
     let bytes: [UInt8]
-    /// The number of bytes that are written.
+    /// The length of the reference in the page, in bytes.
     let length: Int
 
-    /// Reads the reference at the beginning of `text`, an "&"; nil where the text stands for itself.
+    /// Parses the reference at the start of `text`, which begins with "&"; nil if that is plain text.
     init?(_ text: ArraySlice<UInt8>, inAttribute: Bool = true) {
         let content = text.dropFirst()
         if content.first == UInt8(ascii: "#") {
@@ -40,7 +40,7 @@ struct CharacterReference {
             length = name.count + 2
             return
         }
-        // These four may lack the semicolon; in an attribute not before what could be the rest of a query.
+        // These four may lack the semicolon, except in an attribute before a character that may continue a query.
         guard let old = Self.old.first(where: { name.starts(with: $0.utf8) }), let character = Self.named[old] else {
             return nil
         }
@@ -70,7 +70,7 @@ struct CharacterReference {
 
     private static let longestName = 16
 
-    /// The characters that numbers from 0x80 to 0x9F stand for (§13.2.5.80).
+    /// The characters that the numbers from 0x80 to 0x9F represent (§13.2.5.80).
     private static let windows1252: [UInt32] = [
         0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,
         0x017D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A,

@@ -28,7 +28,7 @@ extension HTMLContext {
         if open.elements[index].isHTML { endInMode(tag) } else { open.pop(through: open.elements[index].id) }
     }
 
-    /// Elements of HTML that end what is foreign around them.
+    /// HTML elements whose start tag closes the SVG and MathML elements around it.
     private static let breakouts: Set = [
         "b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em", "embed", "h1", "h2",
         "h3", "h4", "h5", "h6", "head", "hr", "i", "img", "li", "listing", "menu", "meta", "nobr", "ol", "p", "pre",

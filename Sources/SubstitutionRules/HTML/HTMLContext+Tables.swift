@@ -1,6 +1,6 @@
 /// The insertion modes in tables (HTML §13.2.6.4.9 to §13.2.6.4.15).
 ///
-/// A tree would hold misplaced elements before the table. The same elements are open either way.
+/// A tree would move misplaced elements before the table; that does not change which elements are open.
 extension HTMLContext {
     private static let groups = ["tbody", "tfoot", "thead"]
     private static let cells = ["td", "th"]

@@ -1,18 +1,18 @@
-/// Follows the tree construction of a page (HTML §13.2.6) as far as the tokenizer depends on it.
+/// The part of a page's tree construction (HTML §13.2.6) on which the tokenizer depends.
 ///
-/// `title`, `style` and their like hold text in HTML, and elements in SVG and MathML. The elements that are open decide
-/// to which of them a tag belongs, and every tag before decides which elements are open. No tree is made. Scripting is
-/// enabled, as in the web views that show mirrors.
+/// `title`, `style` and similar elements hold text in HTML, but elements in SVG and MathML. The open elements decide to
+/// which of the three a tag belongs, and all earlier tags decide which elements are open. No tree is built. Scripting
+/// counts as enabled, as in the web views that show mirrors.
 struct HTMLContext {
     /// The tokenizer's state after a start tag.
     enum Content { case markup, text, plaintext }
 
     /// The insertion mode (§13.2.4.1).
     ///
-    /// Modes that leave the same elements open are one.
+    /// Modes that leave the same elements open share a case.
     enum Mode { case head, body, table, caption, columnGroup, tableBody, row, cell, template, frameset }
 
-    /// The characters of a text.
+    /// The kinds of characters in a text.
     struct Characters: OptionSet {
         let rawValue: Int
         static let null = Characters(rawValue: 1)
@@ -22,20 +22,20 @@ struct HTMLContext {
 
     var open = OpenElements()
     var mode = Mode.head
-    /// The modes of the templates that are open.
+    /// The insertion modes of the open templates.
     var templateModes: [Mode] = []
     /// True while a `frameset` would replace the body (the frameset-ok flag).
     var allowsFrameset = true
     /// True in quirks mode, in which a paragraph may hold a table.
     private(set) var isQuirky = true
     private var isInitial = true
-    /// The form that is open.
+    /// The id of the open form; nil if there is none.
     var form: Int?
 
     /// True while the current node is an element of SVG or MathML.
     var isForeign: Bool { !open.current.isHTML }
 
-    /// The current node, if it is a `style` of SVG.
+    /// The id of the current node, if it is an SVG `style` element.
     var foreignStyle: Int? {
         open.current.namespace == .svg && open.current.name == "style" ? open.current.id : nil
     }
@@ -47,9 +47,9 @@ struct HTMLContext {
         isInitial = false
     }
 
-    /// Returns true if these words select quirks mode (§13.2.6.4.1).
+    /// Returns true if a doctype with these words selects quirks mode (§13.2.6.4.1).
     ///
-    /// A public identifier that is not of HTML 4.01 or XHTML is taken for an older one.
+    /// A public identifier other than those of HTML 4.01 and XHTML counts as an older one.
     private static func isQuirky(_ words: String) -> Bool {
         guard words.drop(while: \.isWhitespace).prefix(while: { !$0.isWhitespace }) == "html" else { return true }
         guard words.contains("public") else { return words.contains("ibmxhtml1-transitional.dtd") }
@@ -84,7 +84,7 @@ struct HTMLContext {
         if characters.contains(.other) { allowsFrameset = false }
     }
 
-    /// Follows a start tag, and returns what the element holds.
+    /// Processes a start tag, and returns the kind of content of its element.
     mutating func start(_ tag: HTMLTag) -> Content {
         isInitial = false
         let node = open.current
@@ -159,7 +159,7 @@ struct HTMLContext {
         }
     }
 
-    /// Follows a tag that most modes treat as the head does; nil for every other.
+    /// Processes a start tag that most modes treat as the head does; returns nil for any other tag.
     mutating func startAnywhere(_ tag: HTMLTag) -> Content? {
         switch tag.name {
         case "base", "basefont", "bgsound", "link", "meta": return .markup
@@ -175,7 +175,7 @@ struct HTMLContext {
         }
     }
 
-    /// The content of an element of HTML.
+    /// Returns the kind of content of an HTML element.
     static func content(of name: String) -> Content {
         switch name {
         case "title", "style", "script", "noframes", "textarea", "xmp", "iframe", "noembed", "noscript": .text
@@ -208,7 +208,7 @@ struct HTMLContext {
         resetMode()
     }
 
-    /// The mode that the open elements imply (§13.2.4.1).
+    /// Sets the mode that the open elements imply (§13.2.4.1).
     mutating func resetMode() {
         for element in open.elements.reversed() where element.isHTML {
             switch element.name {

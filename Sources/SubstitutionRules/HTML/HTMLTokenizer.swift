@@ -1,16 +1,17 @@
 import LocalSubstitutionCache
 
-/// Splits a page into tags and text (HTML §13.2.5, tokenization).
+/// A tokenizer that splits a page into tags and text (HTML §13.2.5).
 ///
-/// Foundation has no parser of HTML. This one reads every encoding that holds ASCII as it is. ``HTMLContext`` takes the
-/// part of the tree construction: it tells in which places CDATA sections are read, and which elements hold text.
+/// Foundation has no HTML parser. This one reads every encoding in which ASCII characters are single, unchanged bytes.
+/// ``HTMLContext`` follows the tree construction for it: that decides where CDATA sections are allowed, and which
+/// elements hold text.
 struct HTMLTokenizer {
     enum Token {
         case tag(HTMLTag)
-        /// Text, with character references.
+        /// Text with its character references, which are not decoded yet.
         case text(Range<Int>)
         case characterData(Range<Int>)
-        /// The words after `<!DOCTYPE`.
+        /// The text after `<!DOCTYPE`.
         case doctype(Range<Int>)
         case comment
     }
@@ -20,10 +21,10 @@ struct HTMLTokenizer {
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Reads a token.
+    /// Reads the next token.
     ///
-    /// - Parameter isForeign: Whether `<![CDATA[` begins a section of text, as in SVG and MathML.
-    /// - Returns: Nil at the end of the page.
+    /// - Parameter isForeign: True if `<![CDATA[` begins a section of text, as in SVG and MathML.
+    /// - Returns: The token; nil at the end of the page.
     mutating func next(isForeign: Bool) -> Token? {
         guard index < bytes.count else { return nil }
         guard bytes[index] == UInt8(ascii: "<"), index + 1 < bytes.count else { return text() }
@@ -37,9 +38,9 @@ struct HTMLTokenizer {
         }
     }
 
-    /// Steps over the content of an element that holds no tags, and over its end tag.
+    /// Skips the content of an element that holds no tags, and its end tag.
     ///
-    /// - Returns: The place of the content.
+    /// - Returns: The range of the content.
     mutating func skipContent(of element: HTMLTag) -> Range<Int> {
         let start = index
         if element.name == "script" { skipScript() } else { skip(toEndOf: element.name) }
@@ -48,7 +49,7 @@ struct HTMLTokenizer {
         return content
     }
 
-    /// Steps over all that is left.
+    /// Skips the rest of the page.
     mutating func skipRest() { index = bytes.count }
 
     // MARK: - Text and comments
@@ -86,7 +87,7 @@ struct HTMLTokenizer {
         return .comment
     }
 
-    /// Past "-->", whose hyphens may be those of the beginning, or "--!>", whose hyphens may not.
+    /// Moves past "-->" or "--!>"; only "-->" may share its hyphens with the opening "<!--".
     private mutating func skipComment() {
         let start = index
         index -= 2
@@ -107,7 +108,7 @@ struct HTMLTokenizer {
         while true {
             let start = index
             while index < bytes.count, bytes[index].isHTMLSpace || bytes[index] == UInt8(ascii: "/") { index += 1 }
-            // A tag that the page ends in is none.
+            // A tag that is cut off by the end of the page does not count.
             guard index < bytes.count else { return .comment }
             if bytes[index] == UInt8(ascii: ">") {
                 tag.isSelfClosing = index > start && bytes[index - 1] == UInt8(ascii: "/")
@@ -115,13 +116,13 @@ struct HTMLTokenizer {
                 return .tag(tag)
             }
             let attribute = attribute()
-            // Of two of the same name the first counts.
+            // Of several attributes with the same name, only the first counts.
             if names.insert(attribute.name).inserted { tag.attributes.append(attribute) }
         }
     }
 
     private mutating func attribute() -> HTMLTag.Attribute {
-        // An "=" that comes first belongs to the name.
+        // A leading "=" belongs to the name.
         let isOdd = bytes[index] == UInt8(ascii: "=")
         if isOdd { index += 1 }
         let name = (isOdd ? "=" : "") + name(until: " \t\n\u{0C}\r/>=")
@@ -147,7 +148,7 @@ struct HTMLTokenizer {
         return HTMLTag.Attribute(name: name, value: value)
     }
 
-    /// The text with its character references decoded.
+    /// Returns the text in `range` with its character references decoded.
     func decoded(_ range: Range<Int>, inAttribute: Bool = true) -> PlacedText {
         var value = PlacedText(endingAt: range.upperBound)
         var index = range.lowerBound
@@ -177,13 +178,16 @@ struct HTMLTokenizer {
 
     // MARK: - Content without tags
 
-    /// To the "<" of the end tag.
+    /// Moves to the "<" of the end tag.
     private mutating func skip(toEndOf element: String) {
         let end = "</" + element
         while index < bytes.count, bytes[index] != UInt8(ascii: "<") || !isTagNext(end) { index += 1 }
     }
 
-    /// To the "<" of the end tag; what is in a comment may have scripts of its own (§13.2.5.20 to §13.2.5.31).
+    /// Moves to the "<" of the end tag.
+    ///
+    /// A comment in a script may contain nested `script` tags, whose end tag does not end the script (§13.2.5.20 to
+    /// §13.2.5.31).
     private mutating func skipScript() {
         var (isComment, isNested) = (false, false)
         while index < bytes.count {
@@ -193,7 +197,7 @@ struct HTMLTokenizer {
                 isNested = false
             case UInt8(ascii: "<") where !isComment && isNext("<!--"):
                 isComment = true
-                // The hyphens may also be those of the end.
+                // The hyphens of "<!--" may also be those of "-->".
                 index += 1
             case UInt8(ascii: "<") where isComment && isTagNext("<script"): isNested = true
             case UInt8(ascii: "-") where isNext("-->"): (isComment, isNested) = (false, false)
@@ -205,7 +209,7 @@ struct HTMLTokenizer {
 
     private func isNext(_ text: String) -> Bool { bytes[index...].starts(with: text.utf8) }
 
-    /// Returns true if this tag begins here, in letters of any case, and its name ends there.
+    /// Returns true if a tag begins here with exactly this name, such as "</style", in letters of any case.
     private func isTagNext(_ start: String) -> Bool {
         guard bytes[index] == UInt8(ascii: "<"), index + start.utf8.count < bytes.count,
             zip(bytes[index...], start.utf8).allSatisfy({ $0.asciiLowercased == $1 })
@@ -215,6 +219,6 @@ struct HTMLTokenizer {
 }
 
 extension UInt8 {
-    /// ASCII whitespace (Infra Standard §4.6).
+    /// True for ASCII whitespace (Infra Standard §4.6).
     package var isHTMLSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0C || self == 0x0D }
 }

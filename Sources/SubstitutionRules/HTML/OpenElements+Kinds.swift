@@ -1,6 +1,6 @@
-/// Elements, and their kinds (HTML §13.2.4.2 and §13.2.6).
+/// Elements and their categories (HTML §13.2.4.2 and §13.2.6).
 extension OpenElements {
-    /// A part of the stack in which an element is looked for.
+    /// A part of the stack that is searched for an element.
     struct Scope: OptionSet {
         let rawValue: UInt8
         static let normal = Scope(rawValue: 1)
@@ -13,19 +13,19 @@ extension OpenElements {
         enum Namespace { case html, svg, math }
 
         let name: String
-        /// The first bytes of the name: most names differ in them, and they compare fast.
+        /// The first eight bytes of the name: most names differ in them, and one integer is fast to compare.
         private let start: UInt64
         let namespace: Namespace
-        /// Tells elements of one name apart.
+        /// A number that distinguishes elements with the same name.
         var id: Int
-        /// True of the special category, which stops the search of an end tag for its element.
+        /// True for the special category: an end tag's search for its element stops at these elements.
         let isSpecial: Bool
-        /// True of elements of SVG and MathML that hold HTML.
+        /// True for SVG and MathML elements that hold HTML.
         let isHTMLIntegrationPoint: Bool
-        /// The scopes that end at it.
+        /// The scopes that end at this element.
         let ends: Scope
 
-        /// An `annotation-xml` holds HTML if its `encoding` says so.
+        /// Creates an element; `holdsHTML` is true for an `annotation-xml` whose `encoding` names HTML.
         init(_ name: String, _ namespace: Namespace = .html, holdsHTML: Bool = false, id: Int = 0) {
             (self.name, self.namespace, self.id) = (name, namespace, id)
             start = Self.start(of: name)
@@ -45,7 +45,7 @@ extension OpenElements {
 
         private static func start(of name: String) -> UInt64 { name.utf8.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
-        /// Returns a function that answers whether an element has this name.
+        /// Returns a predicate that is true for elements with this name.
         static func named(_ name: String) -> (Element) -> Bool {
             let start = start(of: name)
             return { $0.start == start && $0.name == name }
@@ -55,7 +55,7 @@ extension OpenElements {
 
         var isTextIntegrationPoint: Bool { namespace == .math && Self.textOfMath.contains(name) }
 
-        /// True if HTML elements in this element are elements of HTML.
+        /// True if HTML tags inside this element create HTML elements, not SVG or MathML ones.
         var continuesHTML: Bool { isHTML || isTextIntegrationPoint || isHTMLIntegrationPoint }
     }
 }

@@ -1,17 +1,18 @@
-/// The stack of open elements and the list of active formatting elements (HTML §13.2.4.2 and §13.2.4.3), without a
-/// tree: names are all that a tokenizer's state depends on.
+/// The stack of open elements and the list of active formatting elements (HTML §13.2.4.2 and §13.2.4.3).
+///
+/// There is no tree, because the tokenizer's state depends only on the elements' names.
 struct OpenElements {
     /// An active formatting element.
     private struct Formatting {
         var id: Int
         let name: String
-        /// The same for tags with the same name and attributes, in any order.
+        /// A hash that is equal for tags with the same name and the same attributes, in any order.
         let likeness: Int
 
         init(id: Int, name: String, likeness: Int) { (self.id, self.name, self.likeness) = (id, name, likeness) }
 
         init(_ tag: HTMLTag) {
-            // Of what pages write, nothing makes two of these equal by intention: they differ in each process.
+            // Each process seeds its hashes differently, so a page cannot produce a collision on purpose.
             let likeness = tag.attributes.reduce(tag.name.hashValue) { sum, attribute in
                 var hasher = Hasher()
                 hasher.combine(attribute.name)
@@ -22,15 +23,15 @@ struct OpenElements {
         }
     }
 
-    /// The most elements in the stack, and in the list.
+    /// The maximum number of elements in the stack, and in the list.
     ///
-    /// The cost of a tag has this bound. WebKit's trees are no deeper.
+    /// It bounds the cost of each tag. WebKit's trees are no deeper.
     static let deepest = 512
-    /// The most steps through stack and list for formatting elements in one page; ordinary pages take few.
+    /// The budget for the formatting elements of one page, in steps through stack and list; most pages need few.
     private static let mostSteps = 1_000_000
 
     private(set) var elements = [Element("html")]
-    /// Nil is a marker.
+    /// The active formatting elements; nil is a marker.
     private var formatting: [Formatting?] = []
     private var lastID = 0
     private var steps = 0
@@ -38,7 +39,7 @@ struct OpenElements {
     /// The current node; the root is never removed.
     var current: Element { elements[elements.count - 1] }
 
-    /// True where no more elements are opened: the stack is as deep as it gets, or the page has cost too much.
+    /// True if no more elements may be opened: the stack is full, or the page has used up its budget of steps.
     var isFull: Bool { elements.count >= Self.deepest || steps > Self.mostSteps }
 
     // MARK: - The stack
@@ -58,7 +59,7 @@ struct OpenElements {
         if elements.count > 1 { elements.removeLast() }
     }
 
-    /// Pops elements up to one of these names, and that, too.
+    /// Pops elements up to and including the first with one of these names.
     mutating func pop(through names: String...) { popUntil { names.contains($0.name) && $0.isHTML } }
 
     mutating func pop(through id: Int) { popUntil { $0.id == id } }
@@ -69,7 +70,7 @@ struct OpenElements {
         }
     }
 
-    /// Pops elements until one of these names is the current node, or the root.
+    /// Pops elements until the current node has one of these names, or is the root.
     mutating func pop(to names: Set<String>) {
         while elements.count > 1, !(current.isHTML && names.contains(current.name)) { elements.removeLast() }
     }
@@ -91,7 +92,7 @@ struct OpenElements {
 
     // MARK: - Scopes
 
-    /// Returns the name of the innermost of these elements in a scope.
+    /// Returns the name of the innermost element in a scope that has one of these names.
     func inScope(_ names: [String], _ scope: Scope = .normal) -> String? {
         index(in: scope) { $0.isHTML && names.contains($0.name) }.map { elements[$0].name }
     }
@@ -107,7 +108,7 @@ struct OpenElements {
         elements.lastIndex { isMeant($0) || $0.ends.contains(scope) }.flatMap { isMeant(elements[$0]) ? $0 : nil }
     }
 
-    /// Pops elements whose end tags may be left out (§13.2.6.3).
+    /// Pops the innermost elements while their end tags may be omitted (§13.2.6.3).
     mutating func generateImpliedEndTags(except name: String? = nil, thoroughly: Bool = false) {
         pop(while: { element in
             element.isHTML && element.name != name
@@ -122,12 +123,12 @@ struct OpenElements {
 
     mutating func pushMarker() { push(nil) }
 
-    /// Forgets the elements of the innermost table cell, caption, object or template.
+    /// Removes the formatting elements of the innermost table cell, caption, object or template from the list.
     mutating func clearToMarker() {
         while case .some(.some) = formatting.popLast() {}
     }
 
-    /// Opens a formatting element (§13.2.4.3; of three that are alike the earliest is forgotten).
+    /// Opens a formatting element (§13.2.4.3); if the list has three equal ones already, removes the earliest.
     mutating func pushFormatting(_ tag: HTMLTag) {
         let start = formatting.lastIndex { $0 == nil }.map { $0 + 1 } ?? 0
         var entry = Formatting(tag)
@@ -142,7 +143,7 @@ struct OpenElements {
         formatting.append(entry)
     }
 
-    /// Opens the formatting elements again that another end tag has closed.
+    /// Reopens the formatting elements that the end tag of another element has closed.
     mutating func reconstructFormatting() {
         guard case .some(.some(let last)) = formatting.last, index(of: last.id) == nil, !isFull else { return }
         steps += elements.count + formatting.count
@@ -155,13 +156,13 @@ struct OpenElements {
         }
     }
 
-    /// The index in the list of the last element of this name, after the last marker.
+    /// Returns the list index of the last element with this name after the last marker; nil if there is none.
     private func formattingIndex(_ name: String) -> Int? {
         guard let index = formatting.lastIndex(where: { $0.map { $0.name == name } ?? true }) else { return nil }
         return formatting[index] == nil ? nil : index
     }
 
-    /// Closes a link that is open when another begins, wherever it is.
+    /// Closes an open link, at any depth, before another one begins.
     mutating func closeLink() {
         guard let index = formattingIndex("a"), let id = formatting[index]?.id else { return }
         adopt("a")
@@ -169,7 +170,7 @@ struct OpenElements {
         remove(id)
     }
 
-    /// The adoption agency algorithm (§13.2.6.4.7), for the end tag of a formatting element.
+    /// Runs the adoption agency algorithm (§13.2.6.4.7) for the end tag of a formatting element.
     mutating func adopt(_ name: String) {
         if current.isHTML, current.name == name, !formatting.contains(where: { $0?.id == current.id }) { return pop() }
         for _ in 0..<8 {
@@ -189,7 +190,10 @@ struct OpenElements {
         }
     }
 
-    /// One turn of that algorithm: the elements between the two are made anew, and the formatting element below.
+    /// Runs one iteration of that algorithm's outer loop.
+    ///
+    /// Among the elements between `index` and `furthest`, the last three get a new id if they are formatting elements,
+    /// and all others are removed. Then `element` is reopened below `furthest`.
     private mutating func reopen(_ element: Formatting, at index: Int, below furthest: Int) {
         let block = elements[furthest].id
         var bookmark: Int?
@@ -222,7 +226,7 @@ struct OpenElements {
         elements.insert(Element(element.name, id: lastID), at: place + 1)
     }
 
-    /// The end tag of any other element (§13.2.6.4.7).
+    /// Processes the end tag of any other element (§13.2.6.4.7).
     mutating func close(_ name: String) {
         let isNamed = Element.named(name)
         let index = elements.lastIndex { $0.isSpecial || $0.isHTML && isNamed($0) } ?? 0

@@ -1,21 +1,21 @@
-/// Text that is written otherwise where it comes from, with the place of each of its bytes there.
+/// Text with its escapes decoded, and with the source offset of each of its bytes.
 ///
-/// An attribute's value with its character references decoded is one, and so is an address in a stylesheet in that
-/// attribute.
+/// One example is an attribute's value with its character references decoded. Another is an address in a stylesheet in
+/// that attribute.
 package struct PlacedText: Hashable, Sendable {
     package private(set) var bytes: [UInt8] = []
-    /// The offset at which each byte is written; empty where all follow each other from `start`.
+    /// The source offset of each byte; empty if the bytes are contiguous from `start`.
     ///
     /// The bytes of one escape share its offset.
     private var offsets: [Int] = []
     private let start: Int
-    /// The offset after the last byte.
+    /// The source offset after the last byte.
     package var end: Int
 
-    /// A text to which bytes are appended.
+    /// Creates an empty text, to which bytes are appended.
     package init(endingAt end: Int) { (start, self.end) = (end, end) }
 
-    /// A part of `source` that is written as it is.
+    /// Creates a text from a range of `source`, without decoding it.
     package init(_ range: Range<Int>, of source: [UInt8]) {
         bytes = Array(source[range])
         (start, end) = (range.lowerBound, range.upperBound)
@@ -26,18 +26,18 @@ package struct PlacedText: Hashable, Sendable {
         offsets.append(offset)
     }
 
-    /// Appends bytes that one escape stands for.
+    /// Appends the bytes that one escape at `offset` represents.
     package mutating func append(_ escaped: some Sequence<UInt8>, at offset: Int) {
         for byte in escaped { append(byte, at: offset) }
     }
 
-    /// Appends a text that is written behind this one.
+    /// Appends a text that follows this one in the source.
     package mutating func append(_ other: PlacedText) {
         for index in other.bytes.indices { append(other.bytes[index], at: other.offset(index)) }
         end = other.end
     }
 
-    /// The offset of a byte, or of the end.
+    /// Returns the source offset of a byte, or of the end.
     package func offset(_ index: Int) -> Int {
         guard index < bytes.count else { return end }
         return offsets.isEmpty ? start + index : offsets[index]
@@ -51,15 +51,16 @@ package struct PlacedText: Hashable, Sendable {
         return part
     }
 
-    /// The place of this text in the page, if `outer` is where it was found.
+    /// Returns this text, which was found in `outer`, with the offsets that it has in the source of `outer`.
     func placed(in outer: PlacedText) -> PlacedText {
         var result = PlacedText(endingAt: outer.offset(end))
         for index in bytes.indices { result.append(bytes[index], at: outer.offset(offset(index))) }
         return result
     }
 
-    /// The URL in this text, without what the URL Standard (§4.4) ignores: space and control characters around it, and
-    /// tabs and line breaks in it.
+    /// The URL in this text, without the characters that a URL parser ignores (URL Standard §4.4).
+    ///
+    /// These are spaces and control characters around the URL, and tabs and line breaks in it.
     package var address: PlacedText {
         guard let first = bytes.firstIndex(where: { $0 > 0x20 }), let last = bytes.lastIndex(where: { $0 > 0x20 })
         else { return PlacedText(endingAt: end) }

@@ -1,13 +1,13 @@
 package import Foundation
 
-/// Text that is written into a page or stylesheet instead of a range of its bytes.
+/// A replacement of a range of bytes in a page or stylesheet.
 package struct PageEdit {
     let range: Range<Int>
     let text: [UInt8]
 
-    /// The escapes of a place.
+    /// The escaping that the surroundings of a text require.
     ///
-    /// Text with its escapes ends neither the place nor anything around it.
+    /// Escaped text ends neither the value that it is written into nor anything around that value.
     package enum Notation {
         /// As character references of HTML.
         case attribute
@@ -24,7 +24,7 @@ package struct PageEdit {
                 switch self {
                 case .attribute where "()\\".utf8.contains(byte): return [byte]
                 case .attribute: return Array("&#\(byte);".utf8)
-                // No space after six digits, since that would end an attribute without quotation marks.
+                // Six digits need no space after them, which would end an unquoted attribute.
                 case .stylesheet: return Array("\\\(padding(6))\(digits)".utf8)
                 case .json: return Array("\\u\(padding(4))\(digits)".utf8)
                 }
@@ -37,16 +37,16 @@ package struct PageEdit {
         self.text = notation.written(text)
     }
 
-    /// Inserts text that is written already.
+    /// Creates an insertion of text that is already escaped.
     package init(at offset: Int, inserting text: String) { (range, self.text) = (offset..<offset, Array(text.utf8)) }
 
-    /// Writes `new` instead of `text`, up to the bytes that both end in; nil where nothing changes.
+    /// Creates a replacement of `text` by `new`, without the end that both share; nil if nothing changes.
     ///
-    /// Nil for an empty text, too, after which an attribute without quotation marks would take the next for its value.
+    /// Also nil if `new` is empty: an unquoted attribute would then take the next attribute for its value.
     package init?(_ text: PlacedText, to new: [UInt8], _ notation: Notation) {
         guard text.bytes != new, !new.isEmpty else { return nil }
         var kept = zip(text.bytes.reversed(), new.reversed()).prefix { $0 == $1 }.count
-        // An escape stays whole.
+        // An escape is kept only as a whole.
         while kept > 0, kept < text.bytes.count,
             text.offset(text.bytes.count - kept) == text.offset(text.bytes.count - kept - 1)
         {
@@ -55,7 +55,7 @@ package struct PageEdit {
         self.init(text.offset(0)..<text.offset(text.bytes.count - kept), new.dropLast(kept), notation)
     }
 
-    /// The bytes with the edits made, whatever their order.
+    /// Returns the bytes with the edits applied; their order does not matter.
     package static func apply(_ edits: [PageEdit], to bytes: [UInt8]) -> Data {
         var result = Data(capacity: bytes.count + edits.reduce(0) { $0 + $1.text.count })
         var index = 0

@@ -1,34 +1,37 @@
 import LocalSubstitutionCache
 
-/// Finds the addresses that an HTML page names, and where.
+/// A scanner that finds the addresses in an HTML page, and their positions.
+///
+/// `HTMLTokenizer` splits the page into tags and text, and `HTMLContext` decides which elements hold text. The scanner
+/// collects addresses from the attributes of each start tag, and from the text of `style` elements.
 package struct PageScanner {
     package typealias Reference = ReferenceScanner.Reference
 
-    /// The addresses in a page.
+    /// The addresses in a page, by their use.
     package struct References {
-        /// Of pictures, styles, scripts, links and forms.
+        /// The addresses of images, stylesheets, scripts, links and forms, without those in ``promised``.
         package var addresses: [Reference] = []
-        /// Of the styles in the page itself.
+        /// The addresses in `style` elements and `style` attributes.
         package fileprivate(set) var styles: [Reference] = []
-        /// Of elements with `integrity`, which promises their bytes beforehand; and those of them that are links.
+        /// The addresses whose bytes an `integrity` attribute fixes in advance, and those of them in `link` elements.
         package fileprivate(set) var promised: [Reference] = [], promisedLinks: [Reference] = []
-        /// Of the elements that say what relative addresses are relative to.
+        /// The addresses of `base` elements, against which relative addresses are resolved.
         package fileprivate(set) var bases: [Reference] = []
-        /// Of all that the page loads: pictures, styles, scripts, sounds and films, also those with `integrity`.
+        /// The addresses that the page loads: images, stylesheets, scripts, audio and video, also with `integrity`.
         package fileprivate(set) var resources: [String] = []
-        /// The content policies that it names itself.
+        /// The content security policies in the page's `meta` elements.
         package var policies: [PlacedText] = []
-        /// The places of its import maps.
+        /// The byte ranges of the page's import maps.
         package fileprivate(set) var importMaps: [Range<Int>] = []
     }
 
     private var tokenizer: HTMLTokenizer
     private var context = HTMLContext()
     private var references = References()
-    /// The text of each `style` element of SVG, whose end is known only at that of the page.
+    /// The text of each SVG `style` element, by the element's id; it is complete only at the end of the page.
     private var foreignStyles: [Int: ForeignStyle] = [:]
 
-    /// A stylesheet that consists of the texts and CDATA sections of an element.
+    /// A stylesheet that is joined from the texts and CDATA sections of one element.
     private struct ForeignStyle {
         var text = PlacedText(endingAt: 0)
         var pieces: [Range<Int>] = []
@@ -38,9 +41,9 @@ package struct PageScanner {
             pieces.append(range)
         }
 
-        /// Returns true if an address stands in one piece.
+        /// Returns true if an address lies within one piece.
         ///
-        /// Tags and the marks of sections stand between two pieces, and are not to be written over.
+        /// Between two pieces are tags or the delimiters of CDATA sections, which must not be overwritten.
         func isWhole(_ reference: Reference) -> Bool {
             let place = reference.place
             return pieces.contains { $0.lowerBound <= place.offset(0) && place.end <= $0.upperBound }
@@ -53,7 +56,7 @@ package struct PageScanner {
         return scanner.references
     }
 
-    /// Reads a page and reports each start tag, and the text of each `style` element.
+    /// Scans a page and reports each start tag, and the text of each `style` element.
     static func read(_ bytes: [UInt8], _ report: (HTMLTag, PlacedText?) -> Void) {
         var scanner = PageScanner(tokenizer: HTMLTokenizer(bytes))
         scanner.readPage(report)
@@ -108,7 +111,7 @@ package struct PageScanner {
         if !characters.isEmpty { context.text(characters) }
     }
 
-    /// The kinds of characters in a text, up to the first that is neither space nor NUL.
+    /// Returns the kinds of characters in a text, up to the first that is neither a space nor NUL.
     private func characters(in range: Range<Int>, _ isPlain: Bool) -> HTMLContext.Characters {
         let bytes = tokenizer.bytes
         var result: HTMLContext.Characters = []
@@ -128,7 +131,7 @@ package struct PageScanner {
         return result
     }
 
-    // MARK: - What names an address
+    // MARK: - Attributes and styles
 
     private mutating func add(_ attributes: [HTMLTag.Attribute], of element: HTMLTag) {
         if element.name == "meta", element.has("http-equiv", "content-security-policy"),
@@ -140,7 +143,7 @@ package struct PageScanner {
         for attribute in attributes {
             switch (element.name, attribute.name) {
             case ("base", "href"):
-                // That of a template, and an element of SVG, says nothing of the page.
+                // A `base` in a template or in SVG has no effect on the page.
                 if !context.isForeign, !context.open.contains("template") { add(attribute, to: \.bases) }
             case (_, "src"), (_, "href"), (_, "xlink:href"), (_, "poster"), (_, "action"), (_, "formaction"),
                 (_, "background"), ("object", "data"):
@@ -170,8 +173,9 @@ package struct PageScanner {
         return !loaded.isDisjoint(with: relations.lowercased().split(whereSeparator: \.isWhitespace))
     }
 
-    /// Returns whether an attribute names what browsers upgrade to https (Mixed Content Level 2 §3.1); sets of pictures
-    /// are no such thing.
+    /// Returns true for an attribute whose http address browsers upgrade to https (Mixed Content Level 2 §3.1).
+    ///
+    /// Browsers do not upgrade the addresses in `srcset`.
     private static func isUpgraded(_ element: String, _ attribute: String) -> Bool {
         switch attribute {
         case "src": ["img", "input", "audio", "video", "source"].contains(element)
@@ -192,7 +196,7 @@ package struct PageScanner {
         }
     }
 
-    /// The addresses of a list of pictures (HTML §4.8.4.2.2).
+    /// Adds the addresses in a list of image candidates, as in `srcset` (HTML §4.8.4.2.2).
     private mutating func addCandidates(_ list: PlacedText) {
         let value = list.bytes
         var index = 0

@@ -3,11 +3,11 @@ import LocalSubstitutionCache
 /// Stylesheets (CSS Syntax Level 3 §4).
 extension ReferenceScanner {
     mutating func readStylesheet() {
-        // How many brackets are open, and how many of them up to that of `image-set()`.
+        // The number of open parentheses, and that number directly inside `image-set()`, if one is open.
         var depth = 0
         var imageSet: Int?
         while index < bytes.count {
-            // Most bytes begin nothing.
+            // Most bytes begin nothing that matters here.
             switch bytes[index] {
             case UInt8(ascii: "("): depth += 1
             case UInt8(ascii: ")"):
@@ -16,7 +16,7 @@ extension ReferenceScanner {
             case UInt8(ascii: ";"), UInt8(ascii: "{"), UInt8(ascii: "}"): (depth, imageSet) = (0, nil)
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
                 let range = readString()
-                // A string alone is an address there (CSS Images Level 4 §2.4), and not in its `type()`.
+                // Directly in `image-set()` a string is an address (CSS Images Level 4 §2.4), but not in `type()`.
                 if let range, depth == imageSet { addStyle(range) }
                 continue
             case UInt8(ascii: "i"), UInt8(ascii: "I"), UInt8(ascii: "-"):
@@ -29,7 +29,7 @@ extension ReferenceScanner {
         }
     }
 
-    /// Reads `url(` up to its end, or `@import` up to its string.
+    /// Reads `url(…)`, `@import` with its string, or `@namespace`; returns false if none of them begins here.
     private mutating func readURL() -> Bool {
         if isWord("url(") {
             index += 4
@@ -48,7 +48,7 @@ extension ReferenceScanner {
         return true
     }
 
-    /// `@namespace` names what is never loaded.
+    /// Skips `@namespace`, whose URL is never loaded.
     private mutating func skipNamespace() -> Bool {
         guard isWord("@namespace") else { return false }
         while index < bytes.count, bytes[index] != UInt8(ascii: ";") { index += 1 }
@@ -68,7 +68,7 @@ extension ReferenceScanner {
 
     private mutating func addStyle(_ range: Range<Int>) { add(unescaped(range)) }
 
-    /// The text with its escapes decoded (CSS Syntax Level 3 §4.3.7).
+    /// Returns the text in `range` with its escapes decoded (CSS Syntax Level 3 §4.3.7).
     private func unescaped(_ range: Range<Int>) -> PlacedText {
         guard bytes[range].contains(UInt8(ascii: "\\")) else { return PlacedText(range, of: bytes) }
         var text = PlacedText(endingAt: range.upperBound)
@@ -82,7 +82,7 @@ extension ReferenceScanner {
             }
             let digits = bytes[index..<range.upperBound].prefix(6).prefix(while: \.isHexDigit)
             if digits.isEmpty {
-                // Before the end of a line it stands for nothing.
+                // An escaped line break represents nothing.
                 if index < range.upperBound, !skipBreak(&index, range.upperBound) {
                     text.append(bytes[index], at: start)
                     index += 1

@@ -1,25 +1,25 @@
 package import Foundation
 
-/// Finds the addresses that a stylesheet or a script names.
+/// A scanner that finds the addresses in a stylesheet or a script, and their positions.
 ///
-/// Nothing given does it: only as much of CSS (CSS Syntax Level 3 §4) and of ECMAScript (§16.2) is read as tells
-/// references from comments and other strings.
+/// Foundation has no parser for either. This one knows only the parts of CSS (CSS Syntax Level 3 §4) and ECMAScript
+/// (§16.2) that distinguish references from comments and other strings.
 package struct ReferenceScanner {
-    /// One address, and where it stands.
+    /// An address and its position.
     package struct Reference: Hashable, Sendable {
-        /// The address with its escapes decoded.
+        /// The address with its escapes decoded, and its offsets in the source.
         package let place: PlacedText
         package let notation: PageEdit.Notation
-        /// True of a picture, sound or film, which browsers load by https where a page of https names it by http.
+        /// True for an image, audio or video: in an https page, browsers load its http address over https.
         package var isUpgraded = false
-        /// True of a module's name, which is an address only where it begins with `/`, `./` or `../`.
+        /// True for a module specifier, which is an address only if it begins with `/`, `./` or `../`.
         package var isSpecifier = false
 
         package var text: String { place.string }
-        /// The offset of its first character, in bytes.
+        /// The offset of the address in the source, in bytes.
         package var offset: Int { place.offset(0) }
 
-        /// The reference in the page in which `text` is a stylesheet.
+        /// Returns this reference of the stylesheet `text` with the offsets that it has in the page around it.
         func placed(in text: PlacedText) -> Reference {
             Reference(place: place.placed(in: text), notation: notation, isSpecifier: isSpecifier)
         }
@@ -33,10 +33,10 @@ package struct ReferenceScanner {
         self.bytes = bytes
     }
 
-    /// Finds what `url()`, `image-set()` and `@import` of a stylesheet name.
+    /// Returns the addresses in `url()`, `image-set()` and `@import`.
     package static func references(inStylesheet text: Data) -> [Reference] { references(inStylesheet: Array(text)) }
 
-    /// Finds what `import`, `export … from`, `new URL(…, import.meta.url)` and `import.meta.resolve()` name.
+    /// Returns the addresses in `import`, `export … from`, `new URL(…, import.meta.url)` and `import.meta.resolve()`.
     package static func references(inScript text: Data) -> [Reference] {
         var scanner = ReferenceScanner(Array(text))
         scanner.readScript()
@@ -52,11 +52,11 @@ package struct ReferenceScanner {
     // MARK: - Scripts
 
     private mutating func readScript() {
-        // What a string that comes next would be, and whether it is in the brackets of a call.
+        // The meaning that a string has if it comes next, and whether it is then an argument of a call.
         var expected: Expected?
         var isCall = false
         var isAfterNew = false
-        // The last byte that is neither space nor comment: a "/" after it divides, or begins a regular expression.
+        // The last byte outside spaces and comments: it decides whether a "/" divides or begins a regular expression.
         var last = UInt8(ascii: ";")
         while index < bytes.count {
             let byte = bytes[index]
@@ -65,7 +65,7 @@ package struct ReferenceScanner {
                 let range = readString()
                 skipSpace()
                 switch (expected, range) {
-                // What is put together from several strings is not known.
+                // In a call, the string must be the whole argument; the value of a longer expression is unknown.
                 case (.specifier, let range?) where !isCall || index < bytes.count && ",)".utf8.contains(bytes[index]):
                     add(PlacedText(range, of: bytes), isSpecifier: true)
                 case (.address, let range?) where isCall && isModuleAddressNext(): add(PlacedText(range, of: bytes))
@@ -87,7 +87,7 @@ package struct ReferenceScanner {
                 let isProperty = start > 0 && bytes[start - 1] == UInt8(ascii: ".")
                 expected = isProperty ? expectedOfProperty(word, at: start) : Self.expected(after: word, isAfterNew)
                 isAfterNew = word.elementsEqual("new".utf8)
-                // A regular expression may follow this word, and no other that is common.
+                // Of the common words, only `return` can precede a regular expression.
                 (isCall, last) = (false, word.elementsEqual("return".utf8) ? UInt8(ascii: ";") : byte)
             } else {
                 if byte == UInt8(ascii: "(") {
@@ -116,7 +116,7 @@ package struct ReferenceScanner {
             ? .specifier : nil
     }
 
-    /// Returns true if the next argument of a call, its last, is the address of the module.
+    /// Returns true if the next argument of the call is `import.meta.url`, and the last one.
     private func isModuleAddressNext() -> Bool {
         guard index < bytes.count else { return false }
         let rest = bytes[index...].prefix(100).filter { $0 > 0x20 }
@@ -153,7 +153,7 @@ package struct ReferenceScanner {
             || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") || byte >= 0x80
     }
 
-    // MARK: - Both
+    // MARK: - Scripts and stylesheets
 
     mutating func skipComment() -> Bool {
         guard isNext("/", "*") else { return false }
@@ -171,7 +171,7 @@ package struct ReferenceScanner {
         while index < bytes.count, bytes[index] <= 0x20 { index += 1 }
     }
 
-    /// Reads a string, and returns the place of its content; nil when there is none.
+    /// Reads a string, and returns the range of its content; nil if no string begins here.
     mutating func readString() -> Range<Int>? {
         guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "'") else {
             return nil
@@ -187,7 +187,7 @@ package struct ReferenceScanner {
         return start..<end
     }
 
-    /// Returns true if this word begins here, in letters of any case.
+    /// Returns true if this word begins here, in letters of any case, and is not the end of a longer name.
     func isWord(_ word: String) -> Bool {
         let slice = bytes[index...].prefix(word.utf8.count)
         return slice.count == word.utf8.count && zip(slice, word.utf8).allSatisfy { $0 == $1 || $0 | 0x20 == $1 }

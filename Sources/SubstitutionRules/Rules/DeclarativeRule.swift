@@ -1,4 +1,4 @@
-/// A rule as extensions write it.
+/// A redirect rule in the format of web extensions.
 ///
 /// https://developer.chrome.com/docs/extensions/reference/api/declarativeNetRequest#type-Rule
 package struct DeclarativeRule: Encodable, Sendable {
@@ -14,14 +14,14 @@ package struct DeclarativeRule: Encodable, Sendable {
     struct Condition: Encodable {
         var urlFilter: String?
         var regexFilter: String?
-        /// What engines take for granted has changed.
+        /// Always written, because the engines' default has changed.
         let isUrlFilterCaseSensitive = true
-        /// A page, and one in a frame, would lose its origin; what `object` shows is such a page.
+        /// Pages and frames would lose their origin if they were redirected; an `object` can hold a page, too.
         let excludedResourceTypes = ["main_frame", "sub_frame", "object"]
         var requestMethods: [String]?
     }
 
-    /// Leads to a file of the extension, in browsers.
+    /// Creates a rule for browsers, which redirects to a file of the extension.
     package init(_ number: Int, _ filter: URLFilter, toFile path: String) {
         id = number
         action = Action(redirect: ["extensionPath": path])
@@ -31,16 +31,17 @@ package struct DeclarativeRule: Encodable, Sendable {
             ?? Condition(regexFilter: filter.regularExpression, requestMethods: methods)
     }
 
-    /// Leads to the mirror of the URL, in web views of an app.
+    /// Creates a rule for an app's web views, which redirects to the mirror of the URL.
     ///
-    /// Without methods: WebKit compares that of the page's own request (`ContentExtensionsBackend.cpp`). And without a
-    /// group: the time that it takes for rules with groups grows with the square of their number.
+    /// The rule has no methods, because WebKit compares them with the method of the page's own request
+    /// (`ContentExtensionsBackend.cpp`). It has no group, because the time that WebKit takes for rules with groups
+    /// grows with the square of their number.
     package init(toMirrorOf filter: URLFilter, _ number: Int) {
         id = number
         action = Action(redirect: ["regexSubstitution": MirrorURL.prefix + #"\0"#])
         condition = Condition(regexFilter: filter.regularExpression)
     }
 
-    /// Whether browsers count it among regular expressions, of which they take few.
+    /// True if the rule counts towards the browsers' low limit for regular expressions.
     package var isRegularExpression: Bool { condition.regexFilter != nil }
 }

@@ -1,35 +1,36 @@
 import Foundation
 package import LocalSubstitutionCache
 
-/// A manifest, compiled to rules by which an engine redirects requests that ask no cache: those of web pages.
+/// A manifest compiled to redirect rules, for the requests of web pages, which never consult `URLCache`.
 ///
-/// No rule is about a URL that ``LocalSubstitutionCache/explain(_:)`` says is not substituted, or that another entry
-/// answers. No two rules are about the same URL, so that it does not matter in which order an engine tries them:
-/// WebKit has changed its mind on that. What rules cannot say is left to the network, and told by ``left``.
+/// No rule matches a URL that another entry answers, or that is not substituted according to
+/// ``LocalSubstitutionCache/explain(_:)``. No two rules match the same URL, so the order in which an engine tries them
+/// does not matter; WebKit has changed that order. URLs that rules cannot express stay on the network, and
+/// ``omissions`` lists them.
 package struct Ruleset: Sendable {
-    /// A filter, and the substitution for its URLs.
+    /// A filter, and the substitution that answers its URLs.
     package struct Rule: Hashable, Sendable {
         package let filter: URLFilter
-        /// Index of the substitution.
+        /// The index of the substitution in ``Ruleset/substitutions``.
         package let substitution: Int
     }
 
-    /// Something that a manifest substitutes in an app, and rules do not.
+    /// URLs of one entry that the manifest substitutes in an app, but that the rules leave to the network.
     package struct Omission: Hashable, Sendable {
-        /// The place of the entry in the manifest.
+        /// The position of the entry in the manifest.
         package let line: Int, column: Int
         /// The entry's URL, as the manifest writes it.
         package let url: String
-        /// The URLs that stay on the network, and why, as a sentence without its full stop.
+        /// The URLs that stay on the network, and the reason, as a sentence without its full stop.
         package let reason: String
     }
 
     package let substitutions: [Substitution]
     package private(set) var rules: [Rule] = []
-    /// The omissions, each with the number of URLs of its entry.
+    /// The number of URLs for each omission.
     private(set) var left: [Omission: Int] = [:]
 
-    /// The omissions in the order of the manifest; each reason names the number of URLs, if there are several.
+    /// The omissions in manifest order; if one covers several URLs, its reason gives their number.
     package var omissions: [Omission] {
         left.sorted { ($0.key.line, $0.key.column, $0.key.reason) < ($1.key.line, $1.key.column, $1.key.reason) }
             .map { omission, count in
@@ -43,14 +44,14 @@ package struct Ruleset: Sendable {
             }
     }
 
-    /// The substitutions that have rules and a last day.
+    /// The substitutions that have rules and a last day (`until`).
     ///
-    /// Rules know no days: they answer later, too, until they are made again.
+    /// Rules do not expire: they still answer after that day, until they are compiled again.
     package var dated: [Substitution] {
         Set(rules.map(\.substitution)).sorted().map { substitutions[$0] }.filter { $0.lastDay != nil }
     }
 
-    /// The entries that need most of these rules, the costliest first.
+    /// Returns the entries of these rules and each entry's number of rules, the highest number first.
     package func costliest(_ rules: [Rule]) -> [(line: Int, url: String, count: Int)] {
         var counts: [Int: (url: String, count: Int)] = [:]
         for rule in rules {
@@ -62,17 +63,17 @@ package struct Ruleset: Sendable {
     }
 
     private let order: MatchOrder
-    /// The candidates of each URL without its query, and of each of those that folders decode.
+    /// The indices of the candidates by their URL without the query: as it is spelled, and as folders decode it.
     private let spelled: [String: [Int]]
     private let decoded: [String: [Int]]
 
-    /// Compiles what is mapped.
+    /// Compiles the substitutions to rules.
     ///
-    /// Cost: a few look-ups for each URL; nothing is read from files.
+    /// Cost: a few lookups for each URL; no file is read.
     ///
     /// - Parameters:
-    ///   - substitutions: What is mapped, without what has expired.
-    ///   - refusal: Why the answer that a rule leads to cannot be that of a substitution; nil when it can.
+    ///   - substitutions: The manifest's substitutions, without those that have expired.
+    ///   - refusal: Returns the reason why the target of a rule cannot give the substitution's answer; nil if it can.
     package init(_ substitutions: [Substitution], unless refusal: (Substitution) -> String?) {
         let order = MatchOrder(substitutions)
         (self.substitutions, self.order) = (substitutions, order)
@@ -95,7 +96,7 @@ package struct Ruleset: Sendable {
         rules = Self.inOrderOfManifest(rules, substitutions)
     }
 
-    /// As the manifest is read, https first.
+    /// Returns the rules in the order of the manifest; for each entry, https comes first.
     private static func inOrderOfManifest(_ rules: [Rule], _ substitutions: [Substitution]) -> [Rule] {
         let keyed = rules.enumerated().map { index, rule in
             let substitution = substitutions[rule.substitution]
@@ -122,13 +123,13 @@ package struct Ruleset: Sendable {
         }
     }
 
-    /// A rule for one URL, if no other candidate answers it.
+    /// Adds a rule for one URL, unless another candidate answers it.
     private mutating func addRule(for url: String, _ index: Int, _ substitution: Substitution) {
         guard let identity = try? URLIdentity(url), order.first(matching: identity) == index else { return }
         add(URLFilter(url), index, substitution)
     }
 
-    /// A rule for a URL with any query.
+    /// Adds a rule for a URL with any query.
     private mutating func addOpenRule(for base: String, _ index: Int, _ substitution: Substitution) {
         if let better = competitor(of: index, at: base, where: { $0.rule != .exact || $0.target.identity.query != nil })
         {
@@ -138,7 +139,7 @@ package struct Ruleset: Sendable {
         }
     }
 
-    /// Rules for a URL without the parameters that are ignored, and with one of them, wherever it stands.
+    /// Adds rules for a URL without the ignored parameters, and with one of them at any position.
     private mutating func addRules(
         for base: String,
         ignoring names: ParameterNames,
@@ -152,7 +153,7 @@ package struct Ruleset: Sendable {
             addRule(for: query.map { "\(base)?\($0)" } ?? base, index, substitution)
         }
         let better = competitor(of: index, at: base) { other in
-            // Two with the same list never meet, unless they leave the same.
+            // Two candidates that ignore the same names overlap only if the rest of their queries is the same.
             if other.rule == rule { return rule.remainder(of: other.target.identity.query) == remainder }
             return other.rule != .exact
                 || other.target.identity.query.map { rule.remainder(of: $0) == remainder } ?? false
@@ -184,14 +185,17 @@ package struct Ruleset: Sendable {
     private mutating func add(_ filter: URLFilter, _ index: Int, _ substitution: Substitution) {
         let number = order.candidates[index].substitution
         rules.append(Rule(filter: filter, substitution: number))
-        // Where pages write fragments; a rule for each would double their number for nothing. In SVG a fragment names a
-        // part that another document uses, which Chromium allows of the page's own origin only.
+        // Pages write fragments in the URLs of these types; a second rule for every URL would double the number of
+        // rules for nothing. SVG is left out: its fragments name a part that another document uses, and Chromium allows
+        // that only for the page's own origin.
         if !filter.isOpen, ["font", "audio", "video"].contains(substitution.mediaType.canonical.kind) {
             rules.append(Rule(filter: filter.withFragment, substitution: number))
         }
     }
 
-    /// A substitution that answers before the candidate `index` at `base` with some query, as far as `overlaps` tells.
+    /// Returns a substitution that takes precedence over the candidate `index` at `base` with some query.
+    ///
+    /// `overlaps` decides whether another candidate answers any of the same queries.
     private func competitor(
         of index: Int,
         at base: String,
@@ -212,11 +216,14 @@ package struct Ruleset: Sendable {
     }
 }
 
-/// How pages and browsers spell a URL: a rule compares text, and cannot tell that two spellings are the same.
+/// The spellings of a URL that pages and browsers use.
+///
+/// A rule compares text, and does not recognise two spellings of the same URL. So each spelling needs a rule.
 private enum Spelling {
-    /// A URL as the manifest writes it, whose author has it from a page, with the origin that browsers send.
+    /// Returns a URL in the manifest's spelling, but with the origin as browsers send it.
     ///
-    /// Browsers keep what a page has encoded without need, and send no dot segments (URL Standard §4.4).
+    /// The manifest's author has copied the URL from a page. Browsers keep a page's unnecessary escapes, but send no
+    /// dot segments (URL Standard §4.4).
     static func written(_ target: URLPattern.Target) -> (base: String, query: String?) {
         let identity = target.identity
         let text = target.spelling.prefix { $0 != "#" }
@@ -229,8 +236,11 @@ private enum Spelling {
         return ("\(identity.base.dropLast(identity.path.count))\(path)", query)
     }
 
-    /// The URL without its query: normal; as the manifest writes it; with the brackets that browsers send as they are;
-    /// and in a folder, where it makes no difference, as `encodeURIComponent` and as others encode its file's name.
+    /// Returns the spellings of a URL without its query.
+    ///
+    /// These are its normal form and the manifest's spelling, both also with the brackets that browsers do not escape.
+    /// For a file in a folder, where an escaped character equals the plain one, there are two more: with the file's
+    /// path escaped as `encodeURIComponent` does it, and as other encoders do.
     static func bases(of identity: URLIdentity, _ written: String, inFolder folderLength: Int?) -> [String] {
         let base = identity.base
         var spellings = [base, raw(base, "[]|"), written, raw(written, "[]|")]
@@ -252,7 +262,10 @@ private enum Spelling {
         return unique(spellings)
     }
 
-    /// A query: normal, as the manifest writes it, and with what browsers send as it is.
+    /// Returns the spellings of a query.
+    ///
+    /// These are its normal form and the manifest's spelling, both also with the characters that browsers leave
+    /// unescaped.
     static func queries(_ query: String?, _ written: String? = nil) -> [String?] {
         query.map { query in
             let written = written ?? query
@@ -260,12 +273,12 @@ private enum Spelling {
         } ?? [nil]
     }
 
-    /// What stands before and after the value of a parameter, each as in ``queries(_:)``.
+    /// Returns the text before and after a parameter's value, spelled as in ``queries(_:_:)``.
     static func parts(_ start: String, _ after: String) -> [(start: String, after: String)] {
         [(start, after), (raw(start, "[]^`{|}"), raw(after, "[]^`{|}"))]
     }
 
-    /// The text with these characters instead of their encodings (URL Standard §1.3).
+    /// Returns the text with these characters instead of their escapes (URL Standard §1.3).
     private static func raw(_ text: String, _ characters: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         return characters.utf8.reduce(text) { text, byte in

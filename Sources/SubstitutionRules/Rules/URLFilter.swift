@@ -1,19 +1,22 @@
-/// The URLs that one rule of a web extension is about, in the words that all engines have for them.
+/// The set of URLs that one rule of a web extension matches, in a form that all engines support.
 ///
-/// Rules are read by declarativeNetRequest (Chromium, Firefox, WebKit). Its `urlFilter` can neither name a literal `*`
-/// nor one value of a query; its `regexFilter` can, but browsers take few of those. Of regular expressions only what
-/// WebKit's parser reads is used: literals, one class and its repetition, `^` first and `$` last; no group, because
-/// the time that WebKit takes for rules with groups grows with the square of their number.
+/// The engines' declarativeNetRequest (Chromium, Firefox, WebKit) reads the rules. Its `urlFilter` can express neither
+/// a literal `*` nor any value of a single query parameter. Its `regexFilter` can, but browsers accept only a few of
+/// those. The regular expressions use only syntax that WebKit's parser supports: literals, one repeated character
+/// class, `.*`, `^` at the start and `$` at the end. They contain no group, because the time that WebKit takes for
+/// rules with groups grows with the square of their number.
 package struct URLFilter: Hashable, Sendable {
-    /// How the URL begins, percent-encoded as browsers send it, and so ASCII.
+    /// The beginning of the URL, percent-encoded as browsers send it, and therefore ASCII.
     package let start: String
-    /// What follows the value of a parameter that is ignored; nil when there is none, and `start` is all.
+    /// The text after an ignored parameter's value; nil if there is no such value, and only `start` is compared.
     let rest: String?
-    /// Whether anything may follow.
+    /// True if any text may follow.
     let isOpen: Bool
 
-    /// How much may follow a value, in bytes: of more, Chromium makes an expression that is too large for it, and
-    /// leaves it out without a word (measured: 100 are taken, 110 are not).
+    /// The maximum length of ``rest``, in bytes.
+    ///
+    /// If it is too long, the expression that Chromium compiles exceeds Chromium's own limit. Chromium then drops the
+    /// rule without a message (measured: 100 bytes are accepted, 110 are not).
     static let longestRest = 80
 
     package init(_ start: String, rest: String? = nil, isOpen: Bool = false) {
@@ -22,20 +25,20 @@ package struct URLFilter: Hashable, Sendable {
 
     var isSecure: Bool { start.hasPrefix("https:") }
 
-    /// The same URLs with a fragment, which engines compare, too.
+    /// The filter for the same URLs with a fragment: engines compare the fragment, too.
     var withFragment: URLFilter {
         rest.map { URLFilter(start, rest: $0 + "#", isOpen: true) } ?? URLFilter(start + "#", isOpen: true)
     }
 
-    /// The filter as `urlFilter`; nil when only a regular expression can say it.
+    /// The filter as a `urlFilter`; nil if only a regular expression can express it.
     package var pattern: String? {
         guard rest == nil, !start.utf8.contains(where: "*^|".utf8.contains) else { return nil }
         return "|\(start)\(isOpen ? "" : "|")"
     }
 
-    /// The filter as `regexFilter`, which matches the whole URL.
+    /// The filter as a `regexFilter`, which matches the whole URL.
     package var regularExpression: String {
-        // What a value may hold in a URL that a browser sends: ASCII without controls, spaces, "#" and "&".
+        // A value in a URL that a browser sends contains ASCII without control characters, spaces, "#" and "&".
         let value = rest.map { #"[!"$%'-~]*"# + Self.escaped($0) } ?? ""
         return "^\(Self.escaped(start))\(value)\(isOpen ? ".*" : "$")"
     }

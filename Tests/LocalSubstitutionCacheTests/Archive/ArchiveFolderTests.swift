@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Files of an archive", .serialized)
 final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
-    @Test("Nobody else can read a copy, at any moment")
+    @Test("No other user can read a copy at any moment")
     func privacy() async throws {
         let before = umask(0)
         defer { umask(before) }
@@ -22,7 +22,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
                     var status = stat()
                     if lstat(path + "/" + name, &status) == 0 { modes.insert(status.st_mode & 0o777) }
                 }
-                // The writer needs the processor, too.
+                // Leave the writer some processor time.
                 usleep(100)
             }
         }
@@ -38,7 +38,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(modes.all == [0o600])
     }
 
-    /// The modes of files that were seen.
+    /// The file modes that were seen.
     // Mutable state is only accessed inside the lock.
     private final class Modes: @unchecked Sendable {
         private let lock = NSLock()
@@ -49,7 +49,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         var all: Set<mode_t> { lock.withLock { seen } }
     }
 
-    @Test("What an ended process left is removed, and what is being written stays and counts")
+    @Test("The partial file of a dead process is removed; one that is being written stays and counts")
     func unfinished() throws {
         let left = folder.url.appendingPathComponent("left.offlinepart")
         let written = folder.url.appendingPathComponent("written.offlinepart")
@@ -57,7 +57,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         try Data(count: 900_000).write(to: written)
         let writer = try #require(FileHandle(forWritingAtPath: written.path))
         #expect(flock(writer.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
-        // The first copy makes room; with what is being written there is none for it.
+        // Storing a copy first removes the abandoned file. The locked file leaves no room for the copy itself.
         try keep(String(repeating: "x", count: 200_000), for: request("a"))
         #expect(files.map(\.lastPathComponent) == ["written.offlinepart"])
         try Data(count: 10).write(to: left)
@@ -66,14 +66,14 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         try writer.close()
     }
 
-    @Test("What was used least recently makes room")
+    @Test("The least recently used copy makes room for a new one")
     func capacity() throws {
         let archive = try OfflineArchive(directory: folder.url, capacity: 10_000)
         let body = String(repeating: "x", count: 3000)
         for (age, path) in ["a", "b", "c"].enumerated() {
             try keep(body, for: request(path), in: archive)
             #expect(archive.copies.count == age + 1)
-            // As if some time had passed.
+            // Backdate the files, as if some time had passed.
             for file in files {
                 let date = try #require(
                     FileManager.default.attributesOfItem(atPath: file.path)[.modificationDate] as? Date
@@ -89,7 +89,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(Set(archive.copies.map(\.url.path)) == ["/a", "/c", "/d"])
     }
 
-    @Test("Whatever byte of a file is flipped or missing, the copy is removed and never replayed")
+    @Test("A copy with any byte flipped or missing is removed and never replayed")
     func damage() throws {
         try keep("hello, this is the body", for: request("a"), ["Content-Type": "text/plain"])
         #expect(try text(of: request("a")) != nil)
@@ -111,7 +111,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(try text(of: request("a")) == "hello, this is the body")
     }
 
-    @Test("The copy of another URL is not replayed, also when it has the file's name")
+    @Test("The copy of another URL is not replayed, even under this URL's file name")
     func foreign() throws {
         try keep("a", for: request("a"))
         #expect(archive.copies.count == 1)
@@ -124,7 +124,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(try text(of: request("b")) == "b")
     }
 
-    @Test("A FIFO, a link or a folder with the name of a copy hangs nothing and leads nowhere")
+    @Test("A FIFO, symbolic link or folder with a copy's name blocks no read and is not followed")
     func hostileFiles() throws {
         try keep("a", for: request("a"))
         #expect(archive.copies.count == 1)
@@ -148,7 +148,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(FileManager.default.fileExists(atPath: file.path))
     }
 
-    @Test("Other files in the directory are left alone, and the directory may go away")
+    @Test("Other files in the directory are left alone, and the directory may disappear")
     func directory() throws {
         let other = folder.url.appendingPathComponent("notes.txt")
         try Data("mine".utf8).write(to: other)
@@ -161,9 +161,9 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(try text(of: request("a")) == "a")
     }
 
-    // Only Linux tells a program's own file, and iOS and its relatives start no processes.
+    // Only Linux has `/proc/self/exe`, the program's own file, and only macOS and Linux can start processes.
     #if os(Linux)
-    /// The other processes run only this, with a variable that tells them so.
+    /// Child processes run only this test; an environment variable gives them the shared directory.
     @Test("Processes that write, read and make room in one directory serve only whole copies")
     func processes() async throws {
         let variable = "ARCHIVE_OF_ANOTHER_PROCESS"
@@ -185,7 +185,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(files.allSatisfy { $0.pathExtension == "offlinecopy" })
     }
 
-    /// A process that runs ``processes()`` with a variable that tells it so.
+    /// A child process that runs only ``processes()``, with variables added to its environment.
     private static func worker(_ environment: [String: String]) -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -208,7 +208,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
     }
 
     @Test(
-        "A full disk loses nothing but the copy",
+        "A full disk costs only the copy that does not fit",
         .enabled(if: SmallDisk.isAllowed, "only root may mount a small disk")
     )
     func fullDisk() async throws {
@@ -233,11 +233,11 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
     #endif
 }
 
-// Mounting one takes a process, and a kind of file system that only Linux has.
+// Mounting it requires a child process, and tmpfs, which only Linux has.
 #if os(Linux)
-/// A file system in memory that is soon full.
+/// A small in-memory file system, which is soon full.
 private struct SmallDisk {
-    /// Mounting is for root.
+    /// True for root, the only user that may mount a file system.
     static var isAllowed: Bool { geteuid() == 0 }
 
     private let url: URL

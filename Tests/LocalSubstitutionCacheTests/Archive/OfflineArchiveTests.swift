@@ -9,9 +9,9 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-@Suite("What an archive keeps and replays")
+@Suite("Copies that an archive keeps and replays")
 final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
-    @Test("A copy has body and head, but no cookies, and says that it is one; another archive finds it again")
+    @Test("A copy keeps body and head without cookies, is labelled as a copy, and is found by another archive")
     func replayed() throws {
         let request = try request("a?b=1")
         let fields = ["Content-Type": "text/html", "Set-Cookie": "a=b", "Cache-Status": "edge; hit", "X-Own": "ü"]
@@ -29,7 +29,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         #expect(status.hasSuffix("Z (offline)\""))
     }
 
-    @Test("What waits for the disk is replayed, and forgotten with the rest")
+    @Test("A copy that waits for the disk is replayed, and removed by removeAll()")
     func pending() throws {
         let request = try request("a")
         let url = try #require(request.url)
@@ -44,7 +44,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         #expect(text(of: request) == nil)
     }
 
-    @Test("A body of another length than the head says is not kept")
+    @Test("A body whose length differs from Content-Length is not kept, unless it was encoded")
     func wrongLength() throws {
         try keep("hello", for: request("a"), ["Content-Length": "4"])
         try keep("hello", for: request("b"), ["Content-Length": "4", "Content-Encoding": "gzip"])
@@ -52,7 +52,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         #expect(try text(of: request("b")) == "hello")
     }
 
-    @Test("Spellings of one URL have one copy, and other URLs have none of it")
+    @Test("Equivalent spellings of a URL share one copy, and other URLs do not get it")
     func identity() throws {
         try keep("hello", for: request("%7ea/../b?x"))
         let same = try #require(URL(string: "HTTPS://EXAMPLE.com:443/b?x#top"))
@@ -61,7 +61,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
     }
 
     @Test(
-        "What is not to be kept is not",
+        "A response that must not be stored is not kept",
         arguments: [
             (201, [:]), (206, [:]), (304, [:]), (404, [:]), (200, ["Cache-Control": "max-age=9, No-Store"]),
             (200, ["Cache-Control": "no-store=\"x\""]), (200, ["Cache-Control": "max-age=0;no-store"]),
@@ -75,7 +75,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         #expect(files.isEmpty)
     }
 
-    @Test("What may vary by encoding only, or must be revalidated, is kept")
+    @Test("A response that varies only by encoding, or must be revalidated, is kept")
     func kept() throws {
         try keep(
             "hello",
@@ -85,7 +85,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         #expect(try text(of: request("a")) == "hello")
     }
 
-    @Test("Requests that are not for an archive")
+    @Test("Only a GET for a web URL, with neither credentials nor no-store, is accepted")
     func notAccepted() throws {
         var post = try request("a")
         post.httpMethod = "POST"
@@ -103,7 +103,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         }
     }
 
-    @Test("Hosts, those with credentials, and a predicate decide")
+    @Test("The allowed hosts, those with credentials, and a predicate decide what is accepted")
     func filters() throws {
         let archive = try OfflineArchive(
             directory: folder.url,
@@ -118,7 +118,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         #expect(!archive.accepts(URLRequest(url: try #require(URL(string: "https://example.org/a")))))
     }
 
-    @Test("Cookies of the shared storage count")
+    @Test("Cookies in the shared storage count as credentials")
     func storedCookies() throws {
         let url = try #require(URL(string: "https://\(UUID().uuidString.lowercased()).example/"))
         #expect(archive.accepts(URLRequest(url: url)))
@@ -132,7 +132,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         #expect(archive.accepts(request))
     }
 
-    @Test("What waits for the disk is bounded, also when it is one URL again and again")
+    @Test("The bytes that wait for the disk are bounded, even if one URL is kept again and again")
     func waiting() throws {
         let big = try OfflineArchive(directory: folder.url, capacity: 100_000_000)
         let request = try request("a")
@@ -147,7 +147,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
     }
 
     @Test(
-        "Bodies on their way share one budget; an announced one may be longer when it is alone, and none than the archive"
+        "Bodies in flight share a budget, which one announced body may exceed alone, up to the archive's capacity"
     )
     func budget() throws {
         let big = try OfflineArchive(directory: folder.url, capacity: 100_000_000)
@@ -162,7 +162,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         let other = try incoming([:])
         #expect(other.hasRoom(for: 10_000_000))
         #expect(!other.hasRoom(for: 10_000_000))
-        // What was refused gives its memory back, and gets none again.
+        // A refused body releases its share of the budget, and stays refused.
         #expect(!other.hasRoom(for: 1))
         #expect(big.memory.count == 20_000_000)
         let announced = try incoming(["Content-Length": "60000000"])

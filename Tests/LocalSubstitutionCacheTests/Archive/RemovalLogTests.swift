@@ -9,9 +9,9 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-@Suite("What was removed does not come back", .serialized)
+@Suite("Removed copies do not come back", .serialized)
 final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
-    @Test("Listing and removing, and nothing of what began before")
+    @Test("A removed copy is not listed, and a load that began before the removal is not kept")
     func removal() throws {
         for path in ["a", "b", "c"] { try keep(path, for: request(path)) }
         #expect(Set(archive.copies.map(\.url.path)) == ["/a", "/b", "/c"])
@@ -27,7 +27,7 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         #expect(archive.copies.isEmpty)
     }
 
-    @Test("Removing one copy leaves alone what waits for the disk, and costs what is on its way")
+    @Test("Removing one copy spares copies that wait for the disk, and discards loads in flight")
     func removalOfOne() throws {
         let moment = try RemovalLog.shared.begin(request("b"))
         for path in ["a", "b"] {
@@ -40,7 +40,7 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         #expect(archive.copies.map(\.url.path) == ["/a"])
     }
 
-    @Test("A load that was resumed began then, and the next one begins when it begins")
+    @Test("A load counts from its task's resume(), or from its own start if no resume() is recorded")
     func resumed() throws {
         let (log, a, b) = (RemovalLog(), try request("a"), try request("b"))
         log.resume(a)
@@ -58,20 +58,20 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         #expect(log.allows("folder", since: log.begin(a)))
     }
 
-    @Test("Loads that never begin take no memory without end, and keep no removed copy")
+    @Test("Tasks that never begin to load take bounded memory, and bring no removed copy back")
     func bounded() throws {
         let log = RemovalLog()
         let requests = try (0..<10_001).map { try request("\($0)") }
         for request in requests { log.resume(request) }
         log.remove(from: "folder")
         #expect(!log.allows("folder", since: log.begin(requests[0])))
-        // It was not recorded, also when there is room again.
+        // The first resume of this request was not recorded, so its loads stay refused although there is room again.
         log.resume(requests[10_000])
         for _ in 0..<2 { #expect(!log.allows("folder", since: log.begin(requests[10_000]))) }
         #expect(log.allows("folder", since: log.begin(requests[0])))
     }
 
-    @Test("A copy that another writer puts in its place while everything is removed goes, too")
+    @Test("A copy that another thread writes during removeAll() is removed, too")
     func removalWhileWritten() async throws {
         let written = ArchiveFolder(url: folder.url, capacity: 1_000_000_000)
         for number in 0..<3000 { try Data().write(to: folder.url.appendingPathComponent("\(number).offlinecopy")) }
@@ -82,7 +82,7 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
             while !((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
                 .contains(where: { $0.hasSuffix(".offlinepart") || $0 == "victim.offlinecopy" })
             {
-                // The writer needs the processor, too.
+                // Leave the writer some processor time.
                 usleep(1000)
             }
             written.removeAll()
@@ -91,7 +91,7 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
-    @Test("Archives of one directory share what was removed, by whatever path they were opened")
+    @Test("Archives of one directory share its removals, whatever paths they were opened with")
     func linkedDirectory() throws {
         let real = folder.url.appendingPathComponent("real")
         let link = folder.url.appendingPathComponent("link")

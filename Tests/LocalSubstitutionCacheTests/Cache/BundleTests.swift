@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-@Suite("Where the manifest is looked for")
+@Suite("The search for the manifest")
 final class BundleTests: CacheSuite {
     @Test("A localised Substitutions folder is found, with the files beside it")
     func localisedBundle() throws {
@@ -34,7 +34,7 @@ final class BundleTests: CacheSuite {
         #expect(try cache.cachedResponse(for: request("https://example.com/a"))?.data == Data("plain".utf8))
     }
 
-    @Test("A bundle without the folder, or with the folder flattened, says what to do")
+    @Test("A bundle without the folder, or with a flattened one, is an error that says what to do")
     func bundleWithout() throws {
         try folder.write("x", to: "Empty.bundle/x.txt")
         try folder.write("{}", to: "Group.bundle/manifest.json")
@@ -49,7 +49,7 @@ final class BundleTests: CacheSuite {
         #expect([missing, flat].flatMap { $0.issues.map(\.code) } == [.unreadableManifest, .unreadableManifest])
     }
 
-    @Test("A manifest that does not exist, is a folder or a FIFO is an error, not a wait")
+    @Test("A manifest that is missing, a folder or a FIFO is an error, and does not block")
     func unreadable() throws {
         try folder.write("x", to: "folder/x")
         #expect(mkfifo(folder.url.appendingPathComponent("fifo").path, 0o600) == 0)

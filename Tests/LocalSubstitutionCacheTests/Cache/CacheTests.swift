@@ -25,14 +25,14 @@ final class CacheTests: CacheSuite {
         }
     }
 
-    @Test("The head says what is sent, and where it came from")
+    @Test("The head describes the body and names its source")
     func headFields() throws {
         let head = try head(cache().cachedResponse(for: request()))
         #expect(head.statusCode == 200)
         #expect(head.url?.absoluteString == "https://example.com/site.css")
         #expect(head.expectedContentLength == Int64(body.utf8.count))
         #expect(head.mimeType == "text/css")
-        // Linux writes "Etag".
+        // Foundation on Linux spells the field "Etag".
         let named = (head.allHeaderFields as? [String: String] ?? [:]).map { ($0.key.lowercased(), $0.value) }
         let fields = Dictionary(uniqueKeysWithValues: named)
         let tag = try #require(head.value(forHTTPHeaderField: "ETag"))
@@ -65,7 +65,7 @@ final class CacheTests: CacheSuite {
     }
 
     @Test(
-        "Cache-Status holds only what a structured field may hold",
+        "Cache-Status holds only characters that a structured field allows",
         arguments: [
             ("a b.css", "a b.css"), (#"q"uote.css"#, #"q\"uote.css"#), ("é.css", "%C3%A9.css"),
             ("😀.css", "%F0%9F%98%80.css"),
@@ -132,7 +132,7 @@ final class CacheTests: CacheSuite {
         }
     }
 
-    @Test("A URL that no entry names, another method, a user name and another scheme are left alone")
+    @Test("A request without an entry, or with another method, a user name or another scheme is left alone")
     func leftAlone() throws {
         let cache = try cache()
         #expect(try cache.cachedResponse(for: request("https://example.com/other")) == nil)
@@ -144,7 +144,7 @@ final class CacheTests: CacheSuite {
         }
     }
 
-    /// What Apple's platforms did not let happen; `.ci/apple` asks this first.
+    /// Construction once failed on Apple's platforms; `.ci/apple` runs this test first.
     @Test("A cache can be constructed, from a bundle, from a file and from memory")
     func constructed() throws {
         _ = try LocalSubstitutionCache(bundle: .module)

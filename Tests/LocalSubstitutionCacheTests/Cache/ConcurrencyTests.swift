@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Many threads")
 struct ConcurrencyTests {
-    @Test("While one reloads between a good, a new and a broken manifest, eight others get complete answers")
+    @Test("Eight threads get complete answers while another reloads good, new and broken manifests")
     func reload() async throws {
         let folder = try TemporaryFolder()
         let (old, new) = (String(repeating: "o", count: 5000), String(repeating: "n", count: 7000))
@@ -49,7 +49,7 @@ struct ConcurrencyTests {
                             }
                             _ = cache.explain(request)
                             cache.removeAllCachedResponses()
-                            // The one that reloads needs the processor, too.
+                            // Leave the reloading thread some processor time.
                             usleep(500)
                         }
                     }

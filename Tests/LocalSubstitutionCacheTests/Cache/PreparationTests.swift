@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Responses that are built in the background", .serialized)
 struct PreparationTests {
-    /// More than one step of the background takes.
+    /// The number of entries: more than the background builds in one step.
     private let count = 100
     private let folder: TemporaryFolder
     private let queue = CurrentTable.Preparation.shared.queue
@@ -34,18 +34,20 @@ struct PreparationTests {
         }
     }
 
-    /// Returns when the background has built everything.
+    /// Returns once the background has built every response.
     private func finish(_ cache: LocalSubstitutionCache) {
         while !cache.table.isPrepared { queue.sync { _ = usleep(1000) } }
     }
 
-    /// A cache for which the background has done nothing, or one step; the caller resumes the queue.
+    /// Returns a cache after none or one of the background's steps.
+    ///
+    /// The background's queue is suspended; the caller resumes it.
     private func held(afterOneStep: Bool) throws -> LocalSubstitutionCache {
         queue.suspend()
         let cache = try cache()
         if afterOneStep {
             let isHeld = DispatchSemaphore(value: 0)
-            // This stands in the queue after the first step, and the second comes behind it.
+            // The queue already holds the first step. That step will enqueue the second one behind this block.
             queue.async { [queue] in
                 queue.suspend()
                 isHeld.signal()
@@ -56,7 +58,7 @@ struct PreparationTests {
         return cache
     }
 
-    @Test("A request before the background builds its own, and gets the same instance ever after")
+    @Test("A request ahead of the background builds its own response, which later requests get, too")
     func early() throws {
         queue.suspend()
         let cache = try cache()
@@ -68,7 +70,7 @@ struct PreparationTests {
         #expect(try zip(responses(cache), early).allSatisfy { $0 === $1 })
     }
 
-    @Test("A request after the background gets what that has built")
+    @Test("A request after the background gets the response that the background built")
     func late() throws {
         let cache = try cache()
         finish(cache)
@@ -98,7 +100,7 @@ struct PreparationTests {
         }
     }
 
-    @Test("A cache that is released before or in the middle leaves nothing in memory, and nothing to be run")
+    @Test("A cache released before or during the background's work leaves no memory and no work behind")
     func released() throws {
         for isBegun in [false, true] {
             var cache: LocalSubstitutionCache?
@@ -128,14 +130,14 @@ struct PreparationTests {
             let new = try responses(cache)
             #expect(new.allSatisfy { $0.data == Data((isBegun ? "third" : "second").utf8) })
             #expect(!zip(old, new).contains { $0 === $1 })
-            // A pass that has ended begins again.
+            // After the background has finished, a reload starts it again.
             try cache.reload()
             finish(cache)
             #expect(try !zip(responses(cache), new).contains { $0 === $1 })
         }
     }
 
-    @Test("A manifest without entries has nothing to be built, and one that replaces it has")
+    @Test("A manifest without entries needs no background work, and its replacement does")
     func empty() throws {
         let manifest = folder.url.appendingPathComponent("manifest.json")
         try folder.write("{}", to: "manifest.json")

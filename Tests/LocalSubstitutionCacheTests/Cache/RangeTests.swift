@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Ranges")
 final class RangeTests: CacheSuite {
-    /// A file that is mapped, and its bytes.
+    /// Writes a file that is large enough to be mapped, and returns its bytes.
     private func makeLargeFile() throws -> Data {
         let bytes = Data((0..<600_000).map { UInt8(truncatingIfNeeded: ($0 &* 7) >> 4) })
         try folder.write(bytes, to: "large.bin")
@@ -25,7 +25,7 @@ final class RangeTests: CacheSuite {
         return try #require(cache.cachedResponse(for: request)).data
     }
 
-    @Test("A satisfiable range gets a 206 with its bytes, indices from 0")
+    @Test("A satisfiable range gets a 206 with its bytes, whose indices start at 0")
     func range() throws {
         let request = try request("https://example.com/site.css", "GET", ["Range": "bytes=5-29"])
         let part = try #require(cache().cachedResponse(for: request))
@@ -50,7 +50,7 @@ final class RangeTests: CacheSuite {
         }
     }
 
-    @Test("A part of a mapped file is the one that was loaded, whatever lies there by now", arguments: [false, true])
+    @Test("A range of a mapped file has the loaded bytes, even if the file has changed", arguments: [false, true])
     func partOfReplaced(isGone: Bool) throws {
         let bytes = try makeLargeFile()
         let cache = try cache(largeManifest)
@@ -61,7 +61,7 @@ final class RangeTests: CacheSuite {
     }
 
     @Test(
-        "After reloads with ranges of a replaced file the old versions are let go",
+        "Reloads unmap the old versions of a replaced file, even after range requests",
         .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/maps"), "needs /proc")
     )
     func oldVersions() throws {
@@ -76,7 +76,7 @@ final class RangeTests: CacheSuite {
             for range in ["bytes=1000-1999", "bytes=1000-400000"] { _ = try large(range, from: cache) }
         }
         let path = folder.url.resolvingSymlinksInPath().appendingPathComponent("large.bin").path
-        // Such a file says that it is empty, so Foundation would read nothing.
+        // A file in /proc reports size 0, so Foundation would read nothing.
         let maps = try #require(FileHandle(forReadingAtPath: "/proc/self/maps")).readToEnd() ?? Data()
         #expect(String(decoding: maps, as: UTF8.self).split(separator: "\n").count { $0.contains(path) } == 1)
     }
@@ -120,7 +120,7 @@ final class RangeTests: CacheSuite {
     }
 
     @Test(
-        "If-Range lets the range through only when it is our strong validator",
+        "If-Range allows the range only if it holds the response's strong ETag",
         arguments: [
             ("", 206), ("W/", 200), ("x", 200),
         ]
@@ -137,7 +137,7 @@ final class RangeTests: CacheSuite {
     }
 
     @Test(
-        "A range that is not one gets the prepared whole",
+        "A Range that cannot be satisfied with one part gets the whole prepared response",
         arguments: ["bytes=9999-", "bytes=0-1,3-4", "items=0-1", "x"]
     )
     func noRange(range: String) throws {
@@ -148,7 +148,7 @@ final class RangeTests: CacheSuite {
         #expect(response?.data == Data(body.utf8))
     }
 
-    @Test("An empty file is answered, also when a range of it is asked for")
+    @Test("An empty file is answered with 200, also to a range request")
     func empty() throws {
         try folder.write("", to: "empty.txt")
         let cache = try cache(#"{ "https://example.com/e": "empty.txt" }"#)

@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Reloading")
 final class ReloadTests: CacheSuite {
-    @Test("Reloading brings new files, and keeps the old table when something is wrong")
+    @Test("A reload picks up new files, and keeps the old table if the manifest is wrong")
     func reload() throws {
         try folder.write(#"{ "https://example.com/site.css": "site.css" }"#, to: "manifest.json")
         let cache = try LocalSubstitutionCache(

@@ -59,11 +59,11 @@ final class StoringTests: CacheSuite {
         #expect(try cache.cachedResponse(for: request()) === exact)
     }
 
-    @Test("What is stored or removed for a substituted URL does not reach URLCache")
+    @Test("Storing or removing a response for a substituted URL does not reach URLCache")
     func notStored() throws {
         let cache = try cache()
         let before = cache.currentMemoryUsage
-        // Whatever its policy is, and with credentials.
+        // With any policy, and with and without credentials.
         let policies: [URLRequest.CachePolicy] = [
             .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
         ]
@@ -74,7 +74,7 @@ final class StoringTests: CacheSuite {
                 #expect(cache.currentMemoryUsage == before)
             }
         }
-        // On Linux URLCache does not look at the query, so this would be removed with the other.
+        // On Linux URLCache ignores the query, so removing the mapped URL would remove this one, too.
         let neighbour = try request("https://example.com/site.css?other")
         cache.storeCachedResponse(try stored("https://example.com/site.css?other"), for: neighbour)
         cache.removeCachedResponse(for: try request())
@@ -85,7 +85,7 @@ final class StoringTests: CacheSuite {
     @Test("An answer may be stored in another cache, also on disk")
     func storedElsewhere() throws {
         let answer = try #require(cache().cachedResponse(for: request()))
-        // What it carries beyond head and body would have to be archived with it.
+        // Everything in `userInfo` would have to be archived with the response.
         #expect(answer.userInfo == nil)
         let disk = folder.url.appendingPathComponent("disk").path
         let other = URLCache(memoryCapacity: 1_000_000, diskCapacity: 1_000_000, diskPath: disk)

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// What may happen to files between the load of a manifest and a request.
+/// Changes to files between the load of a manifest and a request.
 @Suite("Faults")
 struct FaultTests {
     enum Fault: String, CaseIterable {
@@ -28,7 +28,7 @@ struct FaultTests {
     }
 
     private static let cases: [(ReadingMode, Fault)] = Fault.allCases.flatMap { fault -> [(ReadingMode, Fault)] in
-        // Shortening a file in place is what `.mapped` is documented not to be for.
+        // The documentation of `.mapped` excludes files that are shortened in place.
         [.emptied, .shortened].contains(fault) ? [(.copied, fault)] : [(.mapped, fault), (.copied, fault)]
     }
 
@@ -37,7 +37,7 @@ struct FaultTests {
         case .deleted: try FileManager.default.removeItem(at: file)
         case .replaced: try Data("other".utf8).write(to: file, options: .atomic)
         case .unreadable: #expect(chmod(file.path, 0) == 0)
-        // As an editor does that opens a file for writing.
+        // Editors that open a file for writing truncate it first.
         case .emptied: #expect(truncate(file.path, 0) == 0)
         case .shortened: #expect(truncate(file.path, 10) == 0)
         case .folder:
@@ -46,9 +46,10 @@ struct FaultTests {
         }
     }
 
-    @Test("Whatever becomes of a file, the bytes that were loaded are answered", arguments: cases)
+    @Test("The loaded bytes are answered, whatever happens to the file afterwards", arguments: cases)
     func unchanged(reading: ReadingMode, fault: Fault) throws {
-        // Some are read in either mode, some mapped in one; one page, several, and a part of one.
+        // Small files are read in both modes; larger ones are mapped in `.mapped`. The sizes cover a part of a page,
+        // one page and several.
         for size in [0, 1, 100, 4095, 4096, 4097, 32 * 1024, 100_001] {
             let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 / 3) })
             try? FileManager.default.removeItem(at: folder.url.appendingPathComponent("a.bin"))
@@ -64,7 +65,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A reload that meets a fault keeps what was there", arguments: [Fault.deleted, .folder])
+    @Test("A reload that fails keeps the previous table", arguments: [Fault.deleted, .folder])
     func reload(fault: Fault) throws {
         try folder.write("loaded", to: "a.txt")
         let cache = try folder.cache("{ \"https://example.com/a\": \"a.txt\" }")

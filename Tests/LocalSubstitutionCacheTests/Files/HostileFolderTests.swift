@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// What a repository cannot hold, and what nobody should put into a folder.
+/// Folder contents that a repository cannot hold, or that no designer should create.
 @Suite("Hostile folders and manifests")
 struct HostileFolderTests {
     private let folder: TemporaryFolder
@@ -39,7 +39,7 @@ struct HostileFolderTests {
     }
 
     @Test(
-        "A symbolic link out of the folder is refused, to a file, to a folder and by way of one",
+        "A symbolic link out of the folder is refused, whether to a file, to a folder or inside a path",
         arguments: [
             #"{ "https://h/a": "passwd" }"#, #"{ "https://h/a/": "out/" }"#, #"{ "https://h/a": "out/secret.txt" }"#,
             #"{ "https://h/a": "sideways/secret.txt" }"#, #"{ "https://h/": "./" }"#,
@@ -103,7 +103,7 @@ struct HostileFolderTests {
         #expect(issues.allSatisfy { $0.code == .endlessFolder })
     }
 
-    @Test("A link to nowhere, and one to itself, are each an error of the folder they lie in")
+    @Test("A broken link and a link to itself are each an error of the folder that holds them")
     func brokenLinks() throws {
         try link("broken", to: "gone.txt")
         try link("self", to: "self")
@@ -111,7 +111,7 @@ struct HostileFolderTests {
         #expect(issues.map(\.code) == [.missingFile, .endlessFolder])
     }
 
-    @Test("A link that leads back is named, and a file in exactly a hundred folders is read")
+    @Test("The error for a link cycle names the link, and a file in exactly 100 folders is read")
     func depth() throws {
         try link("loop", to: ".")
         let issues = issues(#"{ "https://h/": "./" }"#)
@@ -128,14 +128,14 @@ struct HostileFolderTests {
         #expect(other.issues("{ \"https://h/\": \"./\" }").map(\.code) == [.endlessFolder])
     }
 
-    /// What is read after something was exchanged between the stages of a load.
+    /// Reads the files of a manifest after a change on disk between the stages of a load.
     ///
     /// - Parameters:
     ///   - manifest: The manifest's text.
-    ///   - opensAgain: Whether no directory is open any more when the files are read.
-    ///   - exchange: What somebody does meanwhile.
+    ///   - opensAgain: True to open the folder again before reading; false to use the directories that are open.
+    ///   - exchange: The change on disk, made after the manifest was resolved and before the files are read.
     /// - Returns: The texts of all files, or the first problem.
-    /// - Throws: What keeps the manifest from being understood, or the exchange from being made.
+    /// - Throws: The error of the manifest or of the exchange.
     private func read(
         _ manifest: String,
         opensAgain: Bool = false,
@@ -152,7 +152,7 @@ struct HostileFolderTests {
     }
 
     @Test(
-        "A directory that is exchanged for a link after it was looked at leads nowhere",
+        "A directory that is replaced with a link after the check leads nowhere",
         arguments: [#"{ "https://h/a": "d/e/real.txt" }"#, #"{ "https://h/": "d/" }"#],
         ["d", "d/e"]
     )
@@ -171,12 +171,12 @@ struct HostileFolderTests {
                     withDestinationURL: folder.url.appendingPathComponent("outside")
                 )
             }
-            // What is open already is what was looked at.
+            // An open descriptor still refers to the directory that was checked.
             #expect(result == (opensAgain ? .failure(.replaced) : .success(["inside"])))
         }
     }
 
-    @Test("The manifest's folder itself is exchanged: what was opened is what is read")
+    @Test("If the manifest's folder itself is replaced, the folder that was opened is read")
     func exchangedRoot() throws {
         try folder.write("inside", to: "site/d/real.txt")
         let result = try read(#"{ "https://h/a": "d/real.txt", "https://h/b": "real.txt" }"#) {
@@ -187,7 +187,7 @@ struct HostileFolderTests {
         #expect(result == .success(["inside", "inside"]))
     }
 
-    @Test("A file that is exchanged for a link, a FIFO or a folder is refused", arguments: ["link", "fifo", "folder"])
+    @Test("A file that is replaced with a link, a FIFO or a folder is refused", arguments: ["link", "fifo", "folder"])
     func exchangedFile(kind: String) throws {
         let file = site.appendingPathComponent("real.txt")
         let result = try read(#"{ "https://h/a": "real.txt" }"#) {
@@ -202,7 +202,7 @@ struct HostileFolderTests {
         #expect(result == problems[kind].map { .failure($0) })
     }
 
-    @Test("A directory is listed as it is opened, not as a path leads by then")
+    @Test("A directory that was replaced with a link is refused instead of listed")
     func exchangedBeforeListing() throws {
         try folder.write("x", to: "site/d/inside.txt")
         try folder.write("x", to: "outside/secret.txt")
@@ -215,7 +215,7 @@ struct HostileFolderTests {
         #expect(throws: FileProblem.replaced) { try again.names(in: directory) }
     }
 
-    @Test("A folder that is no file URL is told, and nothing is read from the disk")
+    @Test("A folder without a file URL is an error, and nothing is read from the disk")
     func remoteFolder() throws {
         let remote = try #require(URL(string: "https://example.com\(site.path)/"))
         let error = #expect(throws: ManifestError.self) {
@@ -227,7 +227,7 @@ struct HostileFolderTests {
         )
     }
 
-    @Test("Five million digits as a condition are quoted in a line that a person can read")
+    @Test("A condition of five million digits is quoted in a short, readable line")
     func longNumber() {
         let digits = String(repeating: "9", count: 5_000_000)
         let message = issues("{ \"https://h/a\": { \"file\": \"real.txt\", \"when\": \(digits) } }").first?.message
@@ -235,11 +235,11 @@ struct HostileFolderTests {
         #expect(message?.hasPrefix("999") == true)
     }
 
-    // MARK: - What takes long to read
+    // MARK: - Slow input
 
-    /// Quadratic steps would take hours here.
+    /// A quadratic algorithm would take hours here.
     @Test(
-        "A list of many thousand names in ignoreQuery, and requests with as many parameters",
+        "Many thousand names in ignoreQuery, and as many parameters in requests, are handled in time",
         .timeLimit(.minutes(20))
     )
     func longLists() throws {
@@ -262,7 +262,7 @@ struct HostileFolderTests {
         #expect(cache.explain(near).nearest?.differences == [.query(ignoring: [])])
     }
 
-    @Test("More lists for one URL than can be meant are refused, one sentence for all")
+    @Test("More than 16 ignoreQuery lists for one URL are refused with a single error")
     func manyLists() {
         func entries(_ count: Int) -> String {
             let entries = (0..<count).map {
@@ -279,7 +279,7 @@ struct HostileFolderTests {
         )
     }
 
-    @Test("Missing names beside thousands that are long and nearly the same", .timeLimit(.minutes(20)))
+    @Test("Missing files beside thousands of long and similar names are reported in time", .timeLimit(.minutes(20)))
     func longNames() throws {
         let stem = String(repeating: "abcdefgh", count: 25)
         for number in 0..<(Program.isLongRun ? 5000 : 1500) {
@@ -289,7 +289,7 @@ struct HostileFolderTests {
         #expect(issues("{" + entries.joined(separator: ",") + "}").count == 20)
     }
 
-    @Test("A FIFO, a socket and a device as a file are errors, and nobody waits for them")
+    @Test("A FIFO, a socket or a device as a file is an error, and does not block")
     func notRegular() throws {
         #expect(mkfifo(site.appendingPathComponent("fifo").path, 0o600) == 0)
         try bindSocket(in: site, named: "socket")
@@ -300,14 +300,14 @@ struct HostileFolderTests {
         #expect(Set(issues(#"{ "https://h/": "./" }"#).map(\.code)) == [.wrongFileKind, .outsideFolder])
     }
 
-    /// Binds a socket by way of a short link: the path of one has 104 bytes on Apple's systems.
+    /// Binds a socket through a short symbolic link, because Apple's systems limit a socket's path to 104 bytes.
     private func bindSocket(in directory: URL, named name: String) throws {
         let link = FileManager.default.temporaryDirectory.appendingPathComponent("\(UInt32.random(in: 0 ... .max))")
             .path
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.path)
         defer { unlink(link) }
         let path = link + "/" + name
-        // Glibc alone makes an enumeration of the kinds of sockets.
+        // Only Glibc declares the socket types as an enumeration.
         #if canImport(Glibc)
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -325,7 +325,7 @@ struct HostileFolderTests {
         try #require(result == 0)
     }
 
-    // Permissions do not bind the superuser.
+    // File permissions do not apply to the superuser.
     @Test("A file that may not be read is an error", .enabled(if: getuid() != 0, "the superuser may read every file"))
     func unreadable() throws {
         #expect(chmod(site.appendingPathComponent("real.txt").path, 0) == 0)
@@ -348,7 +348,7 @@ struct HostileFolderTests {
     }
 
     @Test(
-        "Odd names are answered at the URL that names them",
+        "Files with odd names are answered at their percent-encoded URLs",
         arguments: [
             ("100%.txt", "100%25.txt"), ("a b.txt", "a%20b.txt"), ("😀.txt", "%F0%9F%98%80.txt"), ("a?b#c", "a%3Fb%23c"),
             ("a+b&c=d;e.txt", "a+b&c=d;e.txt"), ("caf\u{E9}.txt", "caf%C3%A9.txt"), ("e\u{301}.txt", "%C3%A9.txt"),
@@ -365,24 +365,24 @@ struct HostileFolderTests {
         #expect(try answer(manifest, "https://h/x") == "odd")
     }
 
-    // APFS takes the two forms of a name for one.
+    // APFS treats the two Unicode forms of a name as one name.
     @Test("A name is found in either Unicode form, and the exact one wins", Platform.measuredOnLinux)
     func unicodeForms() throws {
         try folder.write("decomposed", to: "site/e\u{301}.txt")
         #expect(try answer("{ \"https://h/x\": \"\u{E9}.txt\" }", "https://h/x") == "decomposed")
         try folder.write("composed", to: "site/\u{E9}.txt")
-        // A file system that sees one name in both holds one file now.
+        // On a file system that treats both forms as one name, the folder now has one file.
         let count = try FileManager.default.contentsOfDirectory(atPath: site.path).count { $0.hasSuffix("\u{E9}.txt") }
         try #require(count == 2)
         #expect(try answer("{ \"https://h/x\": \"\u{E9}.txt\" }", "https://h/x") == "composed")
         #expect(try answer("{ \"https://h/x\": \"e\u{301}.txt\" }", "https://h/x") == "decomposed")
-        // Nor are two taken for one because a manifest names both.
+        // The two files also stay distinct if one manifest names both.
         let both = "{ \"https://h/1\": \"\u{E9}.txt\", \"https://h/2\": \"e\u{301}.txt\" }"
         #expect(try ["1", "2"].map { try answer(both, "https://h/\($0)") } == ["composed", "decomposed"])
         #expect(issues(#"{ "https://h/": "./" }"#).map(\.code) == [.duplicateKey])
     }
 
-    @Test("Folders whose names are equivalent are two folders, also when a link leads from one to the other")
+    @Test("Folders with equivalent Unicode names are distinct, even if a link leads from one to the other")
     func equivalentFolders() throws {
         for (name, text) in [("\u{E9}", "composed"), ("e\u{301}", "decomposed")] {
             try folder.write(text, to: "\(name)/a.txt")
@@ -419,7 +419,7 @@ struct HostileFolderTests {
         #expect(issues.map(\.code) == [.endlessFolder])
     }
 
-    @Test("A file from beyond the year 2262 is a file")
+    @Test("A file dated after the year 2262 is answered")
     func farFuture() throws {
         let moment = timespec(tv_sec: 13_569_465_600, tv_nsec: 0)
         try #require(utimensat(AT_FDCWD, site.appendingPathComponent("real.txt").path, [moment, moment], 0) == 0)
@@ -433,7 +433,7 @@ struct HostileFolderTests {
         #expect(issues("{" + entries.joined(separator: ",") + "}").count == 2000)
     }
 
-    @Test("A file whose name is not UTF-8 is an error of the folder that holds it")
+    @Test("A file whose name is not UTF-8 is an error of its folder")
     func notUTF8() throws {
         let path = (Array(site.path.utf8) + [UInt8(ascii: "/"), 0xFF, 0]).map(CChar.init(bitPattern:))
         let descriptor = open(path, O_CREAT | O_WRONLY, 0o600)
@@ -445,7 +445,7 @@ struct HostileFolderTests {
         #expect(issues.first?.message.hasSuffix("cannot be read: its name is not UTF-8") == true)
     }
 
-    @Test("What is suggested exists, and is no dot file", arguments: ["brokem", "hiden", "BROKEN"])
+    @Test("Broken links and dot files are never suggested", arguments: ["brokem", "hiden", "BROKEN"])
     func suggestions(name: String) throws {
         try link("broken", to: "gone.txt")
         try folder.write("x", to: "site/.hiden")
@@ -453,7 +453,7 @@ struct HostileFolderTests {
         #expect(issues.map(\.message) == ["\"\(name)\" does not exist; put it there, or correct the name"])
     }
 
-    @Test("A large text is judged piece by piece, wherever a piece ends", arguments: [0, 1, 2, 3])
+    @Test("A large text is checked for UTF-8 in chunks, wherever a chunk ends", arguments: [0, 1, 2, 3])
     func largeText(offset: Int) throws {
         let text = String(repeating: "a", count: offset) + String(repeating: "😀", count: 40_000)
         try folder.write(text, to: "site/good.txt")
@@ -473,7 +473,7 @@ struct HostileFolderTests {
         }
     }
 
-    @Test("Names that fold into each other a million times over stop at a limit")
+    @Test("Links that multiply into 2^40 paths stop at a limit")
     func explosion() throws {
         // Each level links twice to the next: 2^40 paths, none of which is a cycle.
         for level in 0..<40 {

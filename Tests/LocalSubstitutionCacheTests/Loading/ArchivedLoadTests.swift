@@ -13,7 +13,7 @@ import FoundationNetworking
 extension InstalledTests {
     @Suite("Loads that an archive keeps")
     final class ArchivedLoadTests: InstalledSuite {
-        /// A cache with an archive, and a session that uses both.
+        /// Installs a cache with an archive; returns the archive, and a registered session that uses both.
         private func makeArchivingSession(
             _ manifest: String = "{}",
             hostsWithCredentials: Set<String> = []
@@ -25,7 +25,7 @@ extension InstalledTests {
             return (archive, URLSession.named(configuration, delegate: Collector()))
         }
 
-        @Test("Online the network answers, offline the last version of the page, also after a relaunch")
+        @Test("The network answers online, and the last copy offline, also after a relaunch")
         func archived() async throws {
             let version = Counter()
             let site = try LoopbackServer { _ in
@@ -49,14 +49,14 @@ extension InstalledTests {
             }
             let other = URLRequest(url: site.url.appendingPathComponent("other"))
             await #expect(throws: URLError.self) { _ = try await session.data(for: other) }
-            // As the next launch does.
+            // Install again, as the app does at its next launch.
             let (again, next) = try makeArchivingSession()
             #expect(try await next.data(for: request).0 == Data("version 3".utf8))
             again.removeAll()
             await #expect(throws: URLError.self) { _ = try await next.data(for: request) }
         }
 
-        @Test("What fails, what is refused and what the manifest names is not kept, and without an archive nothing is")
+        @Test("Failed, refused and mapped loads are not kept, and nothing is without an archive")
         func notArchived() async throws {
             let site = try LoopbackServer { request in
                 switch request.path {
@@ -87,14 +87,14 @@ extension InstalledTests {
             #expect(archive.copies.isEmpty)
         }
 
-        @Test("Cookies of the session count as credentials, and a host may be allowed them", Platform.measuredOnLinux)
+        @Test("The session's cookies count as credentials, which a host may be allowed", Platform.measuredOnLinux)
         func archivedCookies() async throws {
             let site = try LoopbackServer { _ in .init(headers: ["Set-Cookie": "id=1; Path=/"], body: Data("page".utf8))
             }
             let (archive, session) = try makeArchivingSession()
             let url = site.url.appendingPathComponent("page")
             _ = try await session.data(from: url)
-            // The first request had none.
+            // The first request carried no cookie.
             #expect(archive.copies.count == 1)
             archive.removeAll()
             _ = try await session.data(from: url)
@@ -109,7 +109,7 @@ extension InstalledTests {
             #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Set-Cookie") == nil)
         }
 
-        @Test("A page that was got with cookies set on the way is not kept", Platform.measuredOnLinux)
+        @Test("A page that was loaded with a redirect's cookies is not kept", Platform.measuredOnLinux)
         func archivedCookiesOnTheWay() async throws {
             let site = try LoopbackServer { request in
                 request.path == "/a"
@@ -118,14 +118,14 @@ extension InstalledTests {
             }
             defer { site.stop() }
             let (archive, delegated) = try makeArchivingSession()
-            // Foundation on Linux adds cookies on the way only where no delegate is asked.
+            // Foundation on Linux adds cookies to a redirected request only if it asks no delegate.
             let session = URLSession(configuration: delegated.configuration)
             let (data, _) = try await session.data(from: site.url.appendingPathComponent("a"))
             #expect(data == Data("page of id=1".utf8))
             #expect(archive.copies.isEmpty)
         }
 
-        @Test("What is not kept is counted, with the reason", Platform.measuredOnLinux)
+        @Test("Loads that are not kept are counted by reason", Platform.measuredOnLinux)
         func refusals() async throws {
             let site = try LoopbackServer { request in
                 switch request.path {
@@ -160,7 +160,7 @@ extension InstalledTests {
                 try await load("asked", kind, ["Cache-Control": "no-store"], in: session)
             }
             try await load("delegate", .delegate, in: other)
-            // A cookie that is set on the way is sent where no delegate is asked.
+            // A cookie that a redirect sets is sent only if no delegate is asked.
             let plain = URLSession(configuration: unnamed)
             try await load("way", .async, in: plain)
             #expect(
@@ -170,7 +170,7 @@ extension InstalledTests {
             #expect(archive.copies.map(\.url.lastPathComponent) == ["kept"])
         }
 
-        @Test("A copy is one of the whole way, with the last URL")
+        @Test("The copy of a redirected load answers the first URL, with the final URL in its head")
         func archivedRedirect() async throws {
             let site = try LoopbackServer { request in
                 request.path == "/a" ? .init(status: 302, headers: ["Location": "/b"]) : .text("page")
@@ -184,7 +184,7 @@ extension InstalledTests {
             #expect(response.url?.path == "/b")
         }
 
-        @Test("A copy that came from a URL that the manifest names by now is not replayed")
+        @Test("A copy is not replayed if an entry now names its final URL")
         func archivedAndNamed() async throws {
             let site = try LoopbackServer { request in
                 request.path == "/a" ? .init(status: 302, headers: ["Location": "/b"]) : .text("page")
@@ -197,7 +197,7 @@ extension InstalledTests {
             await #expect(throws: URLError.self) { _ = try await next.data(from: url) }
         }
 
-        @Test("What is replaced by another installation may ask for something when it ends")
+        @Test("An object that is released with a replaced installation may use the protocol in its deinit")
         func endingInstallation() throws {
             final class Asking: Sendable {
                 let request: URLRequest
@@ -214,7 +214,7 @@ extension InstalledTests {
             try folder.cache("{}").install()
         }
 
-        @Test("The inner session's loads are kept and replayed, too")
+        @Test("Loads in a backing session are kept and replayed, too")
         func archivedByInnerLoad() async throws {
             let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 3) })
             let site = try LoopbackServer { _ in .init(body: body, transfer: .chunked(1000)) }
@@ -229,7 +229,7 @@ extension InstalledTests {
                 let moment = RemovalLog.shared.begin(request)
                 let fallback = Fallback(.copy(archive), for: request, since: moment, installation)
                 let load = InnerLoad(for: owner, fallback, in: inner, of: session)
-                // As URL loading does, which resumes the owner's task.
+                // Calls `start()` as URL loading does when it resumes the owner's task.
                 func start() async -> Bool {
                     await withCheckedContinuation { done in
                         LoadingQueue.shared.async {
@@ -239,7 +239,7 @@ extension InstalledTests {
                     }
                 }
                 while await !start() { try await Task.sleep(nanoseconds: 1_000_000) }
-                // Told in parts, it is told again as a whole.
+                // After a body in parts, the client may receive the whole body once more.
                 #expect(client.data.suffix(body.count) == body)
                 #expect(client.events.last == .end)
                 #expect(archive.copies.count == 1)

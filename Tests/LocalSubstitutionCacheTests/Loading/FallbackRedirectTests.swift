@@ -11,10 +11,10 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    @Suite("Redirects of loads behind a condition")
+    @Suite("Redirects of conditional loads")
     final class FallbackRedirectTests: InstalledSuite {
         @Test(
-            "A redirect to a URL that an entry names is answered with its file; to a delegate if a status may decide",
+            "A redirect to a mapped URL is answered with the file; for a delegate, only if `when` names a status",
             Platform.measuredOnLinux,
             arguments: ["418", "[418, \"offline\"]", "\"offline\""]
         )
@@ -36,7 +36,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "A redirect that ends in a status that a condition names is answered with the file",
+            "A redirect that leads to a status in `when` is answered with the file",
             Platform.measuredOnLinux
         )
         func redirectToStatus() async throws {

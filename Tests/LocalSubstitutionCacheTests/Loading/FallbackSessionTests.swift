@@ -11,10 +11,10 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    @Suite("What the app's session knows")
+    @Suite("Cookies, fields and credentials of the app's session")
     final class FallbackSessionTests: InstalledSuite {
         @Test(
-            "Cookies and additional headers of the session are sent, cookies on the way kept",
+            "The session's cookies and additional headers are sent, and a redirect's cookies stored",
             Platform.measuredOnLinux
         )
         func sessionIsKept() async throws {
@@ -36,7 +36,7 @@ extension InstalledTests {
             #expect(configuration.httpCookieStorage?.cookies?.map(\.name).sorted() == ["other", "when"])
         }
 
-        @Test("A challenge that no condition is about reaches the app's delegate", arguments: ["418", "\"offline\""])
+        @Test("A challenge not named in `when` reaches the app's delegate", arguments: ["418", "\"offline\""])
         func challenge(conditions: String) async throws {
             let site = try Site(folder, when: conditions) { request in
                 guard request.headers["authorization"] == "Basic bWU6c2VjcmV0" else {
@@ -49,7 +49,8 @@ extension InstalledTests {
                 site.session.configuration,
                 delegate: Collector(credential: URLCredential(user: "me", password: "secret", persistence: .none))
             )
-            // Foundation on Linux asks no delegate about tasks with a completion handler, and never ends them.
+            // If a task has a completion handler, Foundation on Linux asks no delegate about a challenge, and never
+            // finishes the task.
             let (head, data) = try await TaskKind.delegate.load(site.request, in: session)
             #expect(head.statusCode == 200)
             #expect(data == Data(Self.networkText.utf8))

@@ -29,7 +29,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "A request that times out is answered with the file, unless the network has begun to deliver to a delegate"
+            "A request that times out is answered with the file, unless a delegate already received network bytes"
         )
         func timedOut() async throws {
             let body = Data(repeating: 97, count: 100_000)
@@ -38,13 +38,13 @@ extension InstalledTests {
                 let site = try Site(folder, when: "\"offline\"") { _ in .init(body: body, transfer: transfer) }
                 defer { site.server.stop() }
                 var results = try await Self.results(of: site.request, within: count == nil ? 1 : 2, in: site.session)
-                // On a busy machine the head, too, may arrive after the end.
+                // On a busy machine the timeout may pass before even the head is received.
                 if count != nil, results.contains(where: { $0.kind == .delegate && Self.isFile($0.head) }) {
                     results = try await Self.results(of: site.request, within: 10, in: site.session)
                 }
                 for (kind, head, data) in results {
                     if kind == .delegate, count != nil {
-                        // The collector returns what it has got, which is only what the network has sent.
+                        // The collector returns the bytes it has received, all of them from the network.
                         #expect(!Self.isFile(head))
                         #expect(body.starts(with: data))
                     } else {
@@ -58,7 +58,7 @@ extension InstalledTests {
             head.value(forHTTPHeaderField: "Cache-Status") != nil
         }
 
-        /// Loads a request with a timeout by every kind of task at once.
+        /// Loads a request with a timeout, with all kinds of tasks at once.
         private static func results(
             of request: URLRequest,
             within timeout: TimeInterval,
@@ -79,7 +79,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "A closed port and a host that does not resolve are no connection",
+            "A closed port and a host that does not resolve count as offline",
             arguments: ["127.0.0.1", "h.invalid"]
         )
         func unreachable(host: String) async throws {
@@ -97,7 +97,7 @@ extension InstalledTests {
 
         private static let body = Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0 / 11) })
 
-        /// Answers that a server may give, by the last part of the path, and the rest of a redirect.
+        /// The server's answer to a request: by path, and 400 with the request's cookies for any other path.
         @Sendable private static func answer(to request: LoopbackServer.Request) -> LoopbackServer.Response {
             typealias Response = LoopbackServer.Response
             let fields = [
@@ -133,7 +133,7 @@ extension InstalledTests {
         ]
 
         @Test(
-            "Without a condition that holds the network's answer is delivered as if the library were not there",
+            "If no condition holds, the network's answer is delivered as without the library",
             Platform.measuredOnLinux,
             arguments: [false, true]
         )
@@ -146,12 +146,12 @@ extension InstalledTests {
             }
             try folder.cache("{ \(entries.joined(separator: ", ")) }").install()
             let names = Self.answers.filter { dependsOnStatus || !["silent", "stall"].contains($0) }
-            // One after the other: each starts dozens of sessions.
+            // One name after the other, because each starts dozens of sessions.
             for name in names {
                 await withTaskGroup(of: Void.self) { group in
                     for kind in TaskKind.receiving {
-                        // A HEAD whose head is cut ends the process on Linux; one that stalls after it has been
-                        // answered.
+                        // On Linux some HEAD requests crash the process: one whose response head is cut off, and one
+                        // that stalls after it was answered.
                         for method in ["head", "stall"].contains(name) ? ["GET"] : ["GET", "HEAD"] {
                             var request = URLRequest(url: server.url.appendingPathComponent(name))
                             request.httpMethod = method
@@ -159,7 +159,7 @@ extension InstalledTests {
                             let load = request
                             group.addTask {
                                 var differences = await Self.differences(load, kind)
-                                // On a busy machine the head, too, may arrive after the end.
+                                // On a busy machine the timeout may pass before even the head is received.
                                 if name == "stall", !differences.isEmpty {
                                     var load = load
                                     load.timeoutInterval = 10
@@ -173,7 +173,7 @@ extension InstalledTests {
             }
         }
 
-        /// Loads a request without the library, with it, and in a session that it knows, and compares.
+        /// Compares a request's loads without the library, with it, and in a registered session.
         private static func differences(_ request: URLRequest, _ kind: TaskKind) async -> [String] {
             @Sendable func trace(usingSubstitutions: Bool, named: Bool = false) async -> String {
                 let configuration = URLSessionConfiguration.ephemeral

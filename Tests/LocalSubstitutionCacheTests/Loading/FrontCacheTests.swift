@@ -1,4 +1,4 @@
-// Only Foundation on Linux has such a cache.
+// Only on Linux does the library put a cache in front of a session's own.
 #if canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
@@ -9,7 +9,7 @@ import Testing
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    @Suite("The cache in front of a session's own")
+    @Suite("The cache in front of a session's own cache")
     final class FrontCacheTests: InstalledSuite {
         private func session(_ cache: URLCache?) -> URLSession {
             let configuration = URLSessionConfiguration.ephemeral
@@ -18,7 +18,7 @@ extension InstalledTests {
             return URLSession(configuration: configuration)
         }
 
-        @Test("It stands before a cache of Foundation's own class, and before no other")
+        @Test("The front cache wraps a plain URLCache, but neither a subclass nor the shared cache")
         func place() {
             final class Own: URLCache, @unchecked Sendable {}
             let stock = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
@@ -29,7 +29,7 @@ extension InstalledTests {
             #expect(session(nil).configuration.urlCache == nil)
         }
 
-        @Test("What the session's own cache has is found, stored and removed as before; a file wins")
+        @Test("The session's own cache finds, stores and removes as before, but a file takes precedence")
         func passesOn() async throws {
             let stock = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
             let session = session(stock)
@@ -52,7 +52,7 @@ extension InstalledTests {
             #expect(try await session.data(for: other).0 == Data(Self.networkText.utf8))
         }
 
-        @Test("An answer that was handed to another task is none")
+        @Test("An answer that was made for another task is not used")
         func otherTask() async throws {
             let answer = try #require(cache.cachedResponse(for: request))
             let stranger = URLSession(configuration: .ephemeral).dataTask(with: request)
@@ -65,7 +65,7 @@ extension InstalledTests {
             withExtendedLifetime(stranger) {}
         }
 
-        @Test("A session whose configuration lists the protocol no more gets no file from it")
+        @Test("A session whose configuration no longer lists the protocol gets no file from the front cache")
         func withoutProtocol() async throws {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()

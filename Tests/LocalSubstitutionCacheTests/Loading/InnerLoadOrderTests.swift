@@ -9,24 +9,24 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// Every order of events that matters to a load in the inner session, brought about on purpose.
+/// Every order of events that matters to a load in a backing session, forced on purpose.
 ///
-/// The test is the network: it tells the load what happens. It is URL loading, too: `start()` has told what was noted,
-/// as when a task is resumed. No task runs.
-@Suite("Orders of events in an inner load")
+/// A test acts as the network: it calls the load's callbacks. It also acts as URL loading: it calls `start()`, which
+/// delivers pending events, as when a task is resumed. No task runs.
+@Suite("Orders of events in a load of a backing session")
 struct InnerLoadOrderTests {
     private let client = RecordingClient()
     private let owner: SubstitutionProtocol
     private let load: InnerLoad
     private let fallback: Fallback?
     private let url: URL
-    /// Stands for the task that the network's events are about.
+    /// The task that the network's events are reported for.
     private let task: URLSessionDataTask
 
     init() throws {
         let folder = try TemporaryFolder()
         try folder.write("file", to: "a.txt")
-        // Nothing listens there, and no time-out comes before the end of a test.
+        // No server listens on this port, and no timeout passes before the end of a test.
         url = try #require(URL(string: "http://127.0.0.1:1/when"))
         let request = URLRequest(url: url)
         let cache = try folder.cache(
@@ -47,7 +47,7 @@ struct InnerLoadOrderTests {
 
     private func data(_ text: String) -> Data { Data(text.utf8) }
 
-    @Test("Head, body and end before the task looks: all is told in order, once")
+    @Test("Head, body and end received before the task resumes are delivered once, in order")
     func wholeBeforeTelling() throws {
         load.didReceive(try head(200))
         load.didReceive(data("net"))
@@ -59,8 +59,8 @@ struct InnerLoadOrderTests {
         #expect(client.events == [.head(200), .data("network"), .end])
     }
 
-    /// A task with a completion handler keeps only the last part on Linux.
-    @Test("A body in parts: on Linux it is told again as a whole, unless a part is kept by somebody who waits for it")
+    /// On Linux a task with a completion handler keeps only the last part it receives.
+    @Test("On Linux a body in parts is delivered once more as a whole, if no part is kept by a delegate call")
     func parts() throws {
         load.didReceive(try head(200))
         load.start()
@@ -71,7 +71,7 @@ struct InnerLoadOrderTests {
         load.didComplete(task, nil)
         load.start()
         if Platform.isLinux {
-            // What is empty takes the place of a part in the client.
+            // After each part the load delivers an empty one, which replaces the part in Foundation's client.
             let parts: [RecordingClient.Event] = [.data("net"), .data(""), .data("work"), .data("")]
             #expect(client.events == [.head(200)] + parts + [.data("network"), .end])
         } else {
@@ -79,9 +79,9 @@ struct InnerLoadOrderTests {
         }
     }
 
-    // On Apple's systems nothing is collected.
+    // On Apple's systems the parts of a body are not collected.
     #if canImport(FoundationNetworking)
-    @Test("As soon as a part is kept, the body is told in parts only, and not collected")
+    @Test("Once a part is kept, the body is delivered in parts only, and no longer collected")
     func keptParts() throws {
         client.keepsParts = true
         load.didReceive(try head(200))
@@ -101,7 +101,7 @@ struct InnerLoadOrderTests {
     }
     #endif
 
-    @Test("A body in parts whose load then fails")
+    @Test("A body in parts is delivered before the failure of its load")
     func partsAndFailure() throws {
         load.didReceive(try head(200))
         load.didReceive(data("netw"))
@@ -112,7 +112,7 @@ struct InnerLoadOrderTests {
         #expect(client.data == data("netw"))
     }
 
-    @Test("The file is noted, and then the network goes on: nothing of it is told")
+    @Test("Network events after the file was chosen are not delivered")
     func networkAfterAnswer() throws {
         load.didReceive(try head(503))
         load.didReceive(data("network"))
@@ -121,7 +121,7 @@ struct InnerLoadOrderTests {
         #expect(client.events == [.head(200), .data("file"), .end])
     }
 
-    @Test("The network goes on after the file was told")
+    @Test("Network events after the file was delivered are not delivered")
     func networkAfterTelling() throws {
         load.didReceive(try head(503))
         load.start()
@@ -147,7 +147,7 @@ struct InnerLoadOrderTests {
         }
     }
 
-    @Test("A recording holds the network's head, and nothing that arrives after the file has answered")
+    @Test("A recording holds the network's head, and nothing received after the file has answered")
     func recordedAfterAnswer() throws {
         let events = NetworkEvents()
         let load = InnerLoad(for: owner, fallback, in: .silent, of: nil, ObservedLoad(owner.request, of: task, events))
@@ -158,14 +158,14 @@ struct InnerLoadOrderTests {
         #expect(events.count == 1)
     }
 
-    @Test("No connection before a head is a reason for the file, and after one it is the network's end")
+    @Test("If the connection fails before the head, the file answers")
     func offline() throws {
         load.didComplete(task, URLError(.notConnectedToInternet))
         load.start()
         #expect(client.events == [.head(200), .data("file"), .end])
     }
 
-    @Test("The connection breaks after the head was noted, and before it was told")
+    @Test("A connection that breaks after an undelivered head ends the load with the network's error")
     func offlineAfterHead() throws {
         load.didReceive(try head(200))
         load.didReceive(data("netw"))
@@ -174,7 +174,7 @@ struct InnerLoadOrderTests {
         #expect(client.events == [.head(200), .data("netw"), .failure(.networkConnectionLost)])
     }
 
-    @Test("Interim responses are no answer: what comes after them decides", arguments: [100, 103])
+    @Test("Interim responses are ignored, and the final response decides", arguments: [100, 103])
     func interim(status: Int) throws {
         load.didReceive(try head(status))
         load.start()
@@ -183,9 +183,9 @@ struct InnerLoadOrderTests {
         #expect(client.events == [.head(200), .data("file"), .end])
     }
 
-    // On Apple's systems the client is told of a redirect.
+    // On Apple's systems the redirect is delivered to the client.
     #if canImport(FoundationNetworking)
-    @Test("A redirect that nobody decides about is followed, and one to a URL with a file ends the load")
+    @Test("A redirect is followed if there is no delegate, and the status after it decides")
     func redirects() async throws {
         let calls = Counter()
         load.didRedirect(try head(302), URLRequest(url: url.appendingPathComponent("other"))) { next in
@@ -200,7 +200,7 @@ struct InnerLoadOrderTests {
     }
     #endif
 
-    @Test("A redirect of a load that was cancelled has no handler called, which would end the process")
+    @Test("A cancelled load does not call a redirect's completion handler, which would crash")
     func redirectAfterCancel() async throws {
         load.stop()
         await InnerSession.silent.settle()
@@ -212,7 +212,7 @@ struct InnerLoadOrderTests {
         #expect(client.events == [])
     }
 
-    @Test("What happens after the load was stopped is not told")
+    @Test("Events after the load was stopped are not delivered")
     func stopped() throws {
         load.didReceive(try head(200))
         load.stop()
@@ -222,7 +222,7 @@ struct InnerLoadOrderTests {
         #expect(client.events == [])
     }
 
-    @Test("A load that is stopped is not kept, also when the network ends well before it hears of that")
+    @Test("A stopped load is not kept, even if the network succeeds before the cancellation takes effect")
     func stoppedAndArchived() throws {
         let folder = try TemporaryFolder()
         let archive = try OfflineArchive(directory: folder.url, capacity: 1000)
@@ -242,7 +242,7 @@ struct InnerLoadOrderTests {
         }
     }
 
-    @Test("A load that is stopped after a part was told tells no more")
+    @Test("A load that is stopped after a part was delivered delivers nothing more")
     func stoppedWhileTelling() throws {
         load.didReceive(try head(200))
         load.didReceive(data("network"))
@@ -257,10 +257,10 @@ struct InnerLoadOrderTests {
 }
 
 extension InnerSession {
-    /// Makes tasks that never run.
+    /// A backing session whose tasks never run.
     fileprivate static let silent = InnerSession(like: .ephemeral, runsTasks: false)
 
-    /// Returns when the commands have run that came before.
+    /// Returns once all earlier commands have run.
     fileprivate func settle() async {
         await withCheckedContinuation { done in command { done.resume() } }
     }

@@ -13,7 +13,7 @@ import FoundationNetworking
 extension InstalledTests {
     @Suite("Installing")
     final class InstallationTests: InstalledSuite {
-        @Test("Installing makes the cache the shared one, with the capacities of the one before")
+        @Test("Installing makes the cache URLCache.shared, with the previous cache's capacities")
         func install() throws {
             #expect(URLCache.shared === cache)
             #expect(cache.memoryCapacity == sharedBefore.memoryCapacity)
@@ -29,10 +29,10 @@ extension InstalledTests {
             #expect(other.memoryCapacity == 1_234_567)
         }
 
-        // On Apple's platforms the shared session asks `URLCache.shared` itself.
+        // On Apple's platforms the shared session consults `URLCache.shared` itself.
         #if canImport(FoundationNetworking)
         @Test(
-            "Installing again, another cache, or none writes nothing into the configuration that the shared session reads"
+            "Installing again, installing another cache and uninstalling do not write to the shared session's configuration"
         )
         func configurationOfSharedSession() async throws {
             let configuration = URLSession.shared.configuration
@@ -57,7 +57,7 @@ extension InstalledTests {
         }
         #endif
 
-        @Test("Replacing the cache changes what the shared session gets, and leaves sessions made meanwhile alone")
+        @Test("Replacing the cache affects the shared session, but not sessions created in between")
         func replace() async throws {
             let meanwhile = URLSession(configuration: .default)
             try folder.cache("{}").install()
@@ -66,7 +66,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "Uninstalling brings back the shared cache that was there before any of the library's, and its capacities"
+            "Uninstalling restores the app's original shared cache, and its capacities"
         )
         func uninstall() async throws {
             let capacity = sharedBefore.memoryCapacity
@@ -88,7 +88,7 @@ extension InstalledTests {
             #expect(try await answerer(of: request, in: .shared) == "bundle")
         }
 
-        @Test("Uninstalling a cache that another has replaced has no effect")
+        @Test("Uninstalling a cache that was already replaced has no effect")
         func uninstallReplaced() async throws {
             let other = try folder.cache("{}")
             other.install()
@@ -99,7 +99,7 @@ extension InstalledTests {
             #expect(URLCache.shared === sharedBefore)
         }
 
-        @Test("Uninstalling leaves alone a shared cache that the app has set since, and sessions that copied this one")
+        @Test("Uninstalling changes neither a shared cache the app has set since, nor sessions that copied this one")
         func uninstallElsewhere() async throws {
             let copied = URLSession(configuration: .default)
             let other = URLCache(memoryCapacity: 1000, diskCapacity: 0, diskPath: nil)
@@ -113,7 +113,7 @@ extension InstalledTests {
             #expect(URLCache.shared === other)
         }
 
-        @Test("Uninstalling brings back the cache before, also when the app had made this one the shared one by hand")
+        @Test("Uninstalling restores the previous cache, even if the app itself set this one as URLCache.shared")
         func uninstallSetByHand() throws {
             cache.uninstall()
             for isOther in [false, true] {
@@ -125,7 +125,7 @@ extension InstalledTests {
             }
         }
 
-        @Test("An object of the app's that ends with the replaced archive may uninstall a cache")
+        @Test("An object of the app that is released with a replaced archive may uninstall a cache")
         func uninstallAtTheEnd() throws {
             final class Fixture: Sendable {
                 let cache: LocalSubstitutionCache

@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    @Suite("Loads that are interrupted, or many")
+    @Suite("Interrupted loads, and many at once")
     final class InterruptedLoadTests: InstalledSuite {
         @Test(
             "Cancelling at any stage ends a task once, with the usual error",
@@ -30,7 +30,7 @@ extension InstalledTests {
             defer { site.server.stop() }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for stage in ["none", "silent", "stall", "redirect", "status"] {
-                    // Foundation on Linux ends the process when a task is cancelled while a delegate is asked about a
+                    // Foundation on Linux crashes the process if a task is cancelled while a delegate is asked about a
                     // redirect.
                     for session in stage == "redirect" ? [site.plain] : [site.session, site.plain] {
                         var request = site.request
@@ -55,7 +55,7 @@ extension InstalledTests {
             }
         }
 
-        @Test("A task that is suspended before its answer is answered when it is resumed", arguments: [true, false])
+        @Test("A task suspended before its answer gets the answer after resume()", arguments: [true, false])
         func suspendedBeforeAnswer(hasDelegate: Bool) async throws {
             let gate = Gate()
             let site = try Site(folder, when: "[503]") { _ in
@@ -67,10 +67,10 @@ extension InstalledTests {
             let (data, _) = try await session.result(of: site.request) { task in
                 await site.server.waitForRequests(1)
                 task.suspend()
-                // Foundation stops the load later, on its queue; an answer that is quicker is told.
+                // Foundation stops the load later, on its queue. An answer received before that is still delivered.
                 await session.settle()
                 gate.open()
-                // Time for the answer to arrive, which must not reach the task.
+                // Leave time for the answer to be received. It must not reach the suspended task.
                 try await Task.sleep(nanoseconds: 100_000_000)
                 #expect(task.state == .suspended)
                 task.resume()
@@ -78,7 +78,7 @@ extension InstalledTests {
             #expect(data == Data(Self.fileText.utf8))
         }
 
-        @Test("Errors whose bodies never end hold up no other load")
+        @Test("Error responses whose bodies never end do not hold up other loads")
         func endlessErrors() async throws {
             let site = try Site(folder, when: "503") { _ in
                 .init(status: 503, body: Data(count: 1000), transfer: .stalling(after: 10))
@@ -90,7 +90,7 @@ extension InstalledTests {
             }
         }
 
-        @Test("A task that is suspended and resumed again and again, while it loads, is answered")
+        @Test("A task that is repeatedly suspended and resumed while it loads is answered")
         func resumedAgain() async throws {
             for _ in 0..<10 {
                 let gate = Gate()
@@ -105,15 +105,14 @@ extension InstalledTests {
                         task.resume()
                         task.resume()
                     }
-                    // A task that is resumed at the moment in which it ends ends the process, with stock Foundation
-                    // too.
+                    // Resuming a task at the moment it finishes crashes the process, with stock Foundation, too.
                     gate.open()
                 }
                 #expect(data == Data(Self.fileText.utf8))
             }
         }
 
-        @Test("A delegate that invalidates its session at a redirect, and takes its time, does not disturb others")
+        @Test("A slow delegate that invalidates its session at a redirect does not disturb other loads")
         func hostileRedirectDelegate() async throws {
             let site = try redirecting(to: "/always", when: "418")
             defer { site.server.stop() }
@@ -152,7 +151,7 @@ extension InstalledTests {
             #expect(site.server.requests.count == 200)
         }
 
-        @Test("A huge body arrives as without the library", arguments: ["\"offline\"", "[503]"])
+        @Test("A huge body is received as without the library", arguments: ["\"offline\"", "[503]"])
         func hugeBody(conditions: String) async throws {
             let count = Program.isLongRun ? 500_000_000 : 50_000_000
             let site = try Site(folder, when: conditions) { _ in .init(body: Data(count: count)) }
@@ -167,10 +166,10 @@ extension InstalledTests {
             #expect(try await site.plain.data(for: site.request).0.count == count)
         }
 
-        // Only Foundation on Linux tells a client of a cancel itself.
+        // Only Foundation on Linux reports a cancellation to the protocol's client by itself.
         #if canImport(FoundationNetworking)
-        /// Foundation makes no challenge of it, so the task is over.
-        @Test("A cancel that comes as a 401 ends which asks for a bearer finds no client")
+        /// Foundation creates no challenge for a bearer token, so the task is finished.
+        @Test("A cancellation finds no client once a 401 that asks for a bearer token has finished")
         func cancelAfterUnknownChallenge() async throws {
             let site = try Site(folder, when: "503") { _ in
                 .init(status: 401, headers: ["WWW-Authenticate": "Bearer"], body: Data("no".utf8))
@@ -184,14 +183,14 @@ extension InstalledTests {
             #expect(response.statusCode == 401)
             await session.settle()
             let loader = try #require(KeptProtocol.last)
-            // As Foundation does for a cancel that has asked for the protocol before the end.
+            // Foundation makes this call for a cancellation that looked up the protocol before the task finished.
             loader.stopLoading()
             #expect(loader.client == nil)
             KeptProtocol.last = nil
         }
 
         private final class KeptProtocol: SubstitutionProtocol {
-            // One test uses it.
+            // Only one test uses it.
             nonisolated(unsafe) static var last: KeptProtocol?
 
             override func startLoading() {

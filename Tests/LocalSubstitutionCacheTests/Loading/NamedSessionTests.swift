@@ -11,15 +11,15 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    /// Behind a condition, in a session that the app has named, with a client that trusts URL loading's promises.
-    @Suite("Named sessions")
+    /// Conditional loads in a registered session, for a client that relies on URLSession's guarantees.
+    @Suite("Registered sessions")
     final class NamedSessionTests: InstalledSuite {
-        /// The queues on which clients have their delegates called.
+        /// The delegate queues that network clients use.
         enum Queue: String, CaseIterable {
             case default_
             case main
             case serial
-            /// As Alamofire does.
+            /// An operation queue with an underlying dispatch queue, as Alamofire uses.
             case underlying
 
             private static let clientQueue = DispatchQueue(label: "client")
@@ -57,8 +57,9 @@ extension InstalledTests {
             "200", "503", "204", "moved", "moved-to-503", "moved-to-named", "moved-twice", "cut",
         ]
 
-        /// A server with `answer`, or those, and a cache that has the file for each path after a 503 and always for
-        /// `/named`.
+        /// Starts a server, and installs a cache whose file answers each path under a condition, and `/named` always.
+        ///
+        /// By default the condition is a 503, and the server's answers are those of ``answer``.
         private func makeServer(
             when conditions: String = "503",
             paths: [String] = NamedSessionTests.paths,
@@ -102,7 +103,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "The same with completion handlers and async, in the same session",
+            "Completion handlers and async get the same answers in the same session",
             arguments: [TaskKind.async, .completion]
         )
         func whole(kind: TaskKind) async throws {
@@ -122,7 +123,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "The session's fields, cookies and credentials are sent: a condition never holds because ours lacked them"
+            "The session's fields, cookies and credentials are sent, so no condition holds for lack of them"
         )
         func nothingIsMissing() async throws {
             let server = try makeServer(when: "\"4xx\"", paths: ["token", "cookie", "way", "basic"]) { request in
@@ -139,11 +140,11 @@ extension InstalledTests {
             }
             defer { server.stop() }
             let configuration = URLSessionConfiguration.ephemeral
-            // What is set after the line that names the configuration counts, too.
+            // Properties that are set after `useSubstitutions()` count, too.
             configuration.useSubstitutions()
             configuration.httpAdditionalHeaders = ["Authorization": "Bearer t"]
             let client = StrictClient(onRedirect: { request, follow in
-                // Foundation on Linux adds no cookies where a delegate is asked.
+                // Foundation on Linux adds no cookies to a redirected request if it asks a delegate.
                 var request = request
                 request.setValue("id=1", forHTTPHeaderField: "Cookie")
                 follow(request)
@@ -157,7 +158,7 @@ extension InstalledTests {
             #expect(client.complaints == [])
         }
 
-        @Test("Two named sessions, and one that is not: each loads with what is its own")
+        @Test("Registered and unregistered sessions each load with their own configuration")
         func apart() async throws {
             let server = try makeServer { request in
                 .text("\(request.headers["x-app"] ?? "-") \(request.headers["cookie"] ?? "-")")
@@ -175,7 +176,8 @@ extension InstalledTests {
             }
             let clients = [StrictClient(), StrictClient(), StrictClient(), StrictClient()]
             let first = clients[0].session(configuration("first"))
-            // Made from the first's, with the first's class in it, and then changed.
+            // A copy of the first session's configuration, with the first session's protocol class in it, and then
+            // changed.
             let copy = try #require(first.configuration.copy() as? URLSessionConfiguration)
             copy.httpAdditionalHeaders = ["X-App": "copy"]
             let sessions = [
@@ -193,7 +195,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "Fields that the app sets later, and a cookie of its own in the request, are what is sent",
+            "Fields that the app sets later, and a Cookie field in its request, are sent",
             Platform.measuredOnLinux
         )
         func setLater() async throws {
@@ -208,7 +210,7 @@ extension InstalledTests {
                 var own = request("200", of: server)
                 own.setValue("mine=1", forHTTPHeaderField: "Cookie")
                 let task = session.dataTask(with: own)
-                // After the task was made; Foundation adds cookies when it is.
+                // Set after the task was created, which is when Foundation adds cookies.
                 if let cookie = HTTPCookie(properties: [.name: "a", .value: "1", .domain: "127.0.0.1", .path: "/"]) {
                     session.configuration.httpCookieStorage?.setCookie(cookie)
                 }
@@ -220,7 +222,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "The configuration of a named session: naming it again changes nothing, and its stubs stay",
+            "useSubstitutions() changes nothing in a registered session's configuration, and a second session may use it",
             Platform.measuredOnLinux
         )
         func derived() async throws {
@@ -237,7 +239,7 @@ extension InstalledTests {
             }
         }
 
-        @Test("Redirects are followed, changed and refused, at once and later")
+        @Test("Redirects are followed, changed or refused, at once or later")
         func redirects() async throws {
             let server = try makeServer()
             defer { server.stop() }
@@ -266,7 +268,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "A challenge is answered late, and the answer is the network's",
+            "After a late answer to a challenge, the network's response is delivered",
             arguments: ["418", "[418, \"offline\"]"]
         )
         func lateChallenge(conditions: String) async throws {
@@ -289,7 +291,7 @@ extension InstalledTests {
             #expect(client.complaints == [])
         }
 
-        @Test("A wrong password is asked for as often as without the library, and counted", Platform.measuredOnLinux)
+        @Test("Wrong passwords are challenged and counted as without the library", Platform.measuredOnLinux)
         func wrongPassword() async throws {
             let server = try makeServer(when: "418", paths: ["basic"]) { _ in
                 .init(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"test\""], body: Data("no".utf8))
@@ -313,7 +315,7 @@ extension InstalledTests {
             #expect(seen[0] == "[0, 1, 2] true 3")
         }
 
-        @Test("A client that loads again when it has failed", arguments: Queue.allCases)
+        @Test("A client may load again after a failure", arguments: Queue.allCases)
         func retry(queue: Queue) async throws {
             let count = Counter()
             let server = try makeServer { _ in
@@ -333,7 +335,7 @@ extension InstalledTests {
             #expect(client.complaints == [])
         }
 
-        @Test("64 loads at once, from both sides of the condition")
+        @Test("64 loads at once are answered, whether or not their conditions hold")
         func manyAtOnce() async throws {
             let server = try makeServer()
             defer { server.stop() }
@@ -353,7 +355,7 @@ extension InstalledTests {
             #expect(client.complaints == [])
         }
 
-        /// At which moment the app cancels.
+        /// The moment at which the app cancels.
         enum Stage: String, CaseIterable {
             case atOnce
             case beforeHead
@@ -362,7 +364,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "A load is cancelled at every stage: it ends once, as cancelled",
+            "A load that is cancelled at any stage ends once, as cancelled",
             arguments: Stage.allCases,
             [false, true]
         )
@@ -384,11 +386,11 @@ extension InstalledTests {
                     onRedirect: { request, follow in if stage != .redirect { follow(request) } },
                     onPart: { task in
                         parts.increment()
-                        // Two calls at once may lose the end, with stock Foundation too.
+                        // Two cancellations at once may lose the task's end, with stock Foundation, too.
                         if stage == .body, parts.value == 1 { DispatchQueue.global().async { cancel(task) } }
                     }
                 )
-                // Foundation on Linux tells no end when a session is invalidated while its cache is asked.
+                // Foundation on Linux reports no end if a session is invalidated while its cache is being asked.
                 let configuration = URLSessionConfiguration.ephemeral
                 configuration.urlCache = nil
                 let session = client.session(configuration)
@@ -427,7 +429,7 @@ extension InstalledTests {
             }
         }
 
-        @Test("Named sessions and their delegates are not kept, and neither is what was made for them")
+        @Test("Registered sessions, their delegates and their backing sessions are not retained")
         func notKept() async throws {
             let server = try makeServer()
             defer { server.stop() }
@@ -450,13 +452,13 @@ extension InstalledTests {
             for _ in 0..<1000 where session != nil || client != nil { try await Task.sleep(nanoseconds: 1_000_000) }
             #expect(session == nil)
             #expect(client == nil)
-            // What was made for a session goes when the next one is named.
+            // A session's backing session is discarded when the next session is registered.
             StrictClient().session().finishTasksAndInvalidate()
             for _ in 0..<1000 where inner != nil { try await Task.sleep(nanoseconds: 1_000_000) }
             #expect(inner == nil)
         }
 
-        @Test("Naming twice, and naming a session whose configuration was not, on Linux", Platform.measuredOnLinux)
+        @Test("A session may be registered twice, and on Linux without useSubstitutions()", Platform.measuredOnLinux)
         func naming() async throws {
             let server = try makeServer()
             defer { server.stop() }
@@ -474,7 +476,7 @@ extension InstalledTests {
     }
 }
 
-/// Holds a session for a closure that is made before it.
+/// Holds a session for a closure that is created before the session.
 // Set once, before it is used.
 private final class SessionBox: @unchecked Sendable {
     weak var session: URLSession?

@@ -11,8 +11,8 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    /// What arrives bit by bit, or takes long, behind a condition in a named session.
-    @Suite("Streams in named sessions")
+    /// Streamed and slow conditional loads in a registered session.
+    @Suite("Streams in registered sessions")
     final class NamedStreamTests: InstalledSuite {
         private func install(_ server: LoopbackServer, _ paths: [String]) throws {
             let entries = paths.map {
@@ -27,7 +27,7 @@ extension InstalledTests {
             return request
         }
 
-        @Test("Server-sent events: the next is sent only when the client has the last")
+        @Test("Each server-sent event reaches the client before the next one is sent")
         func events() async throws {
             let (sent, received, parts) = (Counter(), Counter(), Counter())
             let count = Program.isLongRun ? 600 : 60
@@ -50,27 +50,27 @@ extension InstalledTests {
             let session = client.session()
             let load = await client.load(session.dataTask(with: request("events", of: server)))
             #expect(load.error == nil)
-            // There are clients that take each part for a message.
+            // Some clients treat each part as one message.
             #expect(parts.value == count)
             #expect(load.text == (1...count).map { "id: \($0)\n\n" }.joined())
             #expect(client.complaints == [])
         }
 
-        // iOS and its relatives start no processes.
+        // Only macOS and Linux can start processes.
         #if os(macOS) || os(Linux)
-        @Test("A long body passes through, and none of it stays", Platform.measuredOnLinux)
+        @Test("A long body passes through without staying in memory", Platform.measuredOnLinux)
         func flatMemory() async {
-            // In a process of its own: other tests take memory, too.
+            // In a separate process, because other tests use memory, too.
             await #expect(processExitsWith: .success) { try await NamedStreamTests().passLongBodies() }
         }
 
-        @Test("A body that comes while its task is suspended is held once", Platform.measuredOnLinux)
+        @Test("A body that is received while its task is suspended is held in memory once", Platform.measuredOnLinux)
         func heldOnce() async {
             await #expect(processExitsWith: .success) { try await NamedStreamTests().receiveWhileSuspended() }
         }
         #endif
 
-        /// Suspends a task before its body comes, and looks at the memory when all of it has been sent.
+        /// Suspends a task before its body is received, and measures the memory once the server has sent all of it.
         private func receiveWhileSuspended() async throws {
             let parts = 100
             let megabyte = Data(count: 1_000_000)
@@ -101,7 +101,7 @@ extension InstalledTests {
             #expect(data?.count == parts * 1_000_000)
         }
 
-        /// Loads long bodies, and notes how the memory of the process grows.
+        /// Loads long bodies, and measures how the memory of the process grows.
         private func passLongBodies() async throws {
             let parts = Program.isLongRun ? 500 : 100
             let megabyte = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
@@ -109,7 +109,7 @@ extension InstalledTests {
             let server = try LoopbackServer { _ in
                 let sent = Counter()
                 return .stream {
-                    // No faster than the client, whose queue would fill otherwise.
+                    // Send no faster than the client reads, because its queue would fill otherwise.
                     while received.value < sent.value * megabyte.count { usleep(100) }
                     sent.increment()
                     return sent.value <= parts ? megabyte : nil
@@ -117,7 +117,7 @@ extension InstalledTests {
             }
             defer { server.stop() }
             try install(server, ["long"])
-            // First without a condition: what a load takes at all, and what the server does.
+            // The first load has no condition: it shows the memory that any load and the server take.
             for path in ["other", "long"] {
                 let peak = try Peak()
                 received.reset()
@@ -132,7 +132,7 @@ extension InstalledTests {
                 let before = peak.value
                 let load = await client.load(session.dataTask(with: request(path, of: server)))
                 #expect(load.count == parts * 1_000_000)
-                // A third of the body, in KB; kept, it would be all of it, and more.
+                // A third of the body, in KB. If the body were kept, it would be all of it, and more.
                 #expect(peak.value - before < parts * 1000 / 3, "\(path): \(peak.value - before) KB")
                 #expect(client.complaints == [])
             }
@@ -188,7 +188,7 @@ private final class LineBuffer: @unchecked Sendable {
     }
 }
 
-/// The most memory that the process had when it was asked, in KB.
+/// The largest memory of the process at the moments when it was measured, in KB.
 // Mutable state is only accessed inside the lock.
 private final class Peak: @unchecked Sendable {
     private let lock = NSLock()

@@ -11,16 +11,16 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    /// Behind a condition, the class is asked that would be asked without this library.
-    @Suite("The app's own protocol classes behind a condition")
+    /// A conditional load is passed to the protocol class that would load it without this library.
+    @Suite("The app's own protocol classes in conditional loads")
     final class NextProtocolTests: InstalledSuite {
-        /// Answers without a network, in parts, and on a thread of its own, as stubs and signers do.
+        /// Answers without a network, in parts, and on a separate thread, as stubs and request signers do.
         private final class Stub: URLProtocol {
             override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "stub.invalid" }
             override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
             override func startLoading() {
-                // Foundation calls no method of this object after it has been told the end.
+                // Foundation calls no method of this object after the end was delivered.
                 nonisolated(unsafe) let me = self
                 Thread.detachNewThread { me.answer() }
             }
@@ -41,7 +41,7 @@ extension InstalledTests {
             }
         }
 
-        @Test("A stub answers, and then the condition decides", arguments: TaskKind.receiving, [false, true])
+        @Test("A stub answers first, and then the condition decides", arguments: TaskKind.receiving, [false, true])
         func stub(kind: TaskKind, named isNamed: Bool) async throws {
             let entries = ["200", "503", "gone"].map {
                 "\"http://stub.invalid/\($0)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503] }"
@@ -63,7 +63,7 @@ extension InstalledTests {
             }
         }
 
-        @Test("What a stub answers is kept by an archive, and a file without a condition needs no stub")
+        @Test("An archive keeps a stub's answers, and an unconditional file does not call the stub")
         func archived() async throws {
             let archive = try makeArchive()
             try folder.cache("{ \"http://stub.invalid/503\": \"a.txt\" }").install(archive: archive)
@@ -79,11 +79,11 @@ extension InstalledTests {
             #expect(archive.copies.map(\.url) == [urls[0]])
         }
 
-        // iOS and its relatives start no processes.
+        // Only macOS and Linux can start processes.
         #if os(macOS) || os(Linux)
         @Test("An archive collects a body in parts in linear time", Platform.measuredOnLinux)
         func linear() async {
-            // In a process of its own: the time of other tests' threads would count.
+            // In a separate process, because `clock()` would count the threads of other tests.
             await #expect(processExitsWith: .success) { try await NextProtocolTests().collectBodies() }
         }
         #endif
@@ -121,13 +121,13 @@ extension InstalledTests {
                 return Double(clock() - begin)
             }
             _ = try await time(500)
-            // Eight times as long a body would cost 64 times as much if each part copied what came before it.
+            // If each part copied all parts before it, a body eight times as long would cost 64 times as much.
             let (short, long) = try await (time(800), time(6400))
             #expect(archive.copies.count == 3)
             #expect(long < 25 * short, "\(long / short) times")
         }
 
-        @Test("A stub that the app put first stays first when its session is named", Platform.measuredOnLinux)
+        @Test("A stub that the app lists first stays first when its session is registered", Platform.measuredOnLinux)
         func stubFirst() async throws {
             try folder.cache("{ \"http://stub.invalid/200\": \"a.txt\", \"http://other.invalid/\": \"a.txt\" }")
                 .install()

@@ -1,4 +1,4 @@
-// iOS and its relatives start no processes.
+// Only macOS and Linux can start processes.
 #if os(macOS) || os(Linux)
 import Foundation
 import TestSupport
@@ -70,7 +70,7 @@ extension InstalledTests {
             return .named(configuration, delegate: Collector())
         }
 
-        @Test("nginx: what no condition is about is the same with the library and without it", needsNginx)
+        @Test("nginx: if no condition holds, answers are the same with and without the library", needsNginx)
         func nginxUntouched() async throws {
             let nginx = try await makeNginx()
             defer { nginx.stop() }
@@ -87,7 +87,7 @@ extension InstalledTests {
             }
         }
 
-        @Test("nginx: errors are replaced by the file, and the rest is not", needsNginx)
+        @Test("nginx: errors are replaced by the file, and other answers are not", needsNginx)
         func nginxStatus() async throws {
             let nginx = try await makeNginx()
             defer { nginx.stop() }
@@ -123,7 +123,7 @@ extension InstalledTests {
             }
         }
 
-        @Test("nginx: the archive keeps what it may, and answers when the server is gone", needsNginx)
+        @Test("nginx: the archive keeps the answers it may keep, and replays them once the server is gone", needsNginx)
         func nginxArchive() async throws {
             let nginx = try await makeNginx()
             let archive = try makeArchive()

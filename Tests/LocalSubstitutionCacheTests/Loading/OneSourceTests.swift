@@ -10,9 +10,9 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// One answer has one source: no byte of the network stands before the file's, whoever the delegates are.
+/// A response has one source: no network bytes precede the file's, whatever delegates there are.
 extension InstalledTests {
-    @Suite("One answer has one source")
+    @Suite("A response has one source")
     final class OneSourceTests: InstalledSuite {
         enum SessionDelegate: String, CaseIterable {
             case none
@@ -20,7 +20,7 @@ extension InstalledTests {
             case redirects
         }
 
-        /// The delegate of the task alone.
+        /// The task's own delegate.
         enum TaskDelegate: String, CaseIterable {
             case none
             case plain
@@ -28,7 +28,7 @@ extension InstalledTests {
             case data
         }
 
-        /// How the app gets the answer.
+        /// The way in which the app receives the response.
         enum Receiver: String, CaseIterable {
             case handler
             case delegate
@@ -36,7 +36,7 @@ extension InstalledTests {
             case async
         }
 
-        /// What a load meets on the network, and what might then answer.
+        /// The network's behaviour in a load, and the source that might then answer.
         enum Way: String, CaseIterable {
             case status
             case redirectToNamed
@@ -69,8 +69,9 @@ extension InstalledTests {
             }
         }
 
-        /// What each part of the app has got of one load: the session's delegate, the task's, and whoever waits for the
-        /// whole.
+        /// Loads a request, and returns the bytes that each receiver in the app got.
+        ///
+        /// The receivers are the caller that waits for the whole body, the session's delegate, and the task's delegate.
         private static func received(
             _ request: URLRequest,
             _ receiver: Receiver,
@@ -112,21 +113,21 @@ extension InstalledTests {
                 let task = session.dataTask(with: request)
                 if let own { task.delegate = own }
                 task.resume()
-                // Nobody else is told the end everywhere.
+                // With these delegates, the task's state is the only sign of its end on every system.
                 while task.state != .completed { try await Task.sleep(nanoseconds: 1_000_000) }
             }
             await session.settle()
             return [whole, recorder.data, ownRecorder.data]
         }
 
-        /// Of how many sources some bytes are.
+        /// The source of some bytes: nothing, the file, the network, or a mix.
         private static func source(of data: Data) -> String {
             if data.isEmpty { return "nothing" }
             if data == Data(fileText.utf8) { return "file" }
             return body.starts(with: data) ? "network" : "mixed: \(String(decoding: data.suffix(80), as: UTF8.self))"
         }
 
-        @Test("Whoever the delegates are, nobody gets bytes of two sources", arguments: Way.allCases, [false, true])
+        @Test("No receiver gets bytes of two sources, whatever the delegates", arguments: Way.allCases, [false, true])
         func oneSource(way: Way, named isNamed: Bool) async throws {
             let server = try LoopbackServer(Self.answer)
             defer { server.stop() }
@@ -136,7 +137,7 @@ extension InstalledTests {
             let archive = try makeArchive()
             try folder.cache("{ \(named)\(entry ?? "") }").install(archive: way == .redirectWithArchive ? archive : nil)
             var request = URLRequest(url: url)
-            // Mostly long enough for the first bytes of what then stalls.
+            // Usually long enough to receive the first bytes of a body that then stalls.
             request.timeoutInterval = way == .broken ? 2 : 300
             let load = request
             try await withThrowingTaskGroup(of: (String, [Data]).self) { group in
@@ -164,9 +165,9 @@ extension InstalledTests {
             }
         }
 
-        /// The documentation says it so.
+        /// The documentation describes these results.
         @Test(
-            "Who answers after a status, by receiver and delegates, on Linux",
+            "On Linux the receiver and the delegates decide whether the file answers after a status",
             Platform.measuredOnLinux,
             arguments: [false, true]
         )

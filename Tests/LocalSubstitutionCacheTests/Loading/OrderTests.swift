@@ -10,10 +10,10 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// What happens between two steps of a load, brought about on purpose.
+/// Events between two steps of a load, forced on purpose.
 ///
-/// A session asks its cache after `canInit(with:)` and before `startLoading()`: there ``HookCache`` runs what the test
-/// wants. What happens while a body arrives waits at a ``Gate`` of the server.
+/// A session asks its cache after `canInit(with:)` and before `startLoading()`. At that moment ``HookCache`` runs the
+/// test's code. For events during a body, the server waits at a ``Gate``.
 extension InstalledTests {
     @Suite("Orders of events in sessions")
     final class OrderTests: InstalledSuite {
@@ -32,7 +32,7 @@ extension InstalledTests {
             try await String(decoding: session.data(for: request).0, as: UTF8.self)
         }
 
-        /// What the manifest says of the request's URL.
+        /// The manifest's entry for the request's URL.
         enum Entry: String {
             case none
             case file
@@ -49,7 +49,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "Between canInit and startLoading a reload changes the entry: what it says then decides",
+            "If a reload changes the entry between canInit and startLoading, the new entry decides",
             arguments: [(Entry.file, Entry.none, false), (.file, .conditional, false), (.conditional, .file, true)]
         )
         func reloadBetween(before: Entry, after: Entry, isFile: Bool) async throws {
@@ -67,7 +67,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "Between canInit and startLoading another cache is installed, or none: that one decides",
+            "If another cache, or none, is installed between canInit and startLoading, that one decides",
             arguments: [true, false]
         )
         func installedBetween(isOther: Bool) async throws {
@@ -80,7 +80,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "Between canInit and startLoading the task is cancelled: it ends once, with that error",
+            "A task that is cancelled between canInit and startLoading ends once, as cancelled",
             arguments: [true, false]
         )
         func cancelledBetween(isNamed: Bool) async throws {
@@ -96,7 +96,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "Everything is removed from the archive between resume() and the load: its answer is not kept",
+            "If the archive's copies are removed between resume() and the load, its answer is not kept",
             arguments: [true, false]
         )
         func signedOutBetween(removesAll: Bool) async throws {
@@ -108,7 +108,7 @@ extension InstalledTests {
             }
             #expect(try await text(request, in: session) == Self.networkText)
             #expect(archive.copies.isEmpty)
-            // One that is resumed after it is.
+            // The answer to a task that is resumed after the removal is kept.
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()
             configuration.urlCache = nil
@@ -116,7 +116,7 @@ extension InstalledTests {
             #expect(archive.copies.count == 1)
         }
 
-        @Test("Two loads of one URL begin in another order than they were resumed in: the one from before is not kept")
+        @Test("If two loads of a URL begin in reverse order, the one resumed before a removal is not kept")
         func signedOutBetweenTwo() async throws {
             let archive = try makeArchive()
             try folder.cache("{}").install(archive: archive)
@@ -141,7 +141,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "A task that is resumed and never loads keeps no other from being kept",
+            "A task that is resumed but never loads does not prevent another answer from being kept",
             arguments: ["download", "cancelled"]
         )
         func announcedInVain(kind: String) async throws {
@@ -161,7 +161,7 @@ extension InstalledTests {
             #expect(archive.copies.count == 1)
         }
 
-        @Test("Between canInit and startLoading the cache is uninstalled, and installed again after a sign-out")
+        @Test("If the cache is uninstalled before startLoading and installed again, later answers are kept")
         func uninstalledBetween() async throws {
             let archive = try makeArchive()
             let cache = try folder.cache("{}")
@@ -180,7 +180,7 @@ extension InstalledTests {
             #expect(archive.copies.count == 1)
         }
 
-        @Test("Another copy is removed while a load is on its way: the next load's answer is kept")
+        @Test("If another copy is removed during a load, the next load's answer is kept")
         func otherRemovedBetween() async throws {
             let archive = try makeArchive()
             try folder.cache("{}").install(archive: archive)
@@ -193,7 +193,7 @@ extension InstalledTests {
             #expect(archive.copies.map(\.url) == [request.url])
         }
 
-        @Test("A task is cancelled between head and body: what was told is the network's, and the end comes once")
+        @Test("A task that is cancelled between head and body received only network bytes, and ends once")
         func cancelledWhileBodyArrives() async throws {
             let site = try Site(folder, when: "[\"offline\", 503]") { _ in
                 .init(body: Data(repeating: 97, count: 100_000), transfer: .stalling(after: 50_000))
@@ -220,9 +220,9 @@ extension InstalledTests {
             }
         }
 
-        /// In the app's own task Foundation on Linux may lose or repeat a part of a body there, with or without the
-        /// library.
-        @Test("A task is suspended while the inner session loads, and resumed: its answer is whole")
+        /// Without a backing session, Foundation on Linux may lose or repeat a part of a suspended task's body, whether
+        /// or not the library is used.
+        @Test("A task that is suspended and resumed while its backing session loads gets the whole answer")
         func suspendedWhileBodyArrives() async throws {
             let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
             let site = try Site(folder, when: "503") { _ in .init(body: body, transfer: .chunked(1000)) }
@@ -241,7 +241,7 @@ extension InstalledTests {
     }
 }
 
-/// A delegate that keeps everything that one task tells it.
+/// A delegate that records every event of one task.
 // Mutable state is only accessed inside the lock.
 final class Recorder: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let lock = NSLock()

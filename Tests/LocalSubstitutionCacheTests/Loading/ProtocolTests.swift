@@ -13,7 +13,7 @@ import FoundationNetworking
 extension InstalledTests {
     @Suite("The protocol")
     final class ProtocolTests: InstalledSuite {
-        /// What sessions get that ask the protocol and no cache.
+        /// Creates a session that asks the protocol, and not the installed cache.
         private func makeEphemeralSession() -> URLSession {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()
@@ -21,7 +21,7 @@ extension InstalledTests {
         }
 
         @Test(
-            "The protocol gives the bytes and the head that the cache gives",
+            "The protocol gives the same bytes and head as the cache",
             arguments: [
                 ("GET", [:]), ("HEAD", [:]), ("GET", ["Range": "bytes=5-7"]), ("GET", ["Range": "bytes=99999-"]),
                 ("HEAD", ["Range": "bytes=5-7"]), ("GET", ["Accept": "text/plain"]),
@@ -43,7 +43,7 @@ extension InstalledTests {
             #expect(server.requests.isEmpty)
         }
 
-        @Test("What a session's cache hands over does not count: the table and the request decide")
+        @Test("A response from the session's cache does not count; the table and the request decide")
         func handedOver() async throws {
             let manifest = folder.url.appendingPathComponent("manifest.json")
             try folder.write("{ \"\(request.url?.absoluteString ?? "")\": \"a.txt\" }", to: "manifest.json")
@@ -90,8 +90,7 @@ extension InstalledTests {
             for _ in 0..<10 {
                 let (data, _) = try await session.result(of: request) { task in
                     task.suspend()
-                    // A task that is resumed at the moment in which it ends ends the process on Linux, whatever
-                    // answered it.
+                    // On Linux, resuming a task at the moment it finishes crashes the process, whatever answered it.
                     await session.settle()
                     task.resume()
                 }
@@ -99,7 +98,7 @@ extension InstalledTests {
             }
         }
 
-        @Test("Cancelling at once ends a task with the usual error, or with its answer")
+        @Test("A task that is cancelled at once ends with the usual error, or with its answer")
         func cancelled() async throws {
             let (session, request) = (makeEphemeralSession(), request)
             try await onThread {
@@ -117,7 +116,7 @@ extension InstalledTests {
             }
         }
 
-        @Test("A large file arrives in one piece, without a copy")
+        @Test("A large file is delivered in one piece, without a copy")
         func large() async throws {
             let bytes = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
             try folder.write(bytes, to: "large.bin")
@@ -131,7 +130,7 @@ extension InstalledTests {
             #expect(starts[0] == starts[1])
         }
 
-        @Test("While an entry comes and goes, each load gets the file or the network, and never an error")
+        @Test("While an entry is added and removed, each load gets the file or the network's answer, no error")
         func comingAndGoing() async throws {
             let manifest = folder.url.appendingPathComponent("manifest.json")
             let url = server.url.appendingPathComponent("a.txt").absoluteString
@@ -156,7 +155,7 @@ extension InstalledTests {
             #expect(seen.isSubset(of: [Data(Self.fileText.utf8), Data(Self.networkText.utf8)]))
         }
 
-        @Test("Installing other caches while tasks start hangs nobody")
+        @Test("Installing other caches while tasks start causes no deadlock")
         func installedMeanwhile() async throws {
             let request = request
             let manifest = "{ \"\(request.url?.absoluteString ?? "")\": \"a.txt\" }"
@@ -187,7 +186,7 @@ extension InstalledTests {
             try await installs
         }
 
-        @Test("200 loads at once through the protocol, and as many downloads of the same URL, all end")
+        @Test("200 loads through the protocol, and as many downloads of the same URL, all finish")
         func manyThroughTheProtocol() async throws {
             let session = makeEphemeralSession()
             let request = request

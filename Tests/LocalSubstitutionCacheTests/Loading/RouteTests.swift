@@ -3,7 +3,7 @@ import Testing
 
 @testable import LocalSubstitutionCache
 
-@Suite("The way in which a request is loaded")
+@Suite("The route that loads a request")
 struct RouteTests {
     private struct Row: CustomStringConvertible {
         let service: Route.Service
@@ -22,7 +22,7 @@ struct RouteTests {
         }
     }
 
-    @Test("Each of the 72 cases, on Linux", Platform.measuredOnLinux)
+    @Test("Each of the 72 combinations has the expected route on Linux", Platform.measuredOnLinux)
     func linux() {
         for row in Self.rows {
             let expected: Route =
@@ -38,7 +38,7 @@ struct RouteTests {
         }
     }
 
-    @Test("A file needs neither the next class nor the session")
+    @Test("The route of a file evaluates neither the next class nor the receiver")
     func cheap() {
         func unasked<Value>() -> Value { fatalError("asked for nothing") }
         #expect(Route(.file, .data, next: unasked(), receiver: unasked()) == .file)

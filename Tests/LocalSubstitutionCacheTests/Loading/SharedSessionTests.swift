@@ -13,14 +13,14 @@ import FoundationNetworking
 extension InstalledTests {
     @Suite("Sessions that ask the shared cache")
     final class SharedSessionTests: InstalledSuite {
-        @Test("session.reset(), removing all responses and a refused response lose no substitution")
+        @Test("No substitution is lost by session.reset(), by removing all responses or by a refused response")
         func nothingIsLost() async throws {
             let session = URLSession(configuration: .default)
             #expect(try await answerer(of: request, in: session) == "bundle")
             let prepared = try #require(cache.cachedResponse(for: request))
             await withCheckedContinuation { continuation in session.reset { continuation.resume() } }
             URLCache.shared.removeAllCachedResponses()
-            // On Linux URL loading refuses what a cache gives it for such a request, and then removes it.
+            // On Linux URL loading refuses a cache's response to a request with `Authorization`, and then removes it.
             var refused = request
             refused.setValue("Basic eDp5", forHTTPHeaderField: "Authorization")
             #expect(try await answerer(of: refused, in: session) == "network")
@@ -43,7 +43,7 @@ extension InstalledTests {
             #expect(cache.cachedResponse(for: request) === prepared)
         }
 
-        @Test("What is not substituted is loaded as before")
+        @Test("A URL without an entry is loaded as before")
         func otherURLs() async throws {
             let other = URLRequest(url: server.url.appendingPathComponent("b.txt"))
             #expect(try await answerer(of: other, in: .shared) == "network")

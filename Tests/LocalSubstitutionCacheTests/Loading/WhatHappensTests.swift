@@ -11,10 +11,10 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    /// Measures the table of the article "Beyond the cache", and compares the two.
-    @Suite("What happens behind a condition")
+    /// Measures the behaviour that the article "Beyond the cache" shows in a table, and compares the two.
+    @Suite("The behaviour of conditional loads")
     final class WhatHappensTests: InstalledSuite {
-        /// The rows, as they stand in the article.
+        /// The rows of the table, with their titles in the article.
         enum Kind: String, CaseIterable {
             case handler = "completion handler, or `data(for:)`"
             case asyncWithDelegate = "`data(for:delegate:)` with a delegate"
@@ -23,7 +23,7 @@ extension InstalledTests {
             case download = "download"
         }
 
-        /// Loads, and returns the body; nil after an error.
+        /// Loads a URL, and returns the body, or nil after an error.
         private func body(_ kind: Kind, _ url: URL, in session: URLSession) async throws -> Data? {
             var request = URLRequest(url: url)
             request.timeoutInterval = 300
@@ -48,7 +48,7 @@ extension InstalledTests {
             return data == Data(Self.fileText.utf8) ? "file" : "network"
         }
 
-        @Test("The article's table says what happens", Platform.measuredOnLinux)
+        @Test("The article's table matches the measured behaviour", Platform.measuredOnLinux)
         func table() async throws {
             let server = try LoopbackServer { request in
                 switch request.path {
@@ -76,7 +76,7 @@ extension InstalledTests {
                     archive.removeAll()
                     try folder.cache(manifest).install(archive: archive)
                     let session = StrictClient().session(named: isNamed)
-                    // The session does not keep its delegate from ending.
+                    // The session does not keep its delegate alive.
                     let client = session.delegate
                     var cells: [String] = []
                     for target in [url.appendingPathComponent("status"), offline, url.appendingPathComponent("moved")] {

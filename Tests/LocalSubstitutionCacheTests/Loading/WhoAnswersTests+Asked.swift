@@ -10,8 +10,9 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// The end of the table of who answers: whether a session asks a subclass of `URLCache` at all, and whether it then
-/// uses what that answers. Nothing of this library takes part but in the last row.
+/// The last rows of the table: whether a session asks a subclass of `URLCache`, and whether it uses the answer.
+///
+/// Only the last row involves this library.
 extension InstalledTests.WhoAnswersTests {
     func askedRows() async throws -> [String] {
         cache.uninstall()
@@ -25,7 +26,7 @@ extension InstalledTests.WhoAnswersTests {
             ("shared", URLSession.shared), ("default", URLSession(configuration: .default)), ("default, early", early),
             ("ephemeral", URLSession(configuration: .ephemeral)), ("ephemeral, own", URLSession(configuration: own)),
         ]
-        // Nobody answers there: what is loaded comes from the cache.
+        // No server answers with the cache's body, so a load that returns it was answered by the cache.
         let urls = [
             server.url.appendingPathComponent("asked"), try #require(URL(string: "https://asked.invalid/asked")),
         ]
@@ -49,7 +50,8 @@ extension InstalledTests.WhoAnswersTests {
             .trimmingCharacters(in: .whitespaces)
     }
 
-    /// What an app gets that refuses a redirect of an entry with `when`: the 3xx, or nothing until its time-out.
+    /// The row for an app that refuses the redirect of a conditional entry: it gets the 3xx, or nothing until its
+    /// timeout.
     private func refusedRedirectRow() async throws -> String {
         let site = try Site(folder, when: "\"offline\"") { _ in .init(status: 302, headers: ["Location": "/elsewhere"])
         }
@@ -66,7 +68,7 @@ extension InstalledTests.WhoAnswersTests {
     }
 }
 
-/// Answers everything, and remembers that it was asked.
+/// A cache that answers every request, and records that it was asked.
 // Mutable state is only accessed inside the lock.
 private final class AskingCache: URLCache, @unchecked Sendable {
     static let body = Data("from the asking cache".utf8)
@@ -74,7 +76,7 @@ private final class AskingCache: URLCache, @unchecked Sendable {
     private let lock = NSLock()
     private var count = 0
 
-    // With a parameter: Apple's URLCache has an initialiser without, and Foundation's on Linux has none to override.
+    // Not `init()`: Apple's URLCache has that initialiser, and Foundation's on Linux has none to override.
     init(capacity: Int) {
         super.init(memoryCapacity: capacity, diskCapacity: 0, diskPath: nil)
     }

@@ -13,7 +13,7 @@ import FoundationNetworking
 extension InstalledTests {
     @Suite("Who answers")
     final class WhoAnswersTests: InstalledSuite {
-        /// Made before a cache is installed.
+        /// Sessions created before a cache is installed.
         private let earlySession: Sessions
 
         override init() throws {
@@ -32,10 +32,11 @@ extension InstalledTests {
             ("If-None-Match", ["If-None-Match": "\"x\""]),
         ]
 
-        /// Who answers is told by the server's count and by the bytes, and compared with a checked-in table.
+        /// Compares the answerer of each request with a checked-in table.
         ///
-        /// The table is documentation: where a platform does not let a cache answer, it says so, and when that changes,
-        /// this fails. Run the tests with `UPDATE_GOLDEN_FILES=1` to write it anew.
+        /// The server's count of requests and the bytes show who answered. The table is documentation: it shows where a
+        /// platform does not let a cache answer. If that changes, this test fails. Run the tests with
+        /// `UPDATE_GOLDEN_FILES=1` to write the table anew.
         @Test(
             "Who answers: kind of task × session × policy × method × header",
             .enabled(if: hasTable, "nobody has measured this platform; .ci/apple does")
@@ -59,14 +60,15 @@ extension InstalledTests {
                                 request.cachePolicy = policy
                                 request.httpMethod = method
                                 for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
-                                // The shared session has no delegate, and on Linux a task's own gets no data.
+                                // The shared session has no delegate, and on Linux a task's own delegate receives no
+                                // data.
                                 guard let session = kind == .delegate ? sessions.delegated : sessions.plain else {
                                     cells.append("impossible")
                                     continue
                                 }
                                 let cell = try await answer(to: request, kind, in: session)
                                 cells.append(cell)
-                                // Elsewhere nobody has measured which session asks whom.
+                                // Which session asks the cache or the protocol was not measured on other platforms.
                                 if Platform.isLinux {
                                     let expected = reach(sessionName, kind).answerer(by: cache.explain(request).answer)
                                     #expect(
@@ -108,13 +110,13 @@ extension InstalledTests {
             return padded.joined().trimmingCharacters(in: .whitespaces)
         }
 
-        /// Whom a task asks, on Linux.
+        /// The parts of the library that a task asks, on Linux.
         private enum Reach {
             case nobody
             case cache
             case protocolToo
 
-            /// Who answers, when this is what the explanation says.
+            /// The expected answerer for an explanation's answer: `bundle` or `network`.
             func answerer(by answer: Explanation.Answer) -> String {
                 switch (answer, self) {
                 case (.cacheAndProtocol, .cache), (.cacheAndProtocol, .protocolToo), (.protocolOnly, .protocolToo):
@@ -134,7 +136,7 @@ extension InstalledTests {
     }
 }
 
-/// A session, and one of the same kind that hands its data to a delegate.
+/// A session, and one of the same kind that delivers its data to a delegate.
 private struct Sessions {
     let plain: URLSession
     let delegated: URLSession?

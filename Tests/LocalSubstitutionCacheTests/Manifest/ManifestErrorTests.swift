@@ -13,7 +13,7 @@ struct ManifestErrorTests {
     }
 
     @Test(
-        "A refused manifest's error tells a hundred mistakes and the number of the others; its issues are all there",
+        "The error of a refused manifest prints 100 issues and the number of the others, and holds them all",
         arguments: [(1, 1), (100, 100), (101, 101), (5000, 101)]
     )
     func description(mistakes: Int, lines: Int) throws {

@@ -36,18 +36,18 @@ struct QueryRuleTests {
         Row(ignored: [], key: "a", request: "b", matches: false),
     ]
 
-    @Test("A list of names is left out of both queries", arguments: rows)
+    @Test("The names of a list are ignored in both queries", arguments: rows)
     func list(row: Row) throws {
         let rule = QueryRule.ignoring(ParameterNames(try row.ignored.map(ParameterNames.Name.init)))
         #expect(rule.matches(row.request, key: row.key) == row.matches)
     }
 
-    /// What a look at each name of the list would find.
+    /// The expected result, found by a scan of the whole list.
     private func isIgnored(_ name: String, by list: [String]) -> Bool {
         list.contains { $0.hasSuffix("*") ? name.hasPrefix($0.dropLast()) : name == $0 }
     }
 
-    @Test("One search in a sorted list finds what a look at every name finds")
+    @Test("One search in the sorted list finds the same as a scan of every name")
     func search() throws {
         var generator = SystemRandomNumberGenerator()
         func word() -> String {
@@ -73,14 +73,14 @@ struct QueryRuleTests {
         }
     }
 
-    @Test("An exact rule tells an empty query from none")
+    @Test("An exact rule distinguishes an empty query from none")
     func exact() {
         #expect(QueryRule.exact.matches(nil, key: nil))
         #expect(!QueryRule.exact.matches("", key: nil))
         #expect(QueryRule.exact.matches("a", key: "a"))
     }
 
-    @Test("Any query, and none, matches `true`", arguments: [nil, "", "a=1"])
+    @Test("`true` matches any query, and none", arguments: [nil, "", "a=1"])
     func any(query: String?) {
         #expect(QueryRule.any.matches(query, key: "b"))
     }

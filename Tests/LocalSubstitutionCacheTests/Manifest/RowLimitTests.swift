@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalSubstitutionCache
 
-@Suite("Manifests that stand for more URLs than can be meant")
+@Suite("Manifests with too many URLs")
 struct RowLimitTests {
     private let folder: TemporaryFolder
 
@@ -21,7 +21,7 @@ struct RowLimitTests {
     }
 
     @Test(
-        "Each URL counts: both of //, each file of a folder, and the folder of an index.html",
+        "Each URL counts: both schemes of //, each file of a folder, and the folder of an index.html",
         arguments: [
             (#"{ "https://h/a": "a.txt" }"#, 1), (#"{ "//h/a": "a.txt" }"#, 2), (#"{ "https://h/": "d/" }"#, 5),
             (#"{ "//h/": "d/" }"#, 10), (#"{ "https://h/": "d/", "//h/a": "a.txt", "https://h/s/": "d/sub/" }"#, 8),
@@ -33,7 +33,7 @@ struct RowLimitTests {
         #expect(resolver(manifest, maximumRows: rows - 1).findings.map(\.code) == [.tooManyURLs])
     }
 
-    @Test("The first entry beyond the limit is named once, and what else is wrong is reported, too")
+    @Test("The first entry beyond the limit is reported once, beside all other issues")
     func sentence() {
         let manifest = """
             { "https://h/1": "a.txt",
@@ -53,7 +53,7 @@ struct RowLimitTests {
         )
     }
 
-    @Test("600 keys for a folder of 600 files are refused, and nothing more is made of them than the limit allows")
+    @Test("600 keys for a folder of 600 files are refused, and create no more rows than the limit allows")
     func multiplied() throws {
         for number in 0..<600 { try folder.write("", to: "many/\(number)") }
         let keys = (0..<600).map { "\"https://h/\($0)/\": \"many/\"" }
@@ -62,7 +62,7 @@ struct RowLimitTests {
         #expect(resolver.substitutions.count <= ManifestResolver.maximumRows)
     }
 
-    @Test("What is wrong in a folder is reported once, however many keys name it, and other folders' each")
+    @Test("Each folder's problems are reported once, however many keys name the folder")
     func problems() throws {
         for name in ["d/broken", "d/sub/broken"] {
             try FileManager.default.createSymbolicLink(
@@ -76,9 +76,9 @@ struct RowLimitTests {
         #expect(Set(findings.map(\.offset)).count == 2)
     }
 
-    // MARK: - Walks
+    // MARK: - Folder walks
 
-    @Test("A folder is walked once, whatever happens to it meanwhile, and so is one that cannot be walked")
+    @Test("A folder is walked once, even if it changes meanwhile or the walk fails")
     func walkedOnce() throws {
         try folder.write("", to: "e/x")
         let loop = folder.url.appendingPathComponent("e/loop")
@@ -94,13 +94,13 @@ struct RowLimitTests {
         }
     }
 
-    @Test("All walks together look at so many names, and links do not make more of them")
+    @Test("One limit covers the names of all walks, and links do not multiply them")
     func names() throws {
         for number in 0..<10 {
             let link = folder.url.appendingPathComponent("l\(number)")
             try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "d")
         }
-        // Five names below "d": two texts, a page, a folder, and the text in it.
+        // There are five names below "d": two text files, a page, a folder, and the text file in it.
         func reached(_ maximumNames: Int) throws -> Int {
             let files = try ManifestFolder(folder.url, maximumNames: maximumNames)
             return (0..<10).prefix { (try? files.files(below: "l\($0)/").files.count) == 4 }.count
@@ -111,7 +111,7 @@ struct RowLimitTests {
         #expect(issue.message.hasSuffix("hold more than 1000000 files; map smaller folders"))
     }
 
-    @Test("The manifest is in no folder, and is not suggested")
+    @Test("The manifest is not among a folder's files, and is not suggested")
     func manifestItself() throws {
         let manifest = folder.url.appendingPathComponent("manifest.json")
         try folder.write("{}", to: "manifest.json")

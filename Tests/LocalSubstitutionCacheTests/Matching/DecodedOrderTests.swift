@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalSubstitutionCache
 
-/// What is decoded in the names of a folder's files, against a model that looks at every entry.
+/// Compares matching by decoded file names with a model that scans every entry.
 @Suite("Spellings of files in folders")
 struct DecodedOrderTests {
     private let folder: TemporaryFolder
@@ -13,11 +13,11 @@ struct DecodedOrderTests {
         folder = try TemporaryFolder()
     }
 
-    /// A candidate, and what a request must match of it.
+    /// A candidate, and the values that a request must match.
     private struct Known {
         let base: String
         let candidate: MatchOrder.Candidate
-        /// The folder's URL with a file's decoded path; nil for an entry of its own.
+        /// The URL of the folder, and the decoded URL of the file; nil for an explicit entry.
         let decoded: (folder: String, whole: String)?
 
         init(_ candidate: MatchOrder.Candidate, _ substitutions: [Substitution]) {
@@ -34,8 +34,10 @@ struct DecodedOrderTests {
         }
     }
 
-    /// The first candidate that answers, by the rules as they are written: whatever is spelled exactly, and else a file
-    /// of a folder, with the folder's URL spelled exactly and the rest decoded.
+    /// Returns the first candidate that answers by the documented rules.
+    ///
+    /// An exact spelling wins. Otherwise a folder's file answers if the folder's URL is spelled exactly and the decoded
+    /// rest is equal.
     private static func model(_ known: [Known], _ identity: URLIdentity) -> Int? {
         if let index = known.firstIndex(where: { $0.base == identity.base && $0.matches(query: identity.query) }) {
             return index
@@ -47,7 +49,7 @@ struct DecodedOrderTests {
         }
     }
 
-    /// A text with each character written in one of its ways.
+    /// Returns a text whose characters are percent-encoded at random, where a decoded file name allows it.
     private static func spelled(_ text: String, _ numbers: inout Numbers) -> String {
         text.map { character in
             guard let byte = character.asciiValue, byte.isOftenEncoded, Bool.random(using: &numbers) else {
@@ -59,7 +61,7 @@ struct DecodedOrderTests {
 
     private static let requests = Program.isLongRun ? 10_000 : 200
 
-    @Test("Random tables and requests: the same candidate as in a search through all of them", arguments: 0..<40)
+    @Test("Matching in random tables finds the same candidate as a scan of all candidates", arguments: 0..<40)
     func random(seed: UInt64) throws {
         var numbers = Numbers(state: seed)
         let names = ["x@y", "a!b", "plain", "index.html", "d!d/x@y", "d!d/e@e/a!b", "d@d/index.html"]
@@ -82,7 +84,7 @@ struct DecodedOrderTests {
                 entries[url + name] = "{ \"file\": \"f/plain\", \(rule) }"
             }
         }
-        // Two keys may be the same URL: the first of them stays.
+        // Two keys may be the same URL. Keep the first one.
         var keys: Set<String> = []
         let manifest = entries.sorted { $0.key < $1.key }.filter { key, _ in
             keys.insert((try? URLPattern(key).identityKey) ?? "").inserted
@@ -101,7 +103,7 @@ struct DecodedOrderTests {
         }
     }
 
-    @Test("8,192 folders whose URLs are the same once decoded: each answers under its own, and under no other")
+    @Test("8,192 folders whose URLs are equal once decoded each answer under their own URL only")
     func oneDecodedForm() throws {
         try folder.write("text", to: "d/a!b.txt")
         let characters = Array("!$&'()*+,;=:@")
@@ -115,7 +117,7 @@ struct DecodedOrderTests {
         let manifest = SubstitutionManifest(Data("{\(keys.joined(separator: ","))}".utf8), name: "m")
         let substitutions = try manifest.substitutions(in: folder.url)
         let order = MatchOrder(substitutions)
-        // Were each look-up linear in them, this would take minutes.
+        // If each lookup were linear in the number of folders, this would take minutes.
         for number in 0..<8192 {
             let url = "https://h/\(root(number))/a%21b.txt"
             let index = try #require(order.first(matching: URLIdentity(url)))

@@ -207,7 +207,7 @@ struct ExplanationTests {
         ),
     ]
 
-    @Test("Each request gets its sentence", arguments: rows)
+    @Test("Each request is explained by the expected sentence", arguments: rows)
     func sentence(row: Row) throws {
         let folder = try TemporaryFolder()
         try folder.write("a", to: "a.css")

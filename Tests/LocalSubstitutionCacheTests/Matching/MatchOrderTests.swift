@@ -9,8 +9,8 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// Which entry answers is read off the bytes: each file holds its own name.
-@Suite("Which entry answers")
+/// Each file holds its own name, so the bytes show the entry that answered.
+@Suite("The order in which entries answer")
 struct MatchOrderTests {
     private let folder: TemporaryFolder
 
@@ -33,7 +33,7 @@ struct MatchOrderTests {
         #expect(try answer(manifest, "https://h/d/x.css") == "a")
     }
 
-    @Test("The longer folder URL answers first, wherever it stands")
+    @Test("The longer folder URL answers first, whatever the order in the file")
     func longerFolderFirst() throws {
         for manifest in [
             #"{ "https://h/": "outer/", "https://h/inner/": "other/" }"#,
@@ -97,7 +97,7 @@ struct MatchOrderTests {
         #expect(try answer(manifest, "https://h/x?b=2") == nil)
     }
 
-    @Test("Of two that differ in nothing else the order in the file does not decide")
+    @Test("Between two entries of equal rank the order in the file does not decide")
     func tie() throws {
         let entries = [
             #""https://h/x?a=1": { "file": "a", "ignoreQuery": true }"#,
@@ -107,7 +107,7 @@ struct MatchOrderTests {
         #expect(try manifests.map { try answer($0, "https://h/x") } == ["a", "a"])
     }
 
-    @Test("Nor does it between two keys of // that meet in one scheme")
+    @Test("Between two // keys that meet in one scheme the order in the file does not decide")
     func tieOfPorts() throws {
         let entries = [#""//h/x": "a""#, #""//h:443/x": "b""#]
         let manifests = [entries, entries.reversed()].map { "{" + $0.joined(separator: ",") + "}" }
@@ -116,7 +116,7 @@ struct MatchOrderTests {
         #expect(try answer(manifests[0], "http://h:443/x") == "b")
     }
 
-    @Test("// stands for both schemes, with the default port of each")
+    @Test("// means both schemes, with the default port of each")
     func bothSchemes() throws {
         let manifest = #"{ "//h:80/x": "a" }"#
         #expect(try answer(manifest, "http://h/x") == "a")
@@ -125,7 +125,7 @@ struct MatchOrderTests {
         #expect(try answer(manifest, "http://h:443/x") == nil)
     }
 
-    @Test("A folder answers for each file below it, and for itself with its index.html")
+    @Test("A folder answers for each file below it, and at its own URL with its index.html")
     func folders() throws {
         let manifest = #"{ "https://h/f/": { "file": "outer/", "ignoreQuery": ["v"] } }"#
         #expect(try answer(manifest, "https://h/f/inner/x.css") == "outer/inner/x.css")
@@ -138,7 +138,7 @@ struct MatchOrderTests {
     }
 
     @Test(
-        "In a folder a character that a path may hold, and its percent-encoding, are the same",
+        "In a folder's file names, a character that a path may hold equals its percent-encoding",
         arguments: [
             ("logo@2x.png", "logo%402x.png"), ("image (1).png", "image%20%281%29.png"), ("a,b.woff", "a%2cb.woff"),
             ("!$&'()*+,;=:@", "%21%24%26%27%28%29%2A%2B%2C%3B%3D%3A%40"), ("a!b!c", "a%21b!c"),
@@ -155,7 +155,7 @@ struct MatchOrderTests {
         #expect(try answer(manifest, "https://h/v/\(encoded)?w=1") == nil)
     }
 
-    @Test("Nothing else is decoded, the folder's own URL and explicit entries stay exact, and the order decides")
+    @Test("Nothing else is decoded: the folder's own URL and explicit entries match exactly, in their order")
     func encodedNamesElsewhere() throws {
         for name in ["a#b", "a?b", "a[b]", "a%b", "x@y"] { try folder.write(name, to: "special/\(name)") }
         try folder.write("deep", to: "deep/x@y")
@@ -163,7 +163,7 @@ struct MatchOrderTests {
             { "https://h/s@t/": "special/", "https://h/s%40u/": "special/", "https://h/e@f": "a",
               "https://h/two/": "special/", "https://h/": "deep/", "https://h/x%40y": "b" }
             """
-        // One level of encoding is undone, and only of those characters.
+        // Only one level of encoding is decoded, and only of those characters.
         for path in ["s@t/a%2523b", "s@t/a%253Fb", "s@t/x%2540y", "s@t%2Fx@y", "s%40t/x@y", "s@u/x@y", "e%40f"] {
             #expect(try answer(manifest, "https://h/\(path)") == nil, "\(path)")
         }
@@ -193,7 +193,7 @@ struct MatchOrderTests {
         )
     }
 
-    @Test("A conditional entry hides what stands behind it from the cache")
+    @Test("A conditional entry hides the entries after it from the cache")
     func conditional() throws {
         let manifest = #"{ "https://h/": "inner/", "https://h/x.css": { "file": "a", "when": "offline" } }"#
         #expect(try answer(manifest, "https://h/x.css") == nil)

@@ -9,14 +9,14 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-@Suite("No description tells a password")
+@Suite("No description contains a password")
 struct PasswordTests {
     private static let urls = [
         "https://user:s3cr3t@h/a.css", "ftp://user:s3cr3t@h/", "https://h/a.css?next=https://user:s3cr3t@h/",
         "https://h/a?n=https%3A%2F%2Fuser%3As3cr3t%40h%2F", "HTTPS://s3cr3t@h/", "https://www.h/A.css?u=//u:s3cr3t@h",
     ]
 
-    /// A table with entries that are near, and a nested URL.
+    /// A table whose entries are similar to the URLs, some with a nested URL.
     private func table(_ folder: TemporaryFolder) throws -> SubstitutionTable {
         let text = """
             { "https://h/a.css": "a.css", "https://h/b?next=https://user:s3cr3t@h/": "a.css",
@@ -27,7 +27,7 @@ struct PasswordTests {
     }
 
     @Test(
-        "Of an explanation",
+        "An explanation contains no password",
         arguments: Self.urls + ["https://h/b?next=https://user:s3cr3t@h/", "https://h/c?next=https://user:s3cr3t@h/"]
     )
     func explanation(text: String) throws {
@@ -43,7 +43,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("Of an error of the manifest", arguments: Self.urls)
+    @Test("A manifest's error contains no password", arguments: Self.urls)
     func manifest(text: String) throws {
         let folder = try TemporaryFolder()
         let manifest = Data("{ \"\(text)\": \"missing.css\", \"//h\": \"\(text)\" }".utf8)
@@ -58,7 +58,7 @@ struct PasswordTests {
         #expect(!"\(remote) \(remote.localizedDescription)".contains("s3cr3t"))
     }
 
-    @Test("Of a status that is not accepted", arguments: Self.urls)
+    @Test("The error of a status that is not accepted contains no password", arguments: Self.urls)
     func status(text: String) throws {
         let url = try #require(URL(string: text))
         let response = try #require(HTTPURLResponse(url: url, statusCode: 500, httpVersion: nil, headerFields: nil))

@@ -23,7 +23,7 @@ struct ScaleTests {
         return cache.cachedResponse(for: request)?.data
     }
 
-    /// A file of zeros that takes no room on disk.
+    /// Creates a file of zeros that takes no space on disk.
     private func makeSparseFile(_ path: String, size: Int) throws {
         let descriptor = open(folder.url.appendingPathComponent(path).path, O_CREAT | O_WRONLY, 0o600)
         try #require(descriptor >= 0)
@@ -33,7 +33,7 @@ struct ScaleTests {
 
     @Test("A hundred thousand entries load and answer")
     func entries() throws {
-        // Without optimisation each takes a tenth of a millisecond.
+        // Without optimisation each entry takes a tenth of a millisecond.
         let count = Program.isLongRun ? 100_000 : 10_000
         for number in 0..<1000 { try folder.write("file \(number)", to: "\(number).txt") }
         let entries = (0..<count).map { "\"https://example.com/\($0)\": \"\($0 % 1000).txt\"" }
@@ -57,16 +57,16 @@ struct ScaleTests {
         #expect(Set(starts).count == 1)
     }
 
-    // iOS and its relatives start no processes.
+    // Only macOS and Linux can start processes.
     #if os(macOS) || os(Linux)
     @Test("A sparse file of 2 GB is mapped, and not read into memory")
     func sparse() async {
-        // In a process of its own: other tests take memory, too.
+        // In a separate process, because other tests use memory, too.
         await #expect(processExitsWith: .success) { try ScaleTests().mapSparseFile() }
     }
     #endif
 
-    /// Asks for a large file and parts of it, and notes how the memory of the process grows.
+    /// Requests a large file and ranges of it, and measures how the memory of the process grows.
     private func mapSparseFile() throws {
         let size = 2_147_483_648
         try makeSparseFile("huge.bin", size: size)
@@ -79,9 +79,9 @@ struct ScaleTests {
         #expect(try residentMemory() - before < 256 * 1024 * 1024)
     }
 
-    /// How many mappings this process holds.
+    /// The number of memory mappings of this process; 0 where it is unknown.
     private func mappingsHeld() throws -> Int {
-        // Only Linux says it in a file; elsewhere nothing is claimed.
+        // Only Linux lists the mappings in a file. Elsewhere the result is 0, and nothing is tested.
         #if os(Linux)
         return try Data(contentsOf: URL(fileURLWithPath: "/proc/self/maps")).count { $0 == UInt8(ascii: "\n") }
         #else
@@ -89,7 +89,7 @@ struct ScaleTests {
         #endif
     }
 
-    @Test("Files beyond the limit of mappings are read")
+    @Test("Files beyond the limit of mappings are read instead")
     func mappingLimit() throws {
         for number in 0..<20 { try makeSparseFile("\(number).bin", size: FileContents.mappingThreshold) }
         let manifest = SubstitutionManifest(Data(#"{ "https://h/": "./" }"#.utf8), name: "m.json")
@@ -98,9 +98,9 @@ struct ScaleTests {
         #expect(contents.allSatisfy { $0.data == Data(count: FileContents.mappingThreshold) })
     }
 
-    @Test("More files than a process may map load, and answer", .enabled(if: Program.isLongRun, "takes a minute"))
+    @Test("More files than a process may map are all answered", .enabled(if: Program.isLongRun, "takes a minute"))
     func mappings() throws {
-        // What is beyond our own limit is read; a process may hold four times as many.
+        // Files beyond the library's limit are read. A process may hold four times as many mappings.
         let count = 70_000
         try FileManager.default.createDirectory(
             at: folder.url.appendingPathComponent("many"),

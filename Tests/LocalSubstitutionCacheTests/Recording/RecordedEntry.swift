@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionDevelopment
 
-/// An entry of a recording, as somebody reads it who knows HAR.
+/// An entry of a recording, as a reader of the HAR format decodes it.
 struct RecordedEntry: Decodable {
     struct Field: Decodable {
         let name: String
@@ -46,12 +46,12 @@ struct RecordedEntry: Decodable {
         try JSONDecoder().decode(Archive.self, from: Data(contentsOf: file)).log.entries
     }
 
-    /// The body, where it was recorded.
+    /// The body; nil if it was not recorded.
     var body: String? {
         response.content.text.flatMap { Data(base64Encoded: $0) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// In one line: who asked for what, who answered, with what status, how long, and how it ended.
+    /// The entry in one line: method, path, answerer, file, number of times, status, size, and how the load ended.
     var line: String {
         let path = URL(string: request.url)?.path ?? request.url
         let file = answer.answeredBy == .file ? " \(answer.file ?? "")" : ""

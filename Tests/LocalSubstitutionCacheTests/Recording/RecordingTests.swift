@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 @testable import LocalSubstitutionDevelopment
 
-/// What a recording has of an app, against what a server has seen of it.
+/// Compares the recording of an app with the requests that the server received.
 extension InstalledTests {
     @Suite("Recording an app")
     final class RecordingTests: InstalledSuite {
@@ -24,7 +24,7 @@ extension InstalledTests {
             }
             """
 
-        /// A site, an installed cache that names some of it, and its recording.
+        /// A server, an installed cache with entries for some of its URLs, and the cache's recording.
         private final class App {
             let site: LoopbackServer
             let cache: LocalSubstitutionCache
@@ -60,7 +60,7 @@ extension InstalledTests {
                 return request
             }
 
-            /// Everything that was recorded, once all tasks of a session have ended.
+            /// Returns the lines of all recorded entries, once all tasks of a session have ended.
             func lines(_ session: URLSession) async throws -> [String] {
                 await session.settle()
                 try recording.save()
@@ -78,7 +78,7 @@ extension InstalledTests {
             return session
         }
 
-        @Test("Each kind of task, in sessions that the library knows, and that it does not", arguments: [false, true])
+        @Test("Each kind of task is recorded, in registered and unregistered sessions", arguments: [false, true])
         func kinds(registered: Bool) async throws {
             let app = try App(folder)
             let session = listing(registered: registered)
@@ -87,7 +87,7 @@ extension InstalledTests {
                     _ = try await kind.load(app.request(path), in: session)
                 }
             }
-            // Without a session that the library knows, a delegate has got the head of the 404 before.
+            // In an unregistered session, a delegate has already received the head of the 404.
             let gone = registered ? "file a.txt" : "network"
             #expect(
                 Set(try await app.lines(session)).sorted()
@@ -105,7 +105,7 @@ extension InstalledTests {
             #expect(entries.count { $0.response.status > 0 && $0.answer.times == 1 } == 12)
         }
 
-        @Test("Uploads, downloads, other methods, and requests that switch the library off")
+        @Test("Uploads, downloads, other methods and requests that opt out are recorded")
         func others() async throws {
             let app = try App(folder)
             let session = listing(registered: true)
@@ -127,7 +127,7 @@ extension InstalledTests {
             #expect(reasons.contains { $0.contains("switched substitution off for this request") })
         }
 
-        @Test("A load without a connection, one that is cancelled, and one that goes on")
+        @Test("Offline, cancelled and unfinished loads are recorded as such")
         func ends() async throws {
             let app = try App(folder)
             let session = listing(registered: true)
@@ -147,13 +147,14 @@ extension InstalledTests {
             #expect(lines.contains { $0.hasPrefix("GET /page: nobody 0 0, failed: URLError -1004") }, "\(lines)")
         }
 
-        @Test("Redirects: one entry for each request that the server saw", arguments: [false, true])
+        @Test("A redirect has one entry for each request that the server received", arguments: [false, true])
         func redirects(registered: Bool) async throws {
             let app = try App(folder)
             let session = listing(registered: registered)
             for path in ["moved", "to-file"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
             let lines = try await app.lines(session)
-            // Without a condition or archive the app's own task follows, and Foundation tells nobody of the 302.
+            // Without a condition or an archive the app's own task follows the redirect, and Foundation does not report
+            // the 302.
             #expect(
                 lines.sorted() == [
                     "GET /moved: network 0 0, redirected, with a status that URL loading does not tell",
@@ -169,7 +170,7 @@ extension InstalledTests {
             )
         }
 
-        @Test("With an archive the library follows: statuses and bodies are whole")
+        @Test("With an archive the library follows redirects, and every status and body is recorded")
         func archived() async throws {
             let app = try App(folder)
             app.cache.install(archive: try makeArchive())
@@ -193,7 +194,7 @@ extension InstalledTests {
             return CachedURLResponse(response: try #require(head), data: Data(text.utf8))
         }
 
-        @Test("What a cache of URL loading answers is told apart from the network")
+        @Test("A response from URL loading's own cache is distinguished from the network's")
         func fromCache() async throws {
             let app = try App(folder)
             let own = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
@@ -205,8 +206,8 @@ extension InstalledTests {
             #expect(app.site.requests.isEmpty)
         }
 
-        /// Foundation on Linux stores nothing by itself.
-        @Test("What URL loading hands to a cache is recorded with its body, also after the task has ended")
+        /// Foundation on Linux stores nothing in the cache by itself, so this test does.
+        @Test("A response that URL loading stores is recorded with its body, even after the task has ended")
         func stored() async throws {
             let app = try App(folder)
             let asking = sessionAskingOnly(app.cache)
@@ -218,14 +219,14 @@ extension InstalledTests {
             #expect(try RecordedEntry.all(in: app.recording.file).map(\.body) == ["stored"])
         }
 
-        /// A session that has the cache, and does not list the protocol.
+        /// A session that has the cache, but does not list the protocol.
         private func sessionAskingOnly(_ cache: URLCache) -> URLSession {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.urlCache = cache
             return URLSession(configuration: configuration)
         }
 
-        @Test("What cannot be seen: sessions that ask neither; in those that ask the cache, what no cache is asked")
+        @Test("Sessions without the library, and tasks for which no cache is asked, are not recorded")
         func unseen() async throws {
             let app = try App(folder)
             let deaf = URLSession(configuration: .ephemeral)
@@ -246,7 +247,7 @@ extension InstalledTests {
             #expect(!lines.contains { $0.contains("page3") })
         }
 
-        @Test("No secret is in the file, which its owner alone reads")
+        @Test("The file holds no secret, and only its owner can read it")
         func secrets() async throws {
             let app = try App(folder)
             let session = listing(registered: true)
@@ -272,7 +273,7 @@ extension InstalledTests {
             #expect(mode as? Int == 0o600)
         }
 
-        @Test("Long bodies are left out, and after the limit requests are only counted")
+        @Test("Long bodies are left out, and requests beyond the limit are only counted")
         func limits() async throws {
             var options = Recording.Options()
             (options.largestBody, options.limit) = (3, 4000)
@@ -295,7 +296,7 @@ extension InstalledTests {
             #expect(text.contains("\(summary.left) more were not recorded"))
         }
 
-        @Test("A text for a debug screen")
+        @Test("The summary is a text for a debug screen")
         func summary() async throws {
             let app = try App(folder)
             let session = listing(registered: true)
@@ -315,7 +316,7 @@ extension InstalledTests {
             #expect(app.recording.summary.misses.first?.reason.contains("no entry names it") == true)
         }
 
-        @Test("What keeps a recording from being written is a sentence, at the beginning and later")
+        @Test("A recording that cannot be written says why in a sentence, at the beginning and later")
         func problems() async throws {
             func message(_ url: URL) -> String {
                 do {
@@ -348,7 +349,7 @@ extension InstalledTests {
             #expect(try RecordedEntry.all(in: recording.file).count == 1)
         }
 
-        @Test("What a process left that was killed is removed, and nothing else")
+        @Test("The draft of a killed process is removed, and nothing else")
         func drafts() throws {
             for name in [".app.har.2147483646", ".app.har.1", ".app.har.txt", ".other.har.2147483646"] {
                 try folder.write("", to: name)
@@ -362,7 +363,7 @@ extension InstalledTests {
             )
         }
 
-        @Test("A direct question that a file answers is counted, and one that nothing answers is no load")
+        @Test("A direct cache lookup is recorded only if a file answers it")
         func direct() throws {
             let app = try App(folder)
             _ = app.cache.cachedResponse(for: app.request("a.txt"))
@@ -371,7 +372,7 @@ extension InstalledTests {
             #expect(try RecordedEntry.all(in: app.recording.file).map(\.line) == ["GET /a.txt: file a.txt 200 45"])
         }
 
-        @Test("After a reload the recording goes on, and after its end nothing is noted")
+        @Test("A recording continues after a reload, and records nothing after its end")
         func lifetime() async throws {
             let app = try App(folder)
             let session = listing(registered: true)
@@ -391,7 +392,7 @@ extension InstalledTests {
             #expect(try RecordedEntry.all(in: second.file).count == 1)
         }
 
-        @Test("Many loads at once in three sessions, some of which are cancelled: the server and the file agree")
+        @Test("Recording and server agree about many loads at once in three sessions, some of them cancelled")
         func busy() async throws {
             let app = try App(folder)
             let sessions = [listing(registered: true), listing(registered: false), URLSession.shared]
@@ -400,8 +401,8 @@ extension InstalledTests {
                 for number in 0..<300 {
                     let path = ["a.txt", "page-\(number)", "when", "gone", "moved"][number % 5]
                     let (request, session) = (app.request(path), sessions[number / 5 % 3])
-                    // Foundation ends the process for some tasks that are cancelled: as a cache answers, and while a
-                    // redirect is decided about (SECURITY.md).
+                    // Foundation crashes the process if a task is cancelled while a cache answers it, or while a
+                    // redirect is being decided about (SECURITY.md).
                     let isCancelled = number % 7 == 0 && session !== URLSession.shared && path != "moved"
                     group.addTask {
                         await withCheckedContinuation { done in
@@ -424,7 +425,7 @@ extension InstalledTests {
                     || $0.answer.answeredBy == .file && $0.answer.times == 1
                         && $0.response.status == 404
             }
-            // A load that is cancelled may have reached the server.
+            // A cancelled load may have reached the server.
             let cancelled = entries.count { $0.answer.ended == "cancelled" }
             #expect((fromNetwork...fromNetwork + cancelled).contains(seen), "\(fromNetwork) \(cancelled) \(seen)")
             let files = entries.filter { $0.request.url.hasSuffix("/a.txt") }
@@ -437,7 +438,7 @@ extension InstalledTests {
 }
 
 extension URLSession {
-    /// A task that has loaded a request.
+    /// Loads a request, and returns the finished task.
     fileprivate func finishedTask(with request: URLRequest) async throws -> URLSessionDataTask {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         let task = dataTask(with: request) { _, _, _ in end.finish() }

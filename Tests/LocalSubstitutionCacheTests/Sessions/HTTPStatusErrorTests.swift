@@ -13,7 +13,7 @@ import FoundationNetworking
 struct HTTPStatusErrorTests {
     private let session = URLSession(configuration: .ephemeral)
 
-    /// A server that answers `/status` with that status and a message.
+    /// Runs a test with a server that answers `/404` with 404 and a message, and every other status likewise.
     private func withServer(_ test: (URL) async throws -> Void) async throws {
         let server = try LoopbackServer { request in
             let status = Int(request.path.dropFirst()) ?? 200
@@ -61,7 +61,7 @@ struct HTTPStatusErrorTests {
         }
     }
 
-    @Test("The sentence keeps a password to itself")
+    @Test("The error's sentence does not contain the URL's password")
     func password() throws {
         let url = try #require(URL(string: "https://me:secret@example.com/a?b"))
         let response = HTTPURLResponse(url: url, statusCode: 404, httpVersion: nil, headerFields: nil)
@@ -69,7 +69,7 @@ struct HTTPStatusErrorTests {
         #expect(error.description == "The server answered with status 404 for https://example.com/a?b.")
     }
 
-    @Test("What loads nothing throws the usual error")
+    @Test("A failed load throws the usual error")
     func nothing() async throws {
         let request = URLRequest(url: try #require(URL(string: "http://nobody.invalid/")))
         await #expect(throws: URLError.self) { _ = try await session.validatedData(for: request) }

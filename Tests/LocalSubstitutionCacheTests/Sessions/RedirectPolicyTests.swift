@@ -12,11 +12,11 @@ import FoundationNetworking
 @Suite("Redirects", .serialized)
 final class RedirectPolicyTests {
     private let server: LoopbackServer
-    /// The same at another port, and so another origin.
+    /// The same server at another port, which is another origin.
     private let elsewhere: LoopbackServer
 
     init() throws {
-        // `/from/here` and `/from/STATUS` redirect to the `Location` that a header of the request asks for.
+        // `/from/here` and `/from/STATUS` redirect to the URL in the request's `X-Location` field.
         let respond: @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = { request in
             if request.path == "/loop" { return LoopbackServer.Response(status: 302, headers: ["Location": "/loop"]) }
             let name = request.target.hasPrefix("/from/") ? request.target.dropFirst(6) : ""
@@ -69,21 +69,21 @@ final class RedirectPolicyTests {
         #expect(try await load(location: location, .follow).url == target)
     }
 
-    @Test("A redirect that is refused is the answer", arguments: [301, 302, 303, 307, 308])
+    @Test("The response of a refused redirect is the answer", arguments: [301, 302, 303, 307, 308])
     func refused(status: Int) async throws {
         let result = try await load("/from/\(status)", location: "/page2", .refuse)
         #expect(result.status == status)
         #expect(server.requests.count == 1)
     }
 
-    @Test("Same origin only follows within scheme, host and port")
+    @Test("The policy sameOrigin follows redirects only within scheme, host and port")
     func sameOrigin() async throws {
         #expect(try await load(location: "/page2", .sameOrigin).body == "GET /page2")
         #expect(try await load(location: elsewhere.url.absoluteString + "/page2", .sameOrigin).status == 302)
         #expect(elsewhere.requests.isEmpty)
     }
 
-    @Test("Authorization and Cookie are not sent to another origin, and are to the same")
+    @Test("Authorization and Cookie are sent to the same origin, but not to another")
     func credentials() async throws {
         func load(_ location: String, on target: LoopbackServer) async throws -> [String: String] {
             _ = try await self.load(location: location, .follow) { request in
@@ -101,7 +101,7 @@ final class RedirectPolicyTests {
         #expect(other["x-location"] != nil)
     }
 
-    @Test("A user name in a URL makes no other origin, and a redirect's is not sent to another")
+    @Test("A user name does not change the origin, and a redirect's user name is not sent to another origin")
     func userNames() async throws {
         let named = server.url.absoluteString.replacingOccurrences(of: "//", with: "//me:secret@")
         #expect(try await load(location: named + "/page2", .sameOrigin).status == 200)
@@ -114,7 +114,7 @@ final class RedirectPolicyTests {
         #expect(elsewhere.requests.last?.headers["authorization"] == nil)
     }
 
-    @Test("A custom policy that leads to another origin takes no credentials there but those it sets")
+    @Test("A custom policy that leads to another origin sends only the credentials it sets")
     func ownElsewhere() async throws {
         let mirror = elsewhere.url.appendingPathComponent("mirror")
         for ownCookie in [nil, "own=1"] {
@@ -144,7 +144,7 @@ final class RedirectPolicyTests {
         #expect(try await load(location: "/page2", policy).status == 302)
     }
 
-    @Test("A custom policy may change the request, or take the answer")
+    @Test("A custom policy may change the request, or accept the redirect as the answer")
     func own() async throws {
         let policy = RedirectPolicy { request, response in
             guard response.statusCode != 301 else { return nil }

@@ -16,12 +16,12 @@ struct ByteRangeTests {
         // Units are case-insensitive (§14.1); a list may have empty elements (§5.6.1.2).
         ("BYTES=0-4", 10, .part(0..<5)), ("bytes= 0-4 ", 10, .part(0..<5)), ("bytes=,0-4,,", 10, .part(0..<5)),
         ("bytes=\t0-4", 10, .part(0..<5)),
-        // Beyond the end (§14.1.2); the end of nothing is all of it.
+        // Ranges beyond the end (§14.1.2). The last bytes of an empty file are the whole file.
         ("bytes=10-", 10, .unsatisfiable), ("bytes=10-20", 10, .unsatisfiable), ("bytes=-0", 10, .unsatisfiable),
         ("bytes=\(nines)-", 10, .unsatisfiable),
         ("bytes=\(nines)-\(nines)", 10, .unsatisfiable), ("bytes=0-", 0, .unsatisfiable),
         ("bytes=-0", 0, .unsatisfiable), ("bytes=-1", 0, .whole),
-        // Several ranges, other units, and what is no range.
+        // Several ranges, other units, and text that is not a range.
         ("bytes=0-1,3-4", 10, .whole), ("lines=0-4", 10, .whole), ("bytes", 10, .whole), ("bytes=", 10, .whole),
         ("", 10, .whole),
         ("bytes=-", 10, .whole), ("bytes=4-2", 10, .whole), ("bytes=a-b", 10, .whole), ("bytes=0-4x", 10, .whole),
@@ -29,7 +29,7 @@ struct ByteRangeTests {
         ("bytes = 0-4", 10, .whole), ("bytes=0 -4", 10, .whole),
     ]
 
-    @Test("A header asks for one range, for the whole, or for what is not there", arguments: rows)
+    @Test("A header asks for one range, for the whole body, or for an unsatisfiable range", arguments: rows)
     func range(header: String, length: Int, expected: ByteRange) {
         #expect(ByteRange(header, length: length) == expected)
     }

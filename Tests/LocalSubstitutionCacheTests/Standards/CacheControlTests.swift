@@ -5,7 +5,7 @@ import Testing
 @Suite("Cache-Control")
 struct CacheControlTests {
     @Test(
-        "Directives of a list",
+        "The names of a list's directives are returned in lower case",
         arguments: [
             ("", []), (" , ,", []), ("no-store", ["no-store"]), ("No-Store , max-age=5", ["no-store", "max-age"]),
             ("no-store=\"x\"", ["no-store"]), ("private=\"a, b\\\"c\", x", ["private", "x"]),
@@ -17,7 +17,7 @@ struct CacheControlTests {
     }
 
     @Test(
-        "What is no list of directives",
+        "Text that is not a list of directives is refused",
         arguments: [
             "max-age=0;no-store", "max-age=", "=5", "a b", "private=\"a", "private=\"a\\", "no-store;", "é", "a==b",
             "\"a\"",

@@ -7,7 +7,7 @@ import Testing
 @Suite("The JSON parser")
 struct JSONParserTests {
     @Test(
-        "What RFC 8259 allows is read as Foundation reads it",
+        "JSON that RFC 8259 allows is read as Foundation reads it",
         arguments: [
             "{}", "[]", " \t\r\n[ ] ", "0", "-0", "1.5", "-1.25e3", "1E+2", "12e-1", "true", "false", "null", "\"\"",
             #""\"\\\/\b\f\n\r\t\u0041\u00e9\u20AC""#, #""\ud83d\ude00""#, "\"é€😀\"", #"{"a":{"b":[1,{"c":null}]}}"#,
@@ -22,7 +22,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "What RFC 8259 does not allow is refused",
+        "JSON that RFC 8259 does not allow is refused",
         arguments: [
             "", " ", "{", "}", "[", "]", "[1,]", "[,1]", "[1,,2]", "{\"a\":1,}", "{,}", "{\"a\"}", "{\"a\":}", "{a:1}",
             "{\"a\" 1}", "{1:2}", "[1 2]", "[1}", "{\"a\":1]", "01", "-", "+1", "1.", ".5", "1e", "1e+", "0x1", "1a",
@@ -41,7 +41,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "Invalid UTF-8 is refused where it stands",
+        "Invalid UTF-8 is reported at its offset",
         arguments: [
             [0x22, 0x80, 0x22], [0x22, 0xC0, 0xAF, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22],
             [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22],
@@ -54,7 +54,7 @@ struct JSONParserTests {
         #expect(errors.first?.offset == 1)
     }
 
-    @Test("Every value knows where it begins, in lines and in bytes")
+    @Test("Every value knows its offset, and thereby its line and column")
     func places() throws {
         let text = "{\n  \"é\": [1,\r\n\ttrue],\n\"b\" : {\"c\":\"d\"}}"
         let value = JSONParser.parse(Array(text.utf8)).value
@@ -73,7 +73,7 @@ struct JSONParserTests {
         #expect(places == [[1, 1], [2, 3], [2, 9], [2, 10], [3, 2], [4, 1], [4, 7], [4, 8], [4, 12]])
     }
 
-    @Test("Nesting up to the limit is read, and one more is refused")
+    @Test("Nesting up to the limit is read, and one level more is refused")
     func nesting() throws {
         let limit = JSONParser.maximumDepth
         let deepest = String(repeating: "[", count: limit) + String(repeating: "]", count: limit)
@@ -85,7 +85,7 @@ struct JSONParserTests {
         }
     }
 
-    @Test("Every beginning of a manifest is refused in its place, and none crashes")
+    @Test("Every truncated manifest is refused with an offset in its text, and none crashes")
     func truncated() throws {
         let url = Fixtures.resources.appendingPathComponent("Substitutions/manifest.json")
         let bytes = [UInt8](try Data(contentsOf: url))

@@ -22,7 +22,7 @@ struct MediaTypeTests {
     }
 
     @Test(
-        "What is no media type is refused",
+        "Text that is not a media type is refused",
         arguments: [
             "", "text", "text/", "/css", "text/css/x", "te xt/css", "text/css charset=x", "text/css; charset",
             "text/css; charset=", "text/css; =x", "text/css; a =b", "text/css; a=\"b", "text/css; a=\"\u{1}\"",
@@ -81,7 +81,7 @@ struct MediaTypeTests {
     }
 
     @Test(
-        "Every name of a type leads to its extension",
+        "Every alias of a type leads to the type's extension",
         arguments: [
             // WHATWG MIME Sniffing §4.6.
             (
@@ -101,7 +101,7 @@ struct MediaTypeTests {
             ("otf", "font/otf application/x-font-otf application/x-font-opentype font/opentype"),
             ("otf", "application/vnd.ms-opentype application/font-off application/font-cff"),
             ("eot", "application/vnd.ms-fontobject"),
-            // Servers.
+            // Types that servers send.
             ("ico", "image/x-icon image/vnd.microsoft.icon"), ("jpeg", "image/jpeg image/jpg image/pjpeg"),
             ("png", "image/png image/x-png"), ("bmp", "image/bmp image/x-ms-bmp"), ("gif", "image/gif"),
             ("wav", "audio/wav audio/x-wav audio/wave audio/vnd.wave"), ("mp3", "audio/mpeg audio/mp3 audio/x-mpeg"),
@@ -122,7 +122,7 @@ struct MediaTypeTests {
     }
 
     @Test(
-        "An alias is the same as the type of each of its extensions, and as no other",
+        "An alias equals the type of each of its extensions, and no other type",
         arguments: [
             ("a.mjs", "application/javascript", true), ("a.ico", "image/vnd.microsoft.icon", true),
             ("a.cur", "image/vnd.microsoft.icon", true), ("a.jpg", "image/pjpeg", true), ("a.otf", "font/sfnt", true),
@@ -139,7 +139,7 @@ struct MediaTypeTests {
         #expect(type.isSame(as: named) == isSame)
     }
 
-    @Test("An alias keeps its name and its parameters, and its canonical type the parameters")
+    @Test("An alias keeps its name and parameters, and its canonical type keeps the parameters")
     func canonical() throws {
         let type = try #require(MediaType("application/x-javascript; charset=koi8-r"))
         #expect(type.description == "application/x-javascript; charset=koi8-r")
@@ -148,7 +148,7 @@ struct MediaTypeTests {
         #expect(MediaType("application/x-own")?.canonical.description == "application/x-own")
     }
 
-    @Test("The aliases are well-formed, stand for types of the table, and are no such types themselves, but a few")
+    @Test("Aliases are well-formed and name types of the table; only two are in the table themselves")
     func aliasTable() throws {
         var seen: Set<String> = []
         var both: Set<String> = []

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LocalSubstitutionCache
 
-/// Two URLs and the section of an RFC that decides about them.
+/// Two URLs, and the section of the standard that says whether they are equal.
 struct Pair: CustomTestStringConvertible, Sendable {
     let first: String
     let second: String
@@ -101,12 +101,12 @@ struct URLIdentityTests {
         #expect(try URLIdentity(pair.first) != URLIdentity(pair.second))
     }
 
-    @Test("What is no absolute http or https URL has no identity", arguments: refused)
+    @Test("A text that is not an absolute http or https URL has no identity", arguments: refused)
     func noIdentity(text: String, problem: URLProblem) {
         #expect(throws: problem) { try URLIdentity(text) }
     }
 
-    @Test("The identity of a normal form is itself", arguments: equal + different)
+    @Test("The identity of a URL's normal form equals that of the URL", arguments: equal + different)
     func idempotent(pair: Pair) throws {
         let identity = try URLIdentity(pair.first)
         #expect(try URLIdentity(identity.description) == identity)

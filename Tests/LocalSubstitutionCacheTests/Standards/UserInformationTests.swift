@@ -7,7 +7,7 @@ import Testing
 @Suite("User information of URLs is hidden")
 struct UserInformationTests {
     @Test(
-        "Wherever a URL holds it, however the URL is written",
+        "User information is hidden wherever it is, and however the URL is written",
         arguments: [
             ("https://user:s3cr3t@h/", "https://…@h/"), ("https://s3cr3t@h/", "https://…@h/"),
             ("HTTPS://User:s3cr3t@Example.com/a", "HTTPS://…@Example.com/a"), ("//user:s3cr3t@h/p", "//…@h/p"),
@@ -15,19 +15,19 @@ struct UserInformationTests {
             ("  https://user:s3cr3t@h", "  https://…@h"), ("ftp://user:s3cr3t@h/", "ftp://…@h/"),
             ("https://a@user:s3cr3t@@h/x", "https://…@h/x"), ("https://:s3cr3t@h/", "https://…@h/"),
             ("https://user:s3cr3t@[::1]:80/", "https://…@[::1]:80/"), ("https://ü:s3cr3t@h/", "https://…@h/"),
-            // Slashes too many, too few, and the other way.
+            // Too many slashes, too few, and backslashes.
             ("https:/user:s3cr3t@h", "https:/…@h"), ("https:user:s3cr3t@h", "https:…@h"),
             ("https:///user:s3cr3t@h/x", "https:///…@h/x"), ("https:\\\\user:s3cr3t@h\\a", "https:\\\\…@h\\a"),
-            // Characters that end an authority, in it.
+            // Characters that usually end an authority, inside the user information.
             ("https://user:s3/cr3t@h/", "https://…@h/"), ("https://user:s3cr3t?x@h/", "https://…@h/"),
             ("https://user:s3cr3t#x@h/", "https://…@h/"), ("https://user: s3cr3t@h/", "https://…@h/"),
             ("https://user:s3cr3t x@h/", "https://…@h/"), ("https://user:s3cr3t\n@h/", "https://…@h/"),
             ("https://DOMAIN\\user:s3cr3t@h/", "https://DOMAIN\\…@h/"), ("https://user:s3cr3t\"x@h/", "https://…@h/"),
-            // Encoded.
+            // Percent-encoded or escaped.
             ("https://user%40corp:s3cr3t@h/", "https://…@h/"), ("https://user:s3cr3t%40h/", "https://…%40h/"),
             ("https%3A%2F%2Fuser%3As3cr3t%40h%2F", "https%3A%2F%2F…%40h%2F"),
             ("https:\\/\\/user:s3cr3t@h\\/a", "https:\\/\\/…@h\\/a"), ("//user:s3cr3t\\u0040h/a", "//…\\u0040h/a"),
-            // In another URL, and in a text.
+            // Inside another URL, and inside a text.
             ("https://x/?next=https://user:s3cr3t@h/&b=1", "https://x/?next=https://…@h/&b=1"),
             ("https://x/?next=//user:s3cr3t@h/", "https://x/?next=//…@h/"),
             ("https://x/?n=https%3A%2F%2Fu%3As3cr3t%40h%2F&m=a@b", "https://x/?n=https%3A%2F%2F…%40h%2F&m=a@b"),
@@ -44,7 +44,7 @@ struct UserInformationTests {
     }
 
     @Test(
-        "What only has an at sign stays as it is",
+        "A text with an at sign but no user information stays unchanged",
         arguments: [
             "https://unpkg.com/react@18", "https://h/@scope/pkg", "/@scope/pkg", "mailto:me@example.com",
             "me@example.com", "logo@2x.png", "https://h//logo@2x.png", "img:logo@2x.png", "C:\\img\\logo@2x.png",
@@ -60,21 +60,21 @@ struct UserInformationTests {
         #expect(!UserInformation.isIn(text))
     }
 
-    @Test("A text is cut after it was hidden, not in the middle of it")
+    @Test("User information is hidden before a text is cut")
     func cut() {
         let url = "https://" + String(repeating: "s3cr3t", count: 100) + "@h/"
         #expect(quoted(url) == "\"https://…@h/\"")
         #expect(quoted("https://user:s3cr3t@h/", limit: 18) == "\"https://…@h/\"")
     }
 
-    @Test("The rest of a URL can be copied")
+    @Test("The rest of a URL is kept when its user information is removed")
     func removed() {
         #expect(UserInformation.removed(from: "https://a@user:s3cr3t@h/x@2x.png") == "https://h/x@2x.png")
         let message = URLProblem.userInfo.message(for: "https://user:s3cr3t@h/a.css", meant: "https://h/a.css")
         #expect(message == "\"https://…@h/a.css\" holds a user name; write \"https://h/a.css\"")
     }
 
-    @Test("Random text around it never shows it")
+    @Test("Random surrounding text never makes user information visible")
     func random() {
         let parts = [
             "a", "z", "0", "4", "9", "/", "\\", "//", ":", "@", "?", "#", "&", "=", " ", "\"", "'", "%", "%2F", "%40",

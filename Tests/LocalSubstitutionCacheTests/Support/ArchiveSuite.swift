@@ -9,8 +9,8 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// An archive in a folder of its own.
-// Its properties are constants, which a class that has subclasses cannot declare to be enough.
+/// A suite with an archive in a separate folder.
+// Its properties are constants, but only a final class may conform to `Sendable` with the compiler's check.
 class ArchiveSuite: @unchecked Sendable {
     let folder: TemporaryFolder
     let archive: OfflineArchive
@@ -51,7 +51,7 @@ class ArchiveSuite: @unchecked Sendable {
 }
 
 extension OfflineArchive {
-    /// Keeps what arrived in one part.
+    /// Keeps a response whose body was received in one part.
     func keep(_ response: HTTPURLResponse, _ body: Data, for request: URLRequest, since moment: Int? = nil) {
         let moment = moment ?? RemovalLog.shared.begin(request)
         let incoming = IncomingCopy(response, to: request, since: moment, for: self)

@@ -8,7 +8,7 @@ import Testing
 enum Fixtures {
     static let folder = resources.appendingPathComponent("Fixtures")
 
-    /// Where the tests' resources lie: on macOS not always at the top of their bundle.
+    /// The folder of the tests' resources, which on macOS is not always the top of their bundle.
     static let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
 }
 
@@ -29,7 +29,9 @@ func issuesOf(_ data: Data, named name: String, in folder: URL, on date: Date = 
     }
 }
 
-/// Compares `text` with a checked-in file, or writes it anew when `UPDATE_GOLDEN_FILES` is set in the environment.
+/// Compares `text` with a checked-in file.
+///
+/// If `UPDATE_GOLDEN_FILES` is set in the environment, writes the text to that file instead.
 func compare(_ text: String, withFixture path: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
     if ProcessInfo.processInfo.environment["UPDATE_GOLDEN_FILES"] != nil {
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -10,7 +10,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// A folder, a server, and a cache that is installed for one test, with an entry for one file.
+/// A suite with a folder, a server, and a cache that is installed for one test and has an entry for one file.
 class InstalledSuite {
     static let fileText = "from the bundle, and long enough for a range\n"
     static let networkText = "from the network\n"
@@ -37,11 +37,11 @@ class InstalledSuite {
     deinit {
         server.stop()
         Installation.current?.cache.uninstall()
-        // What is still being written would be made anew while the folder is removed.
+        // A copy that is still being written would be created again while the folder is removed.
         for archive in archives { archive.waitUntilWritten() }
     }
 
-    /// An archive of the test's own, which is not installed.
+    /// Creates an archive in the test's folder, and does not install it.
     func makeArchive(capacity: Int = 10_000_000, hostsWithCredentials: Set<String> = []) throws -> OfflineArchive {
         let archive = try OfflineArchive(
             directory: folder.url.appendingPathComponent("archive"),
@@ -52,7 +52,9 @@ class InstalledSuite {
         return archive
     }
 
-    /// Who answered a load, by the server's count and by the bytes, with the status.
+    /// Returns the answerer of a load, `bundle` or `network`, and the status.
+    ///
+    /// The server's count of requests and the bytes show who answered.
     func answer(to request: URLRequest, _ kind: TaskKind = .async, in session: URLSession) async throws -> String {
         server.forgetRequests()
         let (response, data) = try await kind.load(request, in: session)
@@ -65,7 +67,7 @@ class InstalledSuite {
         return "\(isBundle ? "bundle" : "network") \(response.statusCode)"
     }
 
-    /// Who answered a load: `bundle` or `network`.
+    /// Returns the answerer of a load: `bundle` or `network`.
     func answerer(of request: URLRequest, in session: URLSession) async throws -> String {
         try await String(answer(to: request, in: session).prefix { $0 != " " })
     }

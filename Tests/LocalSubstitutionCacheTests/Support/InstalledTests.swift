@@ -1,5 +1,7 @@
 import Testing
 
-/// Suites with an installed cache, of which a process has one: so one test of all of them runs at a time.
+/// The suites that install a cache.
+///
+/// A process has only one installed cache, so the tests of all these suites run one at a time.
 @Suite("With an installed cache", .serialized, .timeLimit(.minutes(20)))
 enum InstalledTests {}

@@ -9,14 +9,14 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension URLSession {
-    /// A session that the library knows.
+    /// Creates a registered session.
     static func named(_ configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?) -> URLSession {
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         session.registerForSubstitutions()
         return session
     }
 
-    /// Loads with a completion handler while the test does something to the task, and waits for the end.
+    /// Loads with a completion handler, runs `body` with the task meanwhile, and waits for the end.
     func result(
         of request: URLRequest,
         while body: (URLSessionDataTask) async throws -> Void
@@ -32,10 +32,11 @@ extension URLSession {
         throw CancellationError()
     }
 
-    /// Returns when everything has been done that was to be done before, on the session's queue and on its delegate's.
+    /// Returns once all work enqueued so far is done, on the session's queue and on its delegate's.
     func settle() async {
         for _ in 0..<3 {
-            // Foundation on Linux reads its list of tasks for `getAllTasks` on one queue, and changes it on another.
+            // On Linux `getAllTasks` is a race: Foundation reads its list of tasks on one queue, and changes it on
+            // another.
             #if canImport(FoundationNetworking)
             await withCheckedContinuation { done in LoadingQueue.shared.async { done.resume() } }
             await withCheckedContinuation { done in flush { done.resume() } }
@@ -47,26 +48,26 @@ extension URLSession {
 }
 
 extension LoopbackServer {
-    /// Returns when so many requests have arrived since the last ``forgetRequests()``.
+    /// Returns once the server has received `count` requests since the last ``forgetRequests()``.
     func waitForRequests(_ count: Int) async {
         while requests.count < count { try? await Task.sleep(nanoseconds: 1_000_000) }
     }
 }
 
-/// Holds up threads until a test opens it; for those of a server, which are nobody else's.
+/// Blocks threads until a test opens it; for a server's threads, which are used for nothing else.
 final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
     func wait() {
         semaphore.wait()
-        // For the next one.
+        // Let the next thread pass, too.
         semaphore.signal()
     }
 
     func open() { semaphore.signal() }
 }
 
-/// A cache that keeps some tasks waiting.
+/// A cache that keeps some tasks waiting for its answer.
 // Mutable state is only accessed inside the lock.
 final class HoldingCache: URLCache, @unchecked Sendable {
     private let isHeld: @Sendable (URLSessionDataTask) -> Bool
@@ -78,7 +79,7 @@ final class HoldingCache: URLCache, @unchecked Sendable {
         super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
     }
 
-    /// Answers those that wait.
+    /// Answers the waiting tasks: it has no response for them.
     func letGo() {
         let held = lock.withLock { self.held }
         for answer in held { answer() }
@@ -93,12 +94,14 @@ final class HoldingCache: URLCache, @unchecked Sendable {
     }
 }
 
-/// Runs something at the moment in which a session asks its cache: after `canInit(with:)`, and before `startLoading()`.
+/// A cache that runs a closure when a session asks it.
+///
+/// A session does so after `canInit(with:)` and before `startLoading()`.
 // The closure is set once.
 final class HookCache: URLCache, @unchecked Sendable {
     private let hook: @Sendable (URLSessionDataTask) -> CachedURLResponse?
 
-    /// - Parameter hook: What runs; it returns the cache's answer.
+    /// - Parameter hook: The closure to run; it returns the cache's answer.
     init(_ hook: @escaping @Sendable (URLSessionDataTask) -> CachedURLResponse?) {
         self.hook = hook
         super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)

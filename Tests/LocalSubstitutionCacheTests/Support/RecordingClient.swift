@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Keeps what a protocol tells, in order.
+/// A protocol's client that records all events, in order.
 // Mutable state is only accessed inside the lock.
 final class RecordingClient: NSObject, URLProtocolClient, @unchecked Sendable {
     enum Event: Equatable {
@@ -21,7 +21,7 @@ final class RecordingClient: NSObject, URLProtocolClient, @unchecked Sendable {
     private var told: [Event] = []
     private var body = Data()
     private var parts: [Data] = []
-    /// Whether it keeps what it is told, as a delegate's queue does.
+    /// True to keep the data of each part, as a pending call on a delegate's queue does.
     // Set before the load begins.
     var keepsParts = false
 

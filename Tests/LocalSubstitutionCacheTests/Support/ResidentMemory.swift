@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// The memory of this process that is in use, in bytes.
+/// Returns the resident memory of this process, in bytes.
 ///
-/// Only a process of its own measures what a test takes: others run at the same time.
+/// Other tests run at the same time, so a test can measure its own memory only in a separate process.
 func residentMemory() throws -> Int {
-    // Only Linux says it in a file; elsewhere nothing is claimed.
+    // Only Linux reports it in a file. Elsewhere the result is 0, and nothing is tested.
     #if os(Linux)
     let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
     return try #require(pages.count > 1 ? Int(pages[1]) : nil) * Int(sysconf(Int32(_SC_PAGESIZE)))

@@ -10,7 +10,7 @@ import FoundationNetworking
 
 import LocalSubstitutionCache
 
-/// A server whose URL `/when` has a file when a condition holds, and `/always` always; its manifest is installed.
+/// A server with an installed manifest: the file answers `/when` if a condition holds, and `/always` always.
 struct Site {
     let server: LoopbackServer
     let request: URLRequest
@@ -38,7 +38,7 @@ struct Site {
         session = .named(configuration, delegate: Collector())
     }
 
-    /// Without a delegate.
+    /// A session with the same configuration, but without a delegate.
     var plain: URLSession { URLSession(configuration: session.configuration) }
 }
 
@@ -54,7 +54,7 @@ extension InstalledSuite {
         }
     }
 
-    /// Whether the file answered, and says so.
+    /// Expects that the file answered, and that `Cache-Status` says so.
     func expectFile(
         _ result: (HTTPURLResponse, Data),
         _ status: String,

@@ -8,8 +8,9 @@ import FoundationNetworking
 
 import LocalSubstitutionCache
 
-/// A network client with the habits of other people's: it trusts that it is called on its own queue, for its own
-/// session and tasks, and in order.
+/// A network client that relies on URLSession's guarantees, as third-party clients do.
+///
+/// It relies on being called on its own queue, for its own session and tasks, and in order.
 // Mutable state is only accessed inside the lock.
 final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     struct Load: Sendable {
@@ -17,7 +18,7 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         var body = Data()
         var count = 0
         var challenges = 0
-        /// How often each challenge says that it failed before.
+        /// The number of earlier failures that each challenge reports.
         var failures: [Int] = []
         var redirects: [String] = []
         var end: Result<Void, URLError>?
@@ -29,15 +30,15 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
             @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) -> Void
 
-    /// What it does about a redirect.
+    /// The decision about each redirect.
     let onRedirect: RedirectDecision
     let onChallenge: ChallengeAnswer
     /// Called after each part.
     let onPart: @Sendable (URLSessionTask) -> Void
     let onData: @Sendable (Data) -> Void
     let keepsBodies: Bool
-    /// What it would have stopped the process for.
     private let lock = NSLock()
+    /// The broken guarantees, at each of which a real client would have stopped the process.
     private var violations: [String] = []
     private var loads: [Int: Load] = [:]
     private var waiting: [Int: CheckedContinuation<Load, Never>] = [:]
@@ -57,7 +58,7 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         self.onData = onData
     }
 
-    /// Makes its session.
+    /// Creates the client's session.
     func session(
         _ configuration: URLSessionConfiguration = .ephemeral,
         queue: OperationQueue? = nil,

@@ -14,7 +14,7 @@ enum TaskKind: String, CaseIterable, Sendable {
     case download
     case upload
 
-    /// Those that a file may answer after the network, on Linux.
+    /// The kinds that a conditional file may answer, on Linux.
     static let receiving: [TaskKind] = [.async, .completion, .delegate]
 
     /// Loads `request` and returns the head and the body that the app would get.
@@ -41,7 +41,7 @@ enum TaskKind: String, CaseIterable, Sendable {
                 try await withCheckedThrowingContinuation { continuation in
                     session.downloadTask(with: request) { file, response, error in
                         let data = file.flatMap { try? Data(contentsOf: $0) }
-                        // Linux leaves it there.
+                        // Foundation on Linux does not remove the downloaded file.
                         if let file { try? FileManager.default.removeItem(at: file) }
                         continuation.resume(with: Self.result(data, response, error))
                     }.resume()
@@ -57,7 +57,7 @@ enum TaskKind: String, CaseIterable, Sendable {
         return (response, data)
     }
 
-    /// What an app can see of a load.
+    /// Returns a text with everything that an app can observe of a load.
     func trace(_ request: URLRequest, in session: URLSession) async -> String {
         do {
             let (head, data) = try await load(request, in: session)
@@ -79,7 +79,7 @@ enum TaskKind: String, CaseIterable, Sendable {
     }
 }
 
-/// A session delegate that collects what its tasks deliver piece by piece.
+/// A session delegate that collects the parts its tasks deliver.
 // Mutable state is only accessed inside the lock.
 final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     typealias Completion = @Sendable (Result<(Data, URLResponse), any Error>) -> Void
@@ -87,14 +87,14 @@ final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let refusesRedirects: Bool
     private let credential: URLCredential?
     private let onRedirect: @Sendable (URLSession) -> Void
-    /// How often it was called elsewhere than on the queue of its session, on which an app may rely.
+    /// The number of calls outside the session's delegate queue; an app may rely on being called there.
     let strayCalls = Counter()
     private let lock = NSLock()
     private var loads: [Int: (data: Data, completion: Completion)] = [:]
 
     /// - Parameters:
-    ///   - refusesRedirects: Whether a 3xx is the answer.
-    ///   - credential: What every challenge is answered with.
+    ///   - refusesRedirects: True to refuse each redirect, so that the 3xx is the answer.
+    ///   - credential: The credential for every challenge; nil for the default handling.
     ///   - onRedirect: Called for every redirect, with its session.
     init(
         refusesRedirects: Bool = false,

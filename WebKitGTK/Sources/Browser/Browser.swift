@@ -5,14 +5,14 @@ import FoundationNetworking
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// A web view of WebKitGTK, whose schemes of mirrors a `SchemeServer` answers.
+/// A web view of WebKitGTK, in which a closure such as `SchemeServer.reply` answers the URL schemes of mirrors.
 final class Browser: Sendable {
-    /// A request that an engine has asked the server for, and the status of the answer.
+    /// A request that the engine has sent to a mirror, and the status of the answer.
     struct Answered: Hashable, Sendable {
         let method: String
         let url: String
         let status: Int
-        /// Whether a file of the app was told, and not what the network has.
+        /// True if a file of the app was the answer, and not a response from the network.
         let isFile: Bool
     }
 
@@ -20,13 +20,13 @@ final class Browser: Sendable {
     private nonisolated(unsafe) let view: UnsafeMutablePointer<WebKitWebView>
     private let bridge: SchemeBridge
 
-    /// Opens a view with a storage of its own.
+    /// Opens a view with its own storage.
     ///
     /// - Parameters:
-    ///   - expressions: Regular expressions of the URLs that real pages are led away from.
-    ///   - proxy: The URL of a proxy that is asked for every host but `localhost` and its subdomains.
-    ///   - answer: Answers the schemes of mirrors.
-    /// - Throws: ``BrowserError`` when there is no screen.
+    ///   - expressions: Regular expressions for the URLs whose requests are redirected to mirrors in real pages.
+    ///   - proxy: The URL of a proxy for all hosts except `localhost`, its subdomains and 127.0.0.1.
+    ///   - answer: Returns the reply to a request to a mirror.
+    /// - Throws: ``BrowserError`` if there is no display.
     init(
         expressions: [String] = [],
         proxy: String? = nil,
@@ -69,7 +69,7 @@ final class Browser: Sendable {
                 )
             }
             let settings = webkit_web_view_get_settings(view)
-            // For somebody who looks for what is wrong.
+            // For debugging: set the environment variable CONSOLE.
             webkit_settings_set_enable_write_console_messages_to_stdout(
                 settings,
                 ProcessInfo.processInfo.environment["CONSOLE"] == nil ? 0 : 1
@@ -79,22 +79,22 @@ final class Browser: Sendable {
         }.value
     }
 
-    /// What the server was asked for, in its order.
+    /// The requests to mirrors, in the order of their answers.
     var answered: [Answered] { bridge.answered }
 
-    /// Loads a page, and waits until everything of it is there.
+    /// Loads a page, and waits until the page and all its resources are loaded.
     ///
-    /// - Throws: ``BrowserError`` when it fails.
+    /// - Throws: ``BrowserError`` if the load fails.
     func load(_ url: String) async throws {
         try await wait { webkit_web_view_load_uri(self.view, url) }
     }
 
-    /// Loads the page again.
+    /// Reloads the page, and waits as ``load(_:)`` does.
     func reload() async throws {
         try await wait { webkit_web_view_reload(self.view) }
     }
 
-    /// Begins to load a page, and does not wait for it.
+    /// Begins to load a page, without waiting for it.
     func begin(_ url: String) async throws {
         try await GTKThread.perform { webkit_web_view_load_uri(self.view, url) }
     }
@@ -109,7 +109,7 @@ final class Browser: Sendable {
         if let problem { throw BrowserError(problem) }
     }
 
-    /// What an asynchronous function's body returns, as text.
+    /// Runs the body of an asynchronous JavaScript function in the page, and returns its result as text.
     func evaluate(_ body: String) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             GTKThread.post {
@@ -137,7 +137,7 @@ final class Browser: Sendable {
         }
     }
 
-    /// What the page looks like, as PNG.
+    /// Takes a snapshot of the whole page, as PNG.
     func picture() async throws -> Data {
         let path = NSTemporaryDirectory() + "/\(UUID().uuidString).png"
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -1,12 +1,12 @@
 import CWebKitGTK
 import Foundation
 
-/// WebKit's own compiler of content rules, which is the same on Apple's systems.
+/// WebKit's own compiler for content rules, which Apple platforms use, too.
 enum ContentFilter {
     /// Compiles regular expressions as the triggers of rules.
     ///
-    /// - Parameter expressions: What a web extension would have as `regexFilter`.
-    /// - Throws: ``BrowserError`` with WebKit's reason when one of them is refused.
+    /// - Parameter expressions: The expressions that a web extension would use as `regexFilter`.
+    /// - Throws: ``BrowserError`` with WebKit's reason if WebKit refuses one of them.
     static func compile(_ expressions: [String]) async throws {
         struct Rule: Encodable {
             let trigger: [String: String]

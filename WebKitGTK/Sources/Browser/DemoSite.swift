@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import LoopbackServer
 
-/// The Demo's site on this machine, and the manifest of its app.
+/// The Demo's site on a server on this machine, and a cache with the manifest of the Demo's app.
 final class DemoSite: Sendable {
     let server: LoopbackServer
     let cache: LocalSubstitutionCache
@@ -16,13 +16,13 @@ final class DemoSite: Sendable {
     /// `host:port`.
     var authority: String { String(server.url.absoluteString.dropFirst("http://".count)) }
 
-    /// Paths of what reached the server, each once.
+    /// The sorted paths of the requests that reached the server, without duplicates.
     var requests: [String] { Set(server.requests.map(\.target)).sorted() }
 
     /// Starts the server.
     ///
-    /// - Parameter isSame: Whether the site sends what the app has, so that nothing should look different.
-    /// - Throws: What keeps it from being started, and ``ManifestError``.
+    /// - Parameter isSame: True if the site sends the same files as the app has, so that nothing should look different.
+    /// - Throws: The error that prevents the start of the server, or ``ManifestError``.
     init(isSame: Bool = false) throws {
         let substitutions = Self.root.appendingPathComponent("Resources/Substitutions")
         let remote = Self.root.appendingPathComponent("Demo/RemoteSite")

@@ -1,18 +1,18 @@
 import CWebKitGTK
 
-/// A pointer to an object as one to another of its classes, without the check that C's macros make.
+/// Casts a pointer to an object to another of the object's classes, without the check that the C macros make.
 func cast<From, To>(_ pointer: UnsafeMutablePointer<From>) -> UnsafeMutablePointer<To> {
     UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: To.self)
 }
 
-/// The text of an error, which is freed.
+/// Returns the message of an error, and frees the error.
 func message(_ error: UnsafeMutablePointer<GError>?) -> String {
     guard let error else { return "unknown" }
     defer { g_error_free(error) }
     return String(cString: error.pointee.message)
 }
 
-/// A closure that C code carries as a pointer, and that is called once.
+/// A closure that is passed through C code as a pointer, and is called once.
 final class Box<Value> {
     private let body: (Value) -> Void
 
@@ -26,7 +26,7 @@ final class Box<Value> {
     }
 }
 
-/// What is handed from GTK's thread to a place that only hands it back.
+/// A value that is passed from GTK's thread to other code, which only passes it back to that thread.
 struct Unchecked<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }

@@ -1,11 +1,11 @@
 import CWebKitGTK
 import Foundation
 
-/// The one thread on which GTK lives.
+/// The thread on which all calls of GTK run.
 ///
-/// Swift Testing has the main thread for itself, and GTK takes whichever thread wakes it first.
+/// Swift Testing occupies the main thread, and GTK binds itself to the first thread that uses it.
 enum GTKThread {
-    /// Does something there.
+    /// Runs a closure on GTK's thread, and returns its result.
     static func perform<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try await start()
         return try await withCheckedThrowingContinuation { continuation in
@@ -13,7 +13,7 @@ enum GTKThread {
         }
     }
 
-    /// Does something there, at the next opportunity.
+    /// Runs a closure on GTK's thread at the next opportunity, without waiting for it.
     static func post(_ body: @escaping @Sendable () -> Void) {
         final class Box {
             let body: @Sendable () -> Void; init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -33,7 +33,7 @@ enum GTKThread {
     private static func start() async throws { try await starting.value }
 
     private static let starting = Task {
-        // A page that goes away closes the pipes that it reads from.
+        // A page that is closed also closes the pipes from which it reads; writing to them must not kill the process.
         signal(SIGPIPE, SIG_IGN)
         let display = try Display()
         setenv("DISPLAY", display.name, 1)
@@ -56,7 +56,7 @@ enum GTKThread {
     }
 }
 
-/// Something that keeps a page from being shown.
+/// The reason why a page cannot be shown.
 struct BrowserError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

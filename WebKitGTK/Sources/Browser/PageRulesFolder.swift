@@ -1,9 +1,9 @@
 import Foundation
 
-/// A folder that holds nothing but what runs in the process of pages: WebKit loads all that it finds there.
+/// A folder that contains only the library for the pages' process, because WebKit loads all files in this folder.
 enum PageRulesFolder {
     static let path = Result { () throws -> String in
-        // Beside the program, or beside the bundle of tests.
+        // The library is beside the program or beside the test bundle.
         let places = [
             Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
         ]

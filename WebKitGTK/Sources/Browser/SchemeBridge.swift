@@ -5,7 +5,9 @@ import FoundationNetworking
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// Hands what WebKit asks a scheme for to a `SchemeServer`, and its answers back, as the adapter for Apple's does.
+/// Passes WebKitGTK's requests to mirrors to a closure, and the replies back to WebKitGTK.
+///
+/// On Apple platforms, `SchemeHandler` does the same for `WKWebView`.
 final class SchemeBridge: @unchecked Sendable {
     private let answer: @Sendable (URLRequest) -> SchemeReply
     private let lock = NSLock()
@@ -18,8 +20,8 @@ final class SchemeBridge: @unchecked Sendable {
     func register(in context: UnsafeMutablePointer<WebKitWebContext>) {
         let security = webkit_web_context_get_security_manager(context)
         for scheme in MirrorURL.schemes {
-            // GTK does not let an answer have the original's URL: relative references of what a real page gets are
-            // mirrors, and would be mixed content.
+            // WebKitGTK does not allow a response with the original URL. So relative references in the responses that a
+            // real page loads lead to mirrors. If the scheme were not secure, these would be mixed content.
             webkit_security_manager_register_uri_scheme_as_secure(security, scheme)
             webkit_web_context_register_uri_scheme(
                 context,
@@ -51,7 +53,7 @@ final class SchemeBridge: @unchecked Sendable {
                         let reader = dup(pipe.fileHandleForReading.fileDescriptor)
                         GTKThread.post { Self.tell(response, reading: reader, to: task.value) }
                     case .data(let data):
-                        // The page has gone when nobody reads.
+                        // Writing fails once the page is closed.
                         try writer?.write(contentsOf: data)
                     }
                 }

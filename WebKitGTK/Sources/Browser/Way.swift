@@ -3,16 +3,16 @@ import Foundation
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// How a page is shown.
+/// The three ways to show a page.
 enum Way: String, CaseIterable, Sendable {
-    /// Without the library.
+    /// From the network, without the library.
     case network
-    /// On its own origin, with rules that lead its requests to the app's files.
+    /// On its own origin, with rules that redirect its requests to the app's files.
     case rules
-    /// Under the scheme of mirrors.
+    /// As a mirror, under the URL scheme of mirrors.
     case mirror
 
-    /// Opens a view.
+    /// Opens a view that shows pages in this way.
     func browser(_ cache: LocalSubstitutionCache, forwardingTo hosts: Set<String>) async throws -> Browser {
         let server = SchemeServer(cache, forwardingTo: self == .mirror ? hosts : [])
         let expressions =
@@ -21,6 +21,6 @@ enum Way: String, CaseIterable, Sendable {
         return try await Browser(expressions: expressions) { server.reply(to: $0) { cookies } }
     }
 
-    /// What the view loads for a page.
+    /// Returns the URL that the view loads for a page.
     func address(of page: String) -> String { (self == .mirror ? MirrorURL.prefix : "") + page }
 }

@@ -7,7 +7,7 @@ import LoopbackServer
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// Shows a page in WebKit with and without the app's files, and says who answered what.
+/// Shows a page in WebKit with and without the app's files, and prints the source of each answer.
 @main
 struct Look {
     static let help = """
@@ -61,9 +61,9 @@ struct Look {
             let loaded = try await browser.evaluate(
                 "return [location.href, ...performance.getEntriesByType('resource').map(e => e.name)].join('\\n')"
             )
-            // What the server of mirrors has told, and what it has loaded from the network itself.
+            // `answered` also contains the URLs that `SchemeServer` itself has loaded from the network.
             let files = Set(browser.answered.filter { $0.isFile }.map { original(of: $0.url) })
-            // WebKit notes no times of loads from a scheme.
+            // WebKit records no performance entries for loads from a custom scheme.
             let asked = loaded.components(separatedBy: "\n") + browser.answered.map(\.url)
             for url in unique(asked.map(original)) {
                 print("  \(files.contains(url) ? "bundle " : "network")  \(url)")

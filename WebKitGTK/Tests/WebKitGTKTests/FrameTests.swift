@@ -10,17 +10,18 @@ import Testing
 @testable import SubstitutionRules
 
 extension WebKitTests {
-    /// Mirrors in frames, where the page at the top says nothing of who asks.
+    /// Mirrors in frames, where the top page does not tell which document sends a request.
     @Suite("Frames", .serialized)
     struct FrameTests {
-        /// Shows a page of https with a frame, and returns what was asked for over plain http for it.
+        /// Shows a page with a frame, and returns the requests that both cause over plain http.
         ///
         /// - Parameters:
-        ///   - around: The page, in which `FRAMED` is the URL of a page that loads from plain http.
-        ///   - way: How the page is shown.
-        ///   - isAroundSecure: Whether the page around comes over https.
-        /// - Returns: What reached the server, but for what the engine would rather have by https.
-        /// - Throws: What keeps a server or the view from being started.
+        ///   - around: The HTML of the outer page. `FRAMED` in it is the placeholder for the URL of an https page that
+        ///     refers to plain http.
+        ///   - way: The way in which the page is shown.
+        ///   - isAroundSecure: True if the outer page is loaded over https.
+        /// - Returns: The requests that reached the server, without those that the engine upgrades to https.
+        /// - Throws: The error that prevents the start of a server or of the view.
         private func requests(_ around: String, _ way: Way, isAroundSecure: Bool = true) async throws -> Set<String> {
             let plain = try LoopbackServer { request in
                 if request.method == "CONNECT" { return .text("", status: 502) }
@@ -75,21 +76,21 @@ extension WebKitTests {
             """,
         ]
 
-        @Test("No document of a mirror of https gets anything over plain http", arguments: arounds.keys.sorted())
+        @Test("No document in an https mirror loads anything over plain http", arguments: arounds.keys.sorted())
         func secureAround(name: String) async throws {
             let around = "<!doctype html><body>" + (Self.arounds[name] ?? "")
             #expect(try await requests(around, .network) == [])
             #expect(try await requests(around, .mirror) == [])
         }
 
-        @Test("A mirror of https in a frame of a page of http gets nothing over plain http")
+        @Test("An https mirror in a frame of an http page loads nothing over plain http")
         func plainAround() async throws {
             let around = #"<!doctype html><iframe src="FRAMED"></iframe>"#
             #expect(try await requests(around, .mirror, isAroundSecure: false) == [])
         }
 
         @Test(
-            "A page that leads to another arrives there, and no page around it reads where",
+            "A redirect of a frame reaches its target, and no page around the frame can read the target",
             arguments: ["", "sandbox=allow-scripts"]
         )
         func leading(attribute: String) async throws {
@@ -131,7 +132,7 @@ extension WebKitTests {
                 }
                 #expect(title == "nothing" && other.requests.map(\.target).contains("/new?token"), "\(way)")
             }
-            // The page at the top, too.
+            // The top page is redirected, too.
             let browser = try await Way.mirror.browser(cache, forwardingTo: [first, second])
             try await browser.begin(Way.mirror.address(of: "http://\(first)/old#part"))
             let arrived = "substitution-http://\(second)/new?token#part"

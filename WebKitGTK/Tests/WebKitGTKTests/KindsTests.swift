@@ -9,13 +9,13 @@ import Testing
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// Suites with views, of which one is shown at a time.
+/// The suites that show pages in a view, one suite at a time.
 @Suite("In WebKit", .serialized, .timeLimit(.minutes(30)))
 enum WebKitTests {}
 
 extension WebKitTests {
-    /// What a page loads, one of each kind, against a server that counts.
-    @Suite("Kinds of what a page loads", .serialized)
+    /// A page that loads one resource of each kind from a server that counts the requests.
+    @Suite("Kinds of resources of a page", .serialized)
     struct KindsTests {
         private func reports(prefix: String, expressions: (LocalSubstitutionCache) -> [String]) async throws
             -> [KindsSite.Report]
@@ -33,7 +33,7 @@ extension WebKitTests {
             return try await site.reports()
         }
 
-        @Test("Real pages, whose requests a rule leads to the scheme")
+        @Test("Real pages, whose requests are redirected to mirrors by rules")
         func rules() async throws {
             let without = try await reports(prefix: "") { _ in [] }
             let with = try await reports(prefix: "") { cache in

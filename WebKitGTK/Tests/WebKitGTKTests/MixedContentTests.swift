@@ -10,20 +10,20 @@ import Testing
 @testable import SubstitutionRules
 
 extension WebKitTests {
-    /// A page of https and its mirror, which name everything by plain http, in the same engine.
+    /// An https page and its mirror, in the same engine; all their resources have plain http URLs.
     @Suite("Mixed content", .serialized)
     struct MixedContentTests {
-        /// Where everything of the page lies.
+        /// The location of all resources of the page.
         enum Source: CaseIterable {
-            /// A host of the web, of which the proxy is asked.
+            /// A host on the web, which is reached through the proxy.
             case web
             /// This machine, which engines trust more.
             case loopback
-            /// The mirror of a named host, as only a script can write it.
+            /// The mirror of a named host, which only a script would write into a page.
             case mirror
         }
 
-        /// The page's own policy; one without schemes, which means https there.
+        /// The page's own policies: none, and one whose hosts have no scheme, which means https there.
         static let policies = ["", "default-src 'unsafe-inline' plain.test 127.0.0.1:* x.localhost:*"]
 
         private static let html: String? = try? String(
@@ -36,7 +36,7 @@ extension WebKitTests {
             "css": "text/css", "html": "text/html", "js": "text/javascript", "png": "image/png", "svg": "image/svg+xml",
         ]
 
-        /// What a page asks for over plain http, by its path, and `CONNECT` where the engine takes https instead.
+        /// Returns the paths that a page requests over plain http, and `CONNECT` if the engine uses https instead.
         private func requests(_ way: Way, _ source: Source, policy: String) async throws -> Set<String> {
             let plain = try LoopbackServer { request in
                 if request.method == "CONNECT" { return .text("", status: 502) }
@@ -76,23 +76,23 @@ extension WebKitTests {
             #expect(title == "done")
             let asked = plain.requests.map { request in
                 if request.method == "CONNECT" { return request.method }
-                // A proxy is asked by the whole URL.
+                // A request to a proxy contains the whole URL.
                 return URL(string: request.target)?.path ?? request.target
             }
             return Set(asked).subtracting(["/favicon.ico"])
         }
 
         @Test(
-            "A mirror of https gets nothing over plain http that the real page does not get",
+            "An https mirror loads nothing over plain http that the real page does not load",
             arguments: Source.allCases,
             policies
         )
         func verdicts(source: Source, policy: String) async throws {
-            // The real page cannot name what a script of the mirror can.
+            // A real page cannot load from a mirror, but a script in a mirror page can.
             let real = source == .mirror ? [] : try await requests(.network, source, policy: policy)
             let mirror = try await requests(.mirror, source, policy: policy)
-            // Of a host the engine loads pictures by https, which the proxy hears of.
-            // On this machine the engine refuses sets of pictures, and no policy can tell these from single ones.
+            // For a host on the web, the engine loads images over https, and the proxy receives `CONNECT`.
+            // For this machine, the engine refuses images of a `srcset`; no policy can tell these from other images.
             let sets: Set = source == .loopback && policy.isEmpty ? ["/srcset.png", "/source.png"] : []
             #expect(mirror.subtracting(sets) == real)
             if source == .loopback, policy.isEmpty {

@@ -10,10 +10,10 @@ import Testing
 @testable import SubstitutionRules
 
 extension WebKitTests {
-    /// A page and its mirror, which ask another site, in the same engine.
+    /// A page and its mirror, in the same engine; both send requests to another site.
     @Suite("Other sites", .serialized)
     struct OtherSitesTests {
-        /// What a script tries on a page, and who was asked what meanwhile.
+        /// The result of a script in a page, and the requests that the other site received meanwhile.
         private struct Trial {
             let result: String
             let asked: [LoopbackServer.Request]
@@ -23,8 +23,10 @@ extension WebKitTests {
             "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><rect width='9' height='9'/></svg>".utf8
         )
 
-        /// Runs a script on a page of one site; `OTHER` in it is the address of another, which shares nothing but what
-        /// lies below `/shared`.
+        /// Runs a script in a page of one site.
+        ///
+        /// `OTHER` in the script is the placeholder for the URL of another site. That site allows other sites to read
+        /// only the paths that begin with `/shared`.
         private func attempt(_ script: String, _ way: Way) async throws -> Trial {
             let other = try LoopbackServer { request in
                 var headers = request.path.hasPrefix("/shared") ? ["Access-Control-Allow-Origin": "*"] : [:]
@@ -51,7 +53,7 @@ extension WebKitTests {
             let folder = try TemporaryFolder()
             let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
             let browser = try await way.browser(cache, forwardingTo: [first, second])
-            // The second time with what the first has set.
+            // The second load sends the cookies that the first one has set.
             for number in 1...2 { try await browser.load(way.address(of: "http://\(first)/\(number)")) }
             let text = script.replacingOccurrences(of: "OTHER", with: way.address(of: "http://\(second)"))
             return Trial(result: try await browser.evaluate(text), asked: other.requests)
@@ -83,7 +85,7 @@ extension WebKitTests {
         ]
 
         @Test(
-            "A script reads nothing behind a redirect to a site that does not share it",
+            "A script cannot read the target of a redirect to another site that does not allow it",
             arguments: redirected.keys.sorted()
         )
         func redirects(kind: String) async throws {
@@ -92,14 +94,14 @@ extension WebKitTests {
             let mirror = try await attempt(script, .mirror).result
             let isShared = kind == "shared"
             #expect(real.contains("secret") == isShared && mirror.contains("secret") == isShared)
-            // What is opaque has an empty text; a refusal is a text, and tells nothing of the other site.
+            // An opaque response has an empty text. A refusal has a text, which does not name the other site.
             #expect(isShared || ["nothing", ""].contains(real))
             #expect(
                 isShared || mirror == "nothing" || mirror.contains("may not have") && !mirror.contains("b.localhost")
             )
         }
 
-        /// A field of a script, and whether it goes to another site that has not consented.
+        /// The header fields that a script sets in a request to another site; some need that site's consent.
         private static let fields: [(name: String, value: String)] = [
             ("Accept", "text/plain"), ("Accept", "a(b"), ("Accept-Language", "de"), ("Accept-Language", "de_x"),
             ("Content-Language", "de"), ("Content-Type", "text/plain"), ("Content-Type", "application/json"),
@@ -108,7 +110,7 @@ extension WebKitTests {
             ("If-None-Match", "\"secret\""), ("User-Agent", "secret"),
         ]
 
-        @Test("A field that needs consent takes no request to another site", arguments: fields)
+        @Test("Another site receives no header field that needs its consent", arguments: fields)
         func consent(name: String, value: String) async throws {
             let script = """
                 try { await fetch("OTHER/shared", { headers: { "\(name)": \(try json(value)) } }); } catch {}
@@ -119,7 +121,7 @@ extension WebKitTests {
             }
             let real = verdict(try await attempt(script, .network))
             let mirror = verdict(try await attempt(script, .mirror))
-            // Engines write these, too, so the request goes without what the page has written.
+            // Engines write these fields, too. So the request is sent, but without the page's value.
             let isWithheld = ["If-Range", "If-None-Match", "User-Agent"].contains(name)
             #expect(mirror.filter { $0 || !isWithheld } == real, "\(name): \(value)")
             #expect(!isWithheld || mirror == [false])
@@ -129,7 +131,7 @@ extension WebKitTests {
             String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
         }
 
-        @Test("An interim answer is neither the page nor sets its cookies", arguments: [Way.network, .mirror])
+        @Test("An interim response is not taken for the page, and sets no cookies", arguments: [Way.network, .mirror])
         func interim(way: Way) async throws {
             let trial = try await attempt("return document.title", way)
             #expect(trial.result == "page")

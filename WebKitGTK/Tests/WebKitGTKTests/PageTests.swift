@@ -12,7 +12,7 @@ import Testing
 extension WebKitTests {
     @Suite("The Demo's page", .serialized)
     struct DemoPageTests {
-        /// What the page has shown, and asked its server for.
+        /// Shows the page, and returns a snapshot and the requests that its server received.
         private func show(_ site: DemoSite, _ way: Way) async throws -> (picture: Data, requests: [String]) {
             site.server.forgetRequests()
             let browser = try await way.browser(site.cache, forwardingTo: [site.authority])
@@ -22,7 +22,7 @@ extension WebKitTests {
             return (try await browser.picture(), site.requests)
         }
 
-        @Test("It asks its server for nothing but itself and what changes, as a mirror not even for itself")
+        @Test("It requests only itself and the image that changes; as a mirror, only that image")
         func requests() async throws {
             let site = try DemoSite()
             #expect(try await show(site, .network).requests.count == 9)
@@ -30,7 +30,7 @@ extension WebKitTests {
             #expect(try await show(site, .mirror).requests == ["/live/tide.svg"])
         }
 
-        @Test("It looks the same in every way where the files are the same, and else not")
+        @Test("It looks the same in all three ways if the files are the same, and different if they are not")
         func pictures() async throws {
             let (same, other) = (try DemoSite(isSame: true), try DemoSite())
             let expected = try await show(same, .network).picture
@@ -43,9 +43,9 @@ extension WebKitTests {
         }
     }
 
-    @Suite("Pages and the server of mirrors", .serialized)
+    @Suite("Pages and SchemeServer", .serialized)
     struct PageTests {
-        /// A site with a page, and an app that has its stylesheet.
+        /// A site with a page, and an app with files for the page's stylesheet and for a large download.
         private struct Scene {
             let folder: TemporaryFolder
             let cache: LocalSubstitutionCache
@@ -72,7 +72,7 @@ extension WebKitTests {
         private static let who = "return getComputedStyle(document.documentElement).getPropertyValue('--who').trim()"
 
         @Test(
-            "After reload() a view shows the new files, which without no-cache it would not",
+            "After reload(), a view shows the new files, because their responses say no-cache",
             arguments: [Way.rules, .mirror]
         )
         func reload(way: Way) async throws {
@@ -89,7 +89,7 @@ extension WebKitTests {
             #expect(try await browser.evaluate(Self.who) == "second")
         }
 
-        @Test("What may be kept is kept, whatever its age")
+        @Test("A response that may be cached is reused, even after its max-age")
         func kept() async throws {
             let asked = NSLock()
             nonisolated(unsafe) var count = 0
@@ -109,12 +109,12 @@ extension WebKitTests {
             for page in ["1", "2"] {
                 try await browser.load("substitution-https://h/\(page)")
                 #expect(try await browser.evaluate(Self.who) == "1")
-                // Longer than it may be kept.
+                // Wait for longer than the response's `max-age`.
                 try await Task.sleep(nanoseconds: 1_500_000_000)
             }
         }
 
-        /// Counts what has begun and ended.
+        /// A counter of the loads that have begun and ended.
         private final class Loads: @unchecked Sendable {
             private let lock = NSLock()
             private var (begun, ended) = (0, 0)
@@ -125,7 +125,7 @@ extension WebKitTests {
             var all: Int { lock.withLock { begun } }
         }
 
-        @Test("A page that is left in the middle of a large file leaves no load behind")
+        @Test("A page that is closed in the middle of a large file leaves no load open")
         func left() async throws {
             let scene = try Scene { _ in Scene.html("<script>fetch('/huge.bin').then(a => a.arrayBuffer())</script>") }
             defer { scene.site.stop() }
@@ -154,7 +154,7 @@ extension WebKitTests {
             #expect(loads.open == 0 && loads.all > 30, "\(loads.open) of \(loads.all)")
         }
 
-        @Test("A mirror page has what its policy allows, and not what the documentation says that it lacks")
+        @Test("A mirror page loads what its policy allows, and lacks the features that the documentation lists")
         func limits() async throws {
             let scene = try Scene { request in
                 guard request.path == "/page" else { return .text(request.headers["referer"] ?? "-") }
@@ -190,7 +190,7 @@ extension WebKitTests {
             #expect(!scene.site.requests.contains { $0.path == "/beacon" || $0.path == "/worker.js" })
         }
 
-        /// What a page of another host tries.
+        /// The attacks that a page of another host tries.
         private static let attacks = """
             const results = [];
             const attempt = async (name, load) => { try { results.push(name + " " + await load()); } catch { results.push(name + " failed"); } };
@@ -234,7 +234,7 @@ extension WebKitTests {
             }
             defer { evil.stop() }
             let browser = try await Way.mirror.browser(scene.cache, forwardingTo: [scene.authority])
-            // The site knows the reader.
+            // The site sets a session cookie.
             try await browser.load(target + "/login")
             scene.site.forgetRequests()
             try await browser.begin(
@@ -252,13 +252,13 @@ extension WebKitTests {
                 reached.allSatisfy { $0.method == "GET" && $0.headers["cookie"] == nil },
                 "\(reached.map { "\($0.method) \($0.target) \($0.headers)" })"
             )
-            // The page's own requests go through, and know the reader.
+            // The page's own requests are sent, with the session cookie.
             try await browser.load(target + "/page?about:blank")
             let own = try await browser.evaluate("return (await fetch('/own', { method: 'POST', body: 'x' })).text()")
             #expect(own == "secret session=1")
         }
 
-        @Test("A mirror whose modules come by an import map, and whose addresses are odd, needs no network")
+        @Test("A mirror with an import map and unusual addresses needs no network")
         func importMaps() async throws {
             let folder = try TemporaryFolder()
             let picture = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>"
@@ -319,7 +319,7 @@ extension WebKitTests {
             )
         }
 
-        @Test("Every expression that is made is taken by WebKit's own compiler")
+        @Test("WebKit's own compiler accepts every generated expression")
         func expressions() async throws {
             let folder = try TemporaryFolder()
             try folder.write("x", to: "a.css")

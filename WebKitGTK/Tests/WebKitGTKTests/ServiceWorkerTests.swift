@@ -8,10 +8,10 @@ import Testing
 @testable import SubstitutionRules
 
 extension WebKitTests {
-    /// Rules for pages, which an extension in a browser does not have.
+    /// A site with rules for its pages, which an extension in a browser does not have.
     @Suite("Service workers and rules", .serialized)
     struct ServiceWorkerTests {
-        @Test("A site whose service worker keeps its own pages opens again and again, though its pages have rules")
+        @Test("A site whose service worker caches its pages opens every time, although its pages have rules")
         func keeping() async throws {
             let folder = try TemporaryFolder()
             let site = try KeepingSite(in: folder)
@@ -32,7 +32,7 @@ extension WebKitTests {
             let parts = "style bundle, pictures bundle bundle bundle, script bundle"
             #expect(try await open() == "page network, \(parts), without its worker")
             for _ in 0..<2 { #expect(try await open() == "page network, \(parts), with its worker") }
-            // A worker that had the file would answer the page with it, which is no redirect here.
+            // A worker with the file in its cache answers the page with it, because the response is no redirected one.
             let keep = """
                 const answer = await fetch("/");
                 const isRedirected = answer.redirected;
