@@ -25,7 +25,6 @@ struct RecordingFileTests {
     ///   - count: The number of loads.
     /// - Throws: An error if the file cannot be written.
     private static func record(in folder: URL, count: Int) throws {
-        final class Load: Sendable {}
         let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder)
         let recording = try cache.record(to: folder.appendingPathComponent("app.har"))
         for number in 0..<count {
@@ -60,6 +59,31 @@ struct RecordingFileTests {
         // The first versions may still be those of the previous recording.
         let new = counts.drop { $0 == 1 }
         #expect(zip(new, new.dropFirst()).allSatisfy { $0 <= $1 })
+    }
+
+    /// A load without a task.
+    private final class Load: Sendable {}
+
+    @Test("Events that come too fast are counted as such, and not as requests beyond the file's limit")
+    func tooFast() throws {
+        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        let log = RecordingLog(cache, try RecordingFile(file), Recording.Options())
+        let url = try #require(URL(string: "https://example.com/"))
+        let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:]))
+        let load = Load()
+        log.queue.suspend()
+        for step: RequestStep in [.asked, .received(head)] { log.observe(step, of: URLRequest(url: url), by: load) }
+        // The first part alone fills the memory for parts, so only the length of the second is known.
+        for length in [33 << 20, 1000] {
+            log.observe(.receivedPart(Data(count: length)), of: URLRequest(url: url), by: load)
+        }
+        // Four events of the load, these 99,996, and one too many.
+        for _ in 0..<99_997 { log.observe(.received(head), of: URLRequest(url: url), by: load) }
+        log.queue.resume()
+        try log.save()
+        #expect(log.summary.requests == 1 && log.summary.omitted == 0 && log.summary.droppedEvents == 1)
+        #expect("\(log.summary)".hasSuffix("\n1 event came too fast to be recorded."))
+        #expect(try String(contentsOf: file, encoding: .utf8).contains("\"1 event came too fast to be recorded.\""))
     }
 
     // Only macOS and Linux can start processes.

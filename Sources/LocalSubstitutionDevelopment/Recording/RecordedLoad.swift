@@ -144,7 +144,7 @@ struct RecordedLoad {
     var wholeBody: Data? { hasBody && ending != nil && ending?.error == nil ? body : nil }
 
     /// True if a body was received, but is not held as a whole.
-    var isBodyTooLong: Bool { hasBody && body == nil }
+    var isBodyIncomplete: Bool { hasBody && body == nil }
 
     /// True if the response may be meant for a single user.
     var isPersonal: Bool {

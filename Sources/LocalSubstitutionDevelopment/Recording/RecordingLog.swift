@@ -41,7 +41,8 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     private var isHurried = false
     private var lastTurn = DispatchTime(uptimeNanoseconds: 0)
 
-    private let queue = DispatchQueue(label: "LocalSubstitutionCache.recording", qos: .utility)
+    /// The queue of all work; internal so that tests can block it.
+    let queue = DispatchQueue(label: "LocalSubstitutionCache.recording", qos: .utility)
     private weak var cache: LocalSubstitutionCache?
     private let file: RecordingFile
     private let options: Recording.Options
@@ -120,8 +121,12 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     private func work() throws(RecordingProblem) {
         takeNotes()
         guard hasNews else { return }
-        let comment =
-            summing.left == 0 ? nil : "\(summing.left) more were not recorded: the file has reached its limit."
+        var losses: [String] = []
+        if summing.omitted > 0 {
+            losses.append("\(summing.omitted) more were not recorded: the file has reached its limit.")
+        }
+        if let sentence = summing.sentenceOnDroppedEvents { losses.append(sentence) }
+        let comment = losses.isEmpty ? nil : losses.joined(separator: " ")
         let beginning = HAREntry.beginning(
             creator: "LocalSubstitutionDevelopment",
             version: libraryVersion,
@@ -145,7 +150,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             defer { (self.notes, self.lost, heldBytes, isHurried) = ([], 0, 0, false) }
             return (self.notes, self.lost)
         }
-        summing.left += lost
+        summing.droppedEvents += lost
         for note in notes { take(note) }
         let now = Date()
         for key in loads.sorted(by: { $0.value.began < $1.value.began }).map(\.key) {
@@ -293,8 +298,10 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         var comment: String?
         if answer.isPersonal == true {
             comment = "it may be for one person"
-        } else if load.isBodyTooLong {
-            comment = "it has \(size) bytes, more than \(options.largestBody)"
+        } else if load.isBodyIncomplete {
+            comment =
+                size > options.largestBody
+                ? "it has \(size) bytes, more than \(options.largestBody)" : "it came too fast to be recorded"
         } else if let body = load.wholeBody, !body.isEmpty, load.request.httpMethod ?? "GET" == "GET" {
             return HAREntry.Content(size: size, type: type, base64: body.base64EncodedString())
         } else if size > 0 {
@@ -336,7 +343,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         let text = (try? entry.json) ?? Data()
         guard rest + text.count <= options.limit else {
             // The previous version of the entry stays.
-            if texts[index].isEmpty { summing.left += 1 }
+            if texts[index].isEmpty { summing.omitted += 1 }
             return
         }
         texts[index] = text

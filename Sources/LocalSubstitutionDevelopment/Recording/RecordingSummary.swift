@@ -21,7 +21,11 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
     /// The number of bytes that were not loaded, because a file or an archived copy answered.
     public private(set) var bytesFromFiles = 0
     /// The number of requests that are not in the file, because it has reached its limit.
-    public internal(set) var left = 0
+    public internal(set) var omitted = 0
+    /// The number of events that were dropped, because the app caused them faster than they could be recorded.
+    ///
+    /// Their requests are missing, or lack a part.
+    public internal(set) var droppedEvents = 0
     /// The reason why the last attempt to write the file failed, as a sentence; nil if it succeeded.
     public internal(set) var problem: String?
     private var missed: [String: Miss] = [:]
@@ -50,6 +54,12 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
         }
     }
 
+    /// The number of dropped events in words; nil if there are none.
+    var sentenceOnDroppedEvents: String? {
+        guard droppedEvents > 0 else { return nil }
+        return "\(droppedEvents) \(droppedEvents == 1 ? "event" : "events") came too fast to be recorded."
+    }
+
     /// A few lines of text: the numbers, and the five URLs of which the network sent the most bytes.
     public var description: String {
         let format = ByteCountFormatter()
@@ -64,7 +74,8 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
             lines.append("  \(miss.times) × \(miss.url), \(bytes)")
         }
         if misses.count > 5 { lines.append("  and \(misses.count - 5) more") }
-        if left > 0 { lines.append("\(left) requests are not in the file, which has reached its limit.") }
+        if omitted > 0 { lines.append("\(omitted) requests are not in the file, which has reached its limit.") }
+        if let sentenceOnDroppedEvents { lines.append(sentenceOnDroppedEvents) }
         if let problem { lines.append(problem) }
         return lines.joined(separator: "\n")
     }

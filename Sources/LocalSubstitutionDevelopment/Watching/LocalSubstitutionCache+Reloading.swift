@@ -14,7 +14,8 @@ extension LocalSubstitutionCache {
     ///
     /// ```swift
     /// #if DEBUG
-    /// let cache = try LocalSubstitutionCache(manifest: folderInTheProject, reading: .copied)
+    /// let manifest = folderInTheProject.appendingPathComponent("manifest.json")
+    /// let cache = try LocalSubstitutionCache(manifest: manifest, reading: .copied)
     /// try cache.reloadWhenChanged { print($0) }
     /// #endif
     /// ```
@@ -36,8 +37,10 @@ extension LocalSubstitutionCache {
             report(Result { () throws(ManifestError) in try self.reload(with: Advice()) }.map { paths })
         }
         keep(watcher)
-        // Pick up files that were saved before the folder was watched.
-        do { try reload(with: Advice()) } catch { report(.failure(error)) }
+        // Pick up files that were saved before the folder was watched; on the queue, so that no other report is running.
+        watcher.queue.sync {
+            do throws(ManifestError) { try reload(with: Advice()) } catch { report(.failure(error)) }
+        }
     }
 
     private func watch(_ changed: @escaping @Sendable ([String]) -> Void) throws(ManifestError) -> FolderWatcher {

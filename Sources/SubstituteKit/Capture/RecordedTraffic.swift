@@ -44,7 +44,8 @@ struct RecordedTraffic {
             switch answer.answeredBy {
             case .file, .archive:
                 fromFiles += answer.times
-                bytesFromFiles += exchange.status == 200 ? answer.bytes : 0
+                // Any other status is the network's: it was queried first, and has sent its own body.
+                bytesFromFiles += (200..<300).contains(exchange.status) ? answer.bytes : 0
             case .cache, .nobody: break
             case .network:
                 let key = "\(exchange.method) \(exchange.url)"

@@ -288,12 +288,12 @@ extension InstalledTests {
             #expect(content?.comment == "it has 4 bytes, more than 3")
             let summary = app.recording.summary
             #expect(summary.requests == 20)
-            #expect(summary.left == 20 - lines.count)
+            #expect(summary.omitted == 20 - lines.count)
             #expect(
-                "\(summary)".hasSuffix("\(summary.left) requests are not in the file, which has reached its limit.")
+                "\(summary)".hasSuffix("\(summary.omitted) requests are not in the file, which has reached its limit.")
             )
             let text = try String(contentsOf: app.recording.file, encoding: .utf8)
-            #expect(text.contains("\(summary.left) more were not recorded"))
+            #expect(text.contains("\(summary.omitted) more were not recorded"))
         }
 
         @Test("The summary is a text for a debug screen")
