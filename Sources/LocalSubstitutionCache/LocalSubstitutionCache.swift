@@ -145,7 +145,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     }
 
     /// Retains an object until the cache is deallocated or this method is called again.
-    package func keep(_ companion: any AnyObject & Sendable) { _ = self.companion.replace(with: companion) }
+    package func retainCompanion(_ companion: any AnyObject & Sendable) { _ = self.companion.replace(with: companion) }
 
     /// The observer that records the requests; nil for none, as in every shipped app.
     package var observer: (any RequestObserver)? {
@@ -198,7 +198,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// - Parameter request: The request that is about to be loaded.
     /// - Returns: The same instance for each GET spelled as in the manifest; nil if the request must go to the network.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        let (verdict, isObserved) = table.judge(request)
+        let (verdict, isObserved) = table.verdictAndObservation(request)
         let response: CachedURLResponse? =
             switch verdict {
             case .answered(let match): match.response(to: request)
@@ -207,7 +207,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
                 request.cachePolicy.allowsCache ? super.cachedResponse(for: request) : nil
             }
         // A lookup that finds nothing is not recorded, because it is no load.
-        if isObserved, response != nil { note(response, isFile: verdict.isFile, to: request, by: nil) }
+        if isObserved, response != nil { reportToObserver(response, isFile: verdict.isFile, to: request, by: nil) }
         return response
     }
 
@@ -223,17 +223,17 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         guard let request = dataTask.currentRequest else {
             return super.getCachedResponse(for: dataTask, completionHandler: completionHandler)
         }
-        let (verdict, isObserved) = table.judge(request)
+        let (verdict, isObserved) = table.verdictAndObservation(request)
         guard isObserved else { return answer(dataTask, request, verdict, completionHandler) }
         let isFile = verdict.isFile
         answer(dataTask, request, verdict) { [self] response in
-            note(response, isFile: isFile, to: request, by: dataTask)
+            reportToObserver(response, isFile: isFile, to: request, by: dataTask)
             completionHandler(response)
         }
     }
 
     /// Reports the cache's response to the observer; nil if the cache has none.
-    private func note(
+    private func reportToObserver(
         _ response: CachedURLResponse?,
         isFile: Bool,
         to request: URLRequest,
@@ -279,12 +279,12 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///   - dataTask: The task that it answers.
     public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
         guard dataTask.currentRequest.map(isSubstituted) != true else { return }
-        note(cachedResponse, handedOverBy: dataTask)
+        reportToObserver(cachedResponse, handedOverBy: dataTask)
         super.storeCachedResponse(cachedResponse, for: dataTask)
     }
 
     /// Reports the network's response to a task to the observer.
-    func note(_ response: CachedURLResponse, handedOverBy dataTask: URLSessionDataTask) {
+    func reportToObserver(_ response: CachedURLResponse, handedOverBy dataTask: URLSessionDataTask) {
         guard let observer, let request = dataTask.currentRequest else { return }
         observer.observe(.stored(response), of: request, by: dataTask)
     }

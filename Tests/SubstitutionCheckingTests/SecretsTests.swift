@@ -8,7 +8,7 @@ struct SecretsTests {
     func parts() {
         let text = Array("a https://user:s3cr3t@h/ //u@h b".utf8)
         let secrets = UserInformation.Secrets(in: text)
-        let places = UserInformation.places(in: text).map(\.secret)
+        let places = UserInformation.occurrences(in: text).map(\.secret)
         #expect(places.count == 2)
         for start in text.indices {
             for end in start..<text.count {

@@ -3,7 +3,7 @@ import Foundation
 extension ArchiveFolder {
     /// Deletes the least recently used copies until the rest fits, and returns how many bytes the rest takes.
     func trim() -> Int {
-        let files = files()
+        let files = copyFiles()
         var total = files.reduce(unfinishedSize()) { $0 + $1.size }
         for file in files.sorted(by: { $0.used < $1.used }) where total > capacity {
             unlink(file.url.path)

@@ -9,7 +9,7 @@ struct ArchiveFolder {
     let capacity: Int
 
     /// Creates the folder if it is missing.
-    func make() throws {
+    func create() throws {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         // Other systems have no backups from which a folder could be excluded.
         #if canImport(Darwin)
@@ -62,7 +62,7 @@ struct ArchiveFolder {
         var descriptor = Self.create(unfinished)
         if descriptor < 0, errno == ENOENT {
             // The system may delete the contents of the caches folder at any time.
-            try? make()
+            try? create()
             descriptor = Self.create(unfinished)
         }
         guard descriptor >= 0 else { return }
@@ -81,7 +81,7 @@ struct ArchiveFolder {
     }
 
     /// Returns the files of the copies.
-    func files() -> [(url: URL, size: Int, used: Date)] { files(Self.suffix) }
+    func copyFiles() -> [(url: URL, size: Int, used: Date)] { files(Self.suffix) }
 
     func files(_ suffix: String) -> [(url: URL, size: Int, used: Date)] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
@@ -99,6 +99,6 @@ struct ArchiveFolder {
     func removeAll() {
         // Unfinished files come first: one that is renamed meanwhile is found among the copies.
         for file in files(Self.unfinishedSuffix) { unlink(file.url.path) }
-        for file in files() { unlink(file.url.path) }
+        for file in copyFiles() { unlink(file.url.path) }
     }
 }

@@ -35,7 +35,7 @@ struct ArchivedCopy {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let head = try encoder.encode(self.head)
-        var data = Self.firstLine(head, body)
+        var data = Self.headerLine(head, body)
         data.reserveCapacity(data.count + head.count + body.count)
         data.append(head)
         data.append(body)
@@ -54,13 +54,13 @@ struct ArchivedCopy {
         // Unlike slices, these values have indices that begin at 0.
         let (head, body) = (Data(rest.prefix(headLength)), Data(rest.dropFirst(headLength)))
         // Damage anywhere makes this first line differ from the one in the file.
-        guard Self.firstLine(head, body) == data.prefix(lineEnd + 1),
+        guard Self.headerLine(head, body) == data.prefix(lineEnd + 1),
             let decoded = try? JSONDecoder().decode(Head.self, from: head)
         else { return nil }
         self.init(head: decoded, body: body)
     }
 
-    static func firstLine(_ head: Data, _ body: Data) -> Data {
+    static func headerLine(_ head: Data, _ body: Data) -> Data {
         var checksum = FNV1a()
         checksum.combine(head)
         checksum.combine(body)

@@ -49,15 +49,15 @@ final class IncomingCopy: @unchecked Sendable {
     /// - Parameters:
     ///   - body: The whole body; nil if it is not available.
     ///   - last: The request after all redirects, which may have cookies that the first request did not have.
-    func end(_ body: Data?, after last: URLRequest) {
+    func finish(_ body: Data?, after last: URLRequest) {
         guard archive.accepts(last) else { return archive.countRefusal(of: last) }
         // URL loading has decoded a body with `Content-Encoding`, so its length differs from `Content-Length`.
         let isEncoded = response.value(forHTTPHeaderField: "Content-Encoding") != nil
         let expected = response.value(forHTTPHeaderField: "Content-Length").flatMap { Int($0) }
         if let body, refusal == nil, isEncoded || expected ?? body.count == body.count {
-            archive.keep(self, body)
+            archive.store(self, body)
         } else {
-            archive.count(refusal ?? .length)
+            archive.recordRefusal(refusal ?? .length)
         }
     }
 }

@@ -136,7 +136,7 @@ public final class OfflineArchive: @unchecked Sendable {
         self.hosts = hosts.map { Set($0.map { $0.lowercased() }) }
         self.hostsWithCredentials = Set(hostsWithCredentials.map { $0.lowercased() })
         self.isIncluded = isIncluded
-        try folder.make()
+        try folder.create()
         name = (try? FilePath(resolving: directory.path).text) ?? directory.standardizedFileURL.path
     }
 
@@ -147,7 +147,7 @@ public final class OfflineArchive: @unchecked Sendable {
     /// Cost: reads every file.
     public var copies: [Copy] {
         queue.sync {
-            folder.files().compactMap { file in
+            folder.copyFiles().compactMap { file in
                 guard let copy = folder.copy(in: file.url), let url = URL(string: copy.head.url) else { return nil }
                 return Copy(url: url, date: copy.head.date, byteCount: file.size)
             }
@@ -203,10 +203,10 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// Counts a request that was not accepted, if the archive is meant for it.
     func countRefusal(of request: URLRequest) {
-        if let refusal = host(of: request).flatMap({ refusal(of: request, $0) }) { count(refusal) }
+        if let refusal = host(of: request).flatMap({ refusal(of: request, $0) }) { recordRefusal(refusal) }
     }
 
-    func count(_ refusal: Refusal) { lock.withLock { counts[refusal, default: 0] += 1 } }
+    func recordRefusal(_ refusal: Refusal) { lock.withLock { counts[refusal, default: 0] += 1 } }
 
     /// Returns the copy for `request`; nil if there is none.
     ///
@@ -221,7 +221,7 @@ public final class OfflineArchive: @unchecked Sendable {
     }
 
     /// Keeps a response; returns before it is written.
-    func keep(_ incoming: IncomingCopy, _ body: Data) {
+    func store(_ incoming: IncomingCopy, _ body: Data) {
         guard let identity = incoming.request.identity else { return }
         let response = incoming.response
         let fields = (response.allHeaderFields as? [String: String] ?? [:])

@@ -19,20 +19,20 @@ package struct FoundFile: Sendable {
     init(_ path: String, _ location: Location, in folder: OpenedFolder) throws(FileProblem) {
         self.path = path
         self.location = location
-        let (directory, name) = Self.place(path, location)
+        let (directory, name) = Self.directoryAndName(path, location)
         size = try OpenedFile.size(ofReadable: name, in: folder.descriptor(of: directory))
     }
 
     /// The absolute path, without symbolic links.
     package var realPath: FilePath {
-        let (directory, name) = place
+        let (directory, name) = directoryAndName
         return FilePath((directory.text == "/" ? "" : directory.text) + "/" + name)
     }
 
     /// The file's directory, as an absolute path without symbolic links, and its name in that directory.
-    var place: (directory: FilePath, name: String) { Self.place(path, location) }
+    var directoryAndName: (directory: FilePath, name: String) { Self.directoryAndName(path, location) }
 
-    private static func place(_ path: String, _ location: Location) -> (directory: FilePath, name: String) {
+    private static func directoryAndName(_ path: String, _ location: Location) -> (directory: FilePath, name: String) {
         switch location {
         case .inFolder(let folder):
             return (folder, String(path[start(ofNameIn: path)...]))

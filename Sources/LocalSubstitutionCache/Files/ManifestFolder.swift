@@ -64,13 +64,13 @@ package final class ManifestFolder {
     /// Returns the regular file at `path`, which is `/`-separated and relative to the folder.
     package func file(_ path: String) throws(FileProblem) -> FoundFile {
         do {
-            return try fileThere(path)
+            return try existingFile(path)
         } catch {
-            throw error == .missing(suggestion: nil) ? .missing(suggestion: elsewhere(path)) : error
+            throw error == .missing(suggestion: nil) ? .missing(suggestion: suggestedPath(for: path)) : error
         }
     }
 
-    private func fileThere(_ path: String) throws(FileProblem) -> FoundFile {
+    private func existingFile(_ path: String) throws(FileProblem) -> FoundFile {
         if let known = knownFiles[FilePath(path)] { return known }
         let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex
         let name = String(path[start...])
@@ -123,7 +123,7 @@ package final class ManifestFolder {
     /// Returns `path` as it is on disk, in any letter case; nil if it does not exist.
     private func existing(_ path: String) -> String? {
         do {
-            if path.hasSuffix("/") { _ = try directory(path) } else { _ = try fileThere(path) }
+            if path.hasSuffix("/") { _ = try directory(path) } else { _ = try existingFile(path) }
             return path
         } catch .wrongCase(let actual) {
             return actual
@@ -143,7 +143,7 @@ package final class ManifestFolder {
     // MARK: - Suggestions
 
     /// Returns the file or folder that was probably meant by a path at which there is none.
-    private func elsewhere(_ path: String) -> String? {
+    private func suggestedPath(for path: String) -> String? {
         suggestion { $0.path(meantBy: path, amongFiles: ((try? files(below: "./"))?.files ?? []).map(\.name)) }
     }
 
@@ -200,7 +200,7 @@ package final class ManifestFolder {
         do {
             directory = try self.directory(path == "./" ? "" : path)
         } catch {
-            throw error == .missing(suggestion: nil) ? .missing(suggestion: elsewhere(path)) : error
+            throw error == .missing(suggestion: nil) ? .missing(suggestion: suggestedPath(for: path)) : error
         }
         let key = FilePath(directory.path)
         if let known = walks[key] { return try known.get() }

@@ -10,9 +10,9 @@ package final class OpenedFolder {
     /// The absolute path, without symbolic links.
     let realPath: FilePath
     private let root: Int32
-    /// The directory that `way` leads to, and that was used last: the next file is usually in it, too.
+    /// The directory that `openDirectories` leads to, and that was used last: the next file is usually in it, too.
     private var current: FilePath?
-    private var way: [(name: String, descriptor: Int32)] = []
+    private var openDirectories: [(name: String, descriptor: Int32)] = []
 
     /// Opens the folder at `path`, which may be a link.
     init(_ path: String) throws(FileProblem) {
@@ -23,7 +23,7 @@ package final class OpenedFolder {
     }
 
     deinit {
-        leave(keeping: 0)
+        closeDescriptors(after: 0)
         close(root)
     }
 
@@ -33,24 +33,24 @@ package final class OpenedFolder {
     /// - Returns: The descriptor; the caller does not close it.
     /// - Throws: ``FileProblem`` if a part of the path is missing, or is not a directory.
     func descriptor(of directory: FilePath) throws(FileProblem) -> Int32 {
-        if directory == current { return way.last?.descriptor ?? root }
+        if directory == current { return openDirectories.last?.descriptor ?? root }
         guard directory.isInside(realPath) else { throw .outside }
         let names = directory.text.utf8.dropFirst(realPath.text.utf8.count)
             .split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
-        leave(keeping: zip(way, names).prefix { $0.name.utf8.elementsEqual($1.utf8) }.count)
+        closeDescriptors(after: zip(openDirectories, names).prefix { $0.name.utf8.elementsEqual($1.utf8) }.count)
         // No directory is current until the loop below has reached the requested one.
         current = nil
-        for name in names[way.count...] {
+        for name in names[openDirectories.count...] {
             let descriptor = openat(
-                way.last?.descriptor ?? root,
+                openDirectories.last?.descriptor ?? root,
                 name,
                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
             )
             guard descriptor >= 0 else { throw problem(errno, with: name) }
-            way.append((name, descriptor))
+            openDirectories.append((name, descriptor))
         }
         current = directory
-        return way.last?.descriptor ?? root
+        return openDirectories.last?.descriptor ?? root
     }
 
     /// Returns the reason why `name` could not be opened as a directory without following a link.
@@ -58,18 +58,18 @@ package final class OpenedFolder {
         // Systems report different errors for a link.
         guard code == ELOOP || code == ENOTDIR else { return FileProblem(errno: code) }
         var status = stat()
-        let isKnown = fstatat(way.last?.descriptor ?? root, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+        let isKnown = fstatat(openDirectories.last?.descriptor ?? root, name, &status, AT_SYMLINK_NOFOLLOW) == 0
         return isKnown && status.st_mode & S_IFMT != S_IFLNK ? .isFile : .replaced
     }
 
-    private func leave(keeping count: Int) {
-        for part in way[count...] { close(part.descriptor) }
-        way.removeSubrange(count...)
+    private func closeDescriptors(after count: Int) {
+        for part in openDirectories[count...] { close(part.descriptor) }
+        openDirectories.removeSubrange(count...)
     }
 
     /// Opens a file that was found before.
     package func file(_ file: FoundFile) throws(FileProblem) -> OpenedFile {
-        let (directory, name) = file.place
+        let (directory, name) = file.directoryAndName
         do {
             return try OpenedFile(name, in: descriptor(of: directory))
         } catch {

@@ -16,7 +16,7 @@ struct Fallback {
         case copy(OfflineArchive)
 
         /// True if the network's response matters to this source, and not only the lack of a response.
-        var judgesAnswers: Bool {
+        var dependsOnResponse: Bool {
             switch self {
             case .file(let match): match.row.conditions.contains { $0 != .offline }
             case .copy: true
@@ -54,7 +54,7 @@ struct Fallback {
     ///
     /// If an entry with conditions names the target, that entry is the fallback from then on.
     mutating func answer(redirectedTo next: URLRequest) -> CachedURLResponse? {
-        switch installation.service(for: next) {
+        switch installation.handling(for: next) {
         case .file(let match): return match.response(to: next)
         case .networkFirst(.file(let match)): (source, request) = (.file(match), next)
         // An archived copy replaces the whole chain of redirects, not a single step.
@@ -70,7 +70,7 @@ struct Fallback {
     }
 
     /// Counts a response that this library will not see.
-    func countUnseen() {
-        if case .copy(let archive) = source { archive.count(.unseen) }
+    func countUnseenResponse() {
+        if case .copy(let archive) = source { archive.recordRefusal(.unseen) }
     }
 }

@@ -17,7 +17,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
     /// A file's response, handed to the protocol that loads one task.
     ///
     /// To any other protocol this looks like a plain `URLResponse`, not an HTTP one, which the system's class refuses.
-    final class Answer: CachedURLResponse, @unchecked Sendable {
+    final class HandedOverResponse: CachedURLResponse, @unchecked Sendable {
         let answer: CachedURLResponse
         private(set) weak var task: URLSessionTask?
 
@@ -32,11 +32,11 @@ final class FrontCache: URLCache, @unchecked Sendable {
     }
 
     /// The cache that the session had before; nil for none.
-    private let own: URLCache?
+    private let wrapped: URLCache?
     private let isShared: Bool
 
-    private init(_ own: URLCache?, isShared: Bool) {
-        (self.own, self.isShared) = (own, isShared)
+    private init(_ wrapped: URLCache?, isShared: Bool) {
+        (self.wrapped, self.isShared) = (wrapped, isShared)
         super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
     }
 
@@ -57,11 +57,12 @@ final class FrontCache: URLCache, @unchecked Sendable {
     ///
     /// No code of the app casts such a cache to a subclass, or looks for it in the configuration.
     static func install(in configuration: URLSessionConfiguration) {
-        guard let own = configuration.urlCache, type(of: own) == URLCache.self, own !== URLCache.shared else { return }
-        configuration.urlCache = FrontCache(own, isShared: false)
+        guard let wrapped = configuration.urlCache, type(of: wrapped) == URLCache.self, wrapped !== URLCache.shared
+        else { return }
+        configuration.urlCache = FrontCache(wrapped, isShared: false)
     }
 
-    private var target: URLCache? { isShared ? Installation.current?.cache ?? own : own }
+    private var target: URLCache? { isShared ? Installation.current?.cache ?? wrapped : wrapped }
 
     override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         target?.cachedResponse(for: request)
@@ -74,12 +75,12 @@ final class FrontCache: URLCache, @unchecked Sendable {
         if let request = dataTask.currentRequest, let installed = Installation.current?.cache {
             let verdict = installed.verdict(on: request)
             if case .answered(let match) = verdict, let answer = match.response(to: request) {
-                return completionHandler(Answer(answer, to: dataTask))
+                return completionHandler(HandedOverResponse(answer, to: dataTask))
             }
             if isShared { return installed.answer(dataTask, request, verdict, completionHandler) }
         }
-        guard let own else { return completionHandler(nil) }
-        own.getCachedResponse(for: dataTask, completionHandler: completionHandler)
+        guard let wrapped else { return completionHandler(nil) }
+        wrapped.getCachedResponse(for: dataTask, completionHandler: completionHandler)
     }
 
     override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
@@ -87,7 +88,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
     }
 
     override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
-        if !isShared { Installation.current?.cache.note(cachedResponse, handedOverBy: dataTask) }
+        if !isShared { Installation.current?.cache.reportToObserver(cachedResponse, handedOverBy: dataTask) }
         target?.storeCachedResponse(cachedResponse, for: dataTask)
     }
 

@@ -16,7 +16,7 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
         ///
         /// Foundation asks for a password. Then the task continues or is cancelled.
         case challenged
-        case over
+        case finished
     }
 
     let task: URLSessionTask
@@ -45,7 +45,7 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
     }
 
     /// True once the end of the load was delivered, or the load was stopped.
-    var hasFinished: Bool { lock.withLock { stage == .over } }
+    var hasFinished: Bool { lock.withLock { stage == .finished } }
 
     func start() { lock.withLock { loader }?.startLoading() }
 
@@ -57,18 +57,18 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
         // The task was suspended, then cancelled before this call. The system's class needs the task's error, which
         // Foundation sets next.
         case .canceling where task.error == nil: break
-        default: end()?.stopLoading()
+        default: finish()?.stopLoading()
         }
     }
 
     /// Ends the load, and returns the instance that loads; nil if the load has already ended.
     ///
     /// No head, body or end that the instance reports later is passed on.
-    func end(isChallenge: Bool = false) -> URLProtocol? {
+    func finish(isChallenge: Bool = false) -> URLProtocol? {
         lock.withLock {
             // This breaks a reference cycle: the instance retains this object as its client.
             defer { loader = nil }
-            if loader != nil { stage = isChallenge ? .challenged : .over }
+            if loader != nil { stage = isChallenge ? .challenged : .finished }
             return loader
         }
     }
@@ -92,15 +92,15 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
     func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
         let head = task.response as? HTTPURLResponse
         let isChallenge = head?.statusCode == 401 && head?.value(forHTTPHeaderField: "WWW-Authenticate") != nil
-        if end(isChallenge: isChallenge) != nil { client?.urlProtocolDidFinishLoading(loader) }
+        if finish(isChallenge: isChallenge) != nil { client?.urlProtocolDidFinishLoading(loader) }
     }
 
     func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {
-        if end() != nil { client?.urlProtocol(loader, didFailWithError: error) }
+        if finish() != nil { client?.urlProtocol(loader, didFailWithError: error) }
     }
 
     func urlProtocol(_ loader: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
-        observed?.note(.used(cachedResponse))
+        observed?.report(.used(cachedResponse))
         client?.urlProtocol(loader, cachedResponseIsValid: cachedResponse)
     }
 
@@ -122,9 +122,9 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
 /// A ``GuardedLoad`` sits between the two.
 class GuardedProtocol: URLProtocol {
     private lazy var load: GuardedLoad? = {
-        let inner = task.flatMap(InnerLoad.of)
-        let cached = inner?.owner?.cachedResponse
-        return GuardedLoad(for: self, with: SystemProtocols.first(for: request), cached, inner?.observed)
+        let load = task.flatMap(BackingLoad.load(for:))
+        let cached = load?.owner?.cachedResponse
+        return GuardedLoad(for: self, with: SystemProtocols.first(for: request), cached, load?.observed)
     }()
 
     override class func canInit(with request: URLRequest) -> Bool {

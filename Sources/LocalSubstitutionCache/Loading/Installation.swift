@@ -19,23 +19,23 @@ final class Installation: @unchecked Sendable {
     }
 
     /// The way in which `SubstitutionProtocol` answers a request.
-    enum Service {
+    enum Handling {
         /// The file answers.
         case file(SubstitutionTable.Match)
         /// The request is sent to the network first.
         case networkFirst(Fallback.Source)
 
         /// The same, reduced to the cases that a ``Route`` depends on.
-        var route: Route.Service {
+        var route: Route.FallbackNeed {
             switch self {
             case .file: .file
-            case .networkFirst(let source): source.judgesAnswers ? .afterAnswer : .whenOffline
+            case .networkFirst(let source): source.dependsOnResponse ? .afterAnswer : .whenOffline
             }
         }
     }
 
     /// Returns the way in which `SubstitutionProtocol` answers `request`; nil if it leaves the request alone.
-    func service(for request: URLRequest) -> Service? {
+    func handling(for request: URLRequest) -> Handling? {
         switch cache.verdict(on: request) {
         case .answered(let match), .answeredByProtocol(let match, _): return .file(match)
         case .afterNetwork(let match): return .networkFirst(.file(match))
@@ -68,5 +68,5 @@ final class Installation: @unchecked Sendable {
     ///
     /// Replaced objects are released after it is unlocked: objects of the app may be deallocated with them, and call
     /// `uninstall()`.
-    static let changing = NSLock()
+    static let installationLock = NSLock()
 }

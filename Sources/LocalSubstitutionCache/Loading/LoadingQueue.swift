@@ -1,4 +1,4 @@
-// Apple's systems call a protocol on a thread with a run loop; InnerLoad+Apple.swift uses that run loop.
+// Apple's systems call a protocol on a thread with a run loop; BackingLoad+Apple.swift uses that run loop.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
@@ -19,14 +19,14 @@ final class LoadingQueue: @unchecked Sendable {
 
     private let session: URLSession
     private let lock = NSLock()
-    private var bodies: [URL: @Sendable () -> Void] = [:]
+    private var blocks: [URL: @Sendable () -> Void] = [:]
     private var count = 0
     /// Creates the tasks, which Foundation cannot do on the loading queue.
     private let tasks = DispatchQueue(label: "LocalSubstitutionCache.LoadingQueue")
 
     private init() {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [Visit.self]
+        configuration.protocolClasses = [BlockProtocol.self]
         configuration.urlCache = nil
         session = URLSession(configuration: configuration)
     }
@@ -35,20 +35,20 @@ final class LoadingQueue: @unchecked Sendable {
     func async(_ body: @escaping @Sendable () -> Void) {
         let url: URL? = lock.withLock {
             count += 1
-            let url = URL(string: "\(Visit.scheme):\(count)")
-            if let url { bodies[url] = body }
+            let url = URL(string: "\(BlockProtocol.scheme):\(count)")
+            if let url { blocks[url] = body }
             return url
         }
         if let url { tasks.async { [session] in session.dataTask(with: url).resume() } }
     }
 
-    fileprivate func take(_ url: URL?) -> (@Sendable () -> Void)? {
-        lock.withLock { url.flatMap { bodies.removeValue(forKey: $0) } }
+    fileprivate func removeBlock(for url: URL?) -> (@Sendable () -> Void)? {
+        lock.withLock { url.flatMap { blocks.removeValue(forKey: $0) } }
     }
 }
 
 /// A protocol that runs one block and then ends its task.
-private final class Visit: URLProtocol {
+private final class BlockProtocol: URLProtocol {
     static let scheme = "local-substitution-cache"
 
     override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == scheme }
@@ -56,7 +56,7 @@ private final class Visit: URLProtocol {
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
     override func startLoading() {
-        LoadingQueue.shared.take(request.url)?()
+        LoadingQueue.shared.removeBlock(for: request.url)?()
         client?.urlProtocol(self, didFailWithError: URLError(.cancelled))
     }
 

@@ -21,7 +21,7 @@ extension LocalSubstitutionCache {
     ///   connection; nil for none.
     public func install(archive: OfflineArchive? = nil) {
         // The replaced objects are released outside the lock.
-        let before = Installation.changing.withLock { () -> (Installation?, URLCache) in
+        let before = Installation.installationLock.withLock { () -> (Installation?, URLCache) in
             let (current, shared) = (Installation.current, URLCache.shared)
             if shared !== self {
                 memoryCapacity = shared.memoryCapacity
@@ -53,7 +53,7 @@ extension LocalSubstitutionCache {
     /// `URLSession.shared` uses its previous cache again.) Responses that were stored meanwhile stay in the folder of
     /// the shared cache.
     public func uninstall() {
-        let previous = Installation.changing.withLock { () -> Installation? in
+        let previous = Installation.installationLock.withLock { () -> Installation? in
             guard let current = Installation.current, current.cache === self else { return nil }
             Installation.current = nil
             if URLCache.shared === self { URLCache.shared = current.replaced }

@@ -7,12 +7,12 @@ enum Route: Hashable, Sendable {
     /// The same, but a file or copy may answer instead, as long as the app has received nothing.
     case ownTask
     /// A backing session loads, and a file or copy may answer instead.
-    case innerSession
+    case backingSession
     /// Nothing can load.
     case none
 
     /// The conditions under which the installed cache or archive answers the request.
-    enum Service: CaseIterable {
+    enum FallbackNeed: CaseIterable {
         case none
         case file
         /// A file or copy may answer, but only without a connection.
@@ -49,26 +49,26 @@ enum Route: Hashable, Sendable {
     ///
     /// The system's class gives a body directly to a delegate, past this library. So a response for a delegate can only
     /// be replaced in the backing session.
-    init(_ service: Service, _ kind: Kind, next: @autoclosure () -> Next, receiver: @autoclosure () -> Receiver) {
-        if service == .file, kind != .download {
+    init(_ need: FallbackNeed, _ kind: Kind, next: @autoclosure () -> Next, receiver: @autoclosure () -> Receiver) {
+        if need == .file, kind != .download {
             self = .file
             return
         }
         let next = next()
         if next == .none {
             self = .none
-        } else if kind == .download || service == .none {
+        } else if kind == .download || need == .none {
             self = .network
-        } else if service == .afterAnswer, kind == .data, next == .system, receiver() == .registered {
-            self = .innerSession
+        } else if need == .afterAnswer, kind == .data, next == .system, receiver() == .registered {
+            self = .backingSession
         } else {
             self = .ownTask
         }
     }
     #else
     /// Decides on one load.
-    init(_ service: Service, _ kind: Kind, next: @autoclosure () -> Next, receiver: @autoclosure () -> Receiver) {
-        self = service == .file ? .file : receiver() == .registered ? .innerSession : .none
+    init(_ need: FallbackNeed, _ kind: Kind, next: @autoclosure () -> Next, receiver: @autoclosure () -> Receiver) {
+        self = need == .file ? .file : receiver() == .registered ? .backingSession : .none
     }
     #endif
 }

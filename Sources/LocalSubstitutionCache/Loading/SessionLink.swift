@@ -22,7 +22,7 @@ final class SessionLink: @unchecked Sendable {
     /// While a session is registered, its own configuration is read instead.
     private let others: [AnyClass]
     private weak var registered: URLSession?
-    private var inner: InnerSession?
+    private var backing: BackingSession?
 
     private init(_ protocolClass: SubstitutionProtocol.Type, others: [AnyClass]) {
         (self.protocolClass, self.others) = (protocolClass, others)
@@ -30,10 +30,10 @@ final class SessionLink: @unchecked Sendable {
 
     private static let lock = NSLock()
     /// The links that have a backing session.
-    private nonisolated(unsafe) static var loading: [SessionLink] = []
+    private nonisolated(unsafe) static var linksWithBackingSession: [SessionLink] = []
     private nonisolated(unsafe) static var links: [ObjectIdentifier: SessionLink] = [:]
     /// The links that unregistered configurations share, by their other classes; only used on Linux.
-    private nonisolated(unsafe) static var unregistered: [[ObjectIdentifier]: SessionLink] = [:]
+    private nonisolated(unsafe) static var sharedLinks: [[ObjectIdentifier]: SessionLink] = [:]
 
     /// Returns the link of a class; nil for ``SubstitutionProtocol`` itself.
     static func of(_ protocolClass: SubstitutionProtocol.Type) -> SessionLink? {
@@ -42,30 +42,30 @@ final class SessionLink: @unchecked Sendable {
 
     /// Runs `body` inside the lock.
     ///
-    /// `body` adds each session that it reads to `seen`, which is released after the lock. If that releases the last
-    /// reference to a session, objects of the app may be deallocated with it, and these may call this library.
-    private static func locked<Result>(_ body: (_ seen: inout [AnyObject?]) -> Result) -> Result {
-        var seen: [AnyObject?] = []
+    /// `body` adds each session that it reads to `released`, which is released after the lock. If that releases the
+    /// last reference to a session, objects of the app may be deallocated with it, and these may call this library.
+    private static func locked<Result>(_ body: (_ released: inout [AnyObject?]) -> Result) -> Result {
+        var released: [AnyObject?] = []
         lock.lock()
-        let result = body(&seen)
+        let result = body(&released)
         lock.unlock()
         return result
     }
 
     /// Creates a link with a new class; called inside the lock.
-    private static func make(others: [AnyClass] = [], _ seen: inout [AnyObject?]) -> SessionLink {
+    private static func makeLink(others: [AnyClass] = [], _ released: inout [AnyObject?]) -> SessionLink {
         func protocolClass<Digits>(_ digits: Digits.Type, _ rest: Int) -> SubstitutionProtocol.Type {
             if rest == 0 { return LinkedProtocol<Digits>.self }
             return rest.isMultiple(of: 2)
                 ? protocolClass(Zero<Digits>.self, rest / 2) : protocolClass(One<Digits>.self, rest / 2)
         }
         // URLSession does not report its deallocation, so discard the backing sessions of sessions that are gone.
-        loading.removeAll { link in
+        linksWithBackingSession.removeAll { link in
             let session = link.registered
-            seen.append(session)
+            released.append(session)
             guard session == nil else { return false }
-            link.inner?.end()
-            link.inner = nil
+            link.backing?.finishAndInvalidate()
+            link.backing = nil
             return true
         }
         let link = SessionLink(protocolClass(Void.self, links.count + 1), others: others)
@@ -78,17 +78,19 @@ final class SessionLink: @unchecked Sendable {
 
     /// The backing session, which loads as the registered session would; nil if none is registered.
     ///
-    /// It is replaced if ``InnerSession/isLike(_:)`` finds that the app has changed the session's configuration.
-    var innerSession: InnerSession? {
-        Self.locked { seen in
+    /// It is replaced if ``BackingSession/matches(_:)`` finds that the app has changed the session's configuration.
+    var backingSession: BackingSession? {
+        Self.locked { released in
             guard let registered else { return nil }
-            seen.append(registered)
-            if let inner, inner.isLike(registered.configuration) { return inner }
-            inner?.end()
-            let inner = InnerSession(like: registered.configuration)
-            self.inner = inner
-            if !Self.loading.contains(where: { $0 === self }) { Self.loading.append(self) }
-            return inner
+            released.append(registered)
+            if let backing, backing.matches(registered.configuration) { return backing }
+            backing?.finishAndInvalidate()
+            let backing = BackingSession(like: registered.configuration)
+            self.backing = backing
+            if !Self.linksWithBackingSession.contains(where: { $0 === self }) {
+                Self.linksWithBackingSession.append(self)
+            }
+            return backing
         }
     }
 }
@@ -117,11 +119,11 @@ extension SessionLink {
     /// Sessions that are created from that configuration are not registered.
     static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
         if others.allSatisfy({ SystemProtocols.contains($0) }) { return SubstitutionProtocol.self }
-        return locked { seen in
+        return locked { released in
             let key = others.map { ObjectIdentifier($0) }
-            if let link = unregistered[key] { return link.protocolClass }
-            let link = make(others: others, &seen)
-            unregistered[key] = link
+            if let link = sharedLinks[key] { return link.protocolClass }
+            let link = makeLink(others: others, &released)
+            sharedLinks[key] = link
             return link.protocolClass
         }
     }
@@ -132,11 +134,11 @@ extension SessionLink {
     }
 
     static func register(_ session: URLSession) -> Bool {
-        locked { seen in
+        locked { released in
             let configuration = session.configuration
             var classes = configuration.protocolClasses ?? []
             let registered = classes.substitution.flatMap { links[ObjectIdentifier($0)]?.registered }
-            seen.append(registered)
+            released.append(registered)
             if registered === session { return true }
             // After the app's own classes, unless the app has put this library's class before them.
             let isOwn = { (each: AnyClass) in each is SubstitutionProtocol.Type }
@@ -144,7 +146,7 @@ extension SessionLink {
                 classes.firstIndex(where: isOwn) ?? classes.firstIndex(where: SystemProtocols.contains)
                 ?? classes.endIndex
             classes.removeAll(where: isOwn)
-            let link = make(others: Array(classes[place...]), &seen)
+            let link = makeLink(others: Array(classes[place...]), &released)
             link.registered = session
             classes.insert(link.protocolClass, at: place)
             configuration.protocolClasses = classes
@@ -166,12 +168,12 @@ extension SessionLink {
     static func isRegistered(_ configuration: URLSessionConfiguration) -> Bool { false }
 
     static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
-        locked { seen in make(&seen).protocolClass }
+        locked { released in makeLink(&released).protocolClass }
     }
 
     /// The class that is registered with `URLProtocol`; Apple's systems consult it for the shared session only.
-    static let registeredClass = locked { seen in
-        let link = make(&seen)
+    static let registeredClass = locked { released in
+        let link = makeLink(&released)
         link.registered = .shared
         return link.protocolClass
     }
@@ -179,10 +181,10 @@ extension SessionLink {
     static func register(_ session: URLSession) -> Bool {
         if session === URLSession.shared { return Installation.current != nil }
         let classes = session.configuration.protocolClasses ?? []
-        return locked { seen in
+        return locked { released in
             guard let link = classes.lazy.compactMap({ links[ObjectIdentifier($0)] }).first else { return false }
             let registered = link.registered
-            seen.append(registered)
+            released.append(registered)
             guard registered == nil || registered === session else { return false }
             link.registered = session
             return true

@@ -71,8 +71,8 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     /// - Parameter request: The request that is about to be loaded.
     /// - Returns: True if URL loading should hand the request to this class.
     public override class func canInit(with request: URLRequest) -> Bool {
-        guard let installation = Installation.current, !InnerSession.isMarked(request) else { return false }
-        guard let service = installation.service(for: request) else {
+        guard let installation = Installation.current, !BackingSession.isMarked(request) else { return false }
+        guard let service = installation.handling(for: request) else {
             installation.countRefusal(of: request)
             // While requests are observed, this class also loads those it leaves to the network, in the app's own task.
             // On Linux it cannot observe them otherwise: this method receives no task, and for most sessions Foundation
@@ -103,8 +103,8 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     public override class func canInit(with task: URLSessionTask) -> Bool {
         guard let request = task.currentRequest else { return false }
         if canInit(with: request) { return true }
-        if !InnerSession.isMarked(request) {
-            ObservedLoad(request, of: task, Installation.current?.cache.observer)?.note(.asked)
+        if !BackingSession.isMarked(request) {
+            ObservedLoad(request, of: task, Installation.current?.cache.observer)?.report(.asked)
         }
         return false
     }
@@ -122,7 +122,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         if let load { return load.start() }
         // Only on Linux does a cache of this library look the request up before the protocol is started.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
-        if let handed = cachedResponse as? FrontCache.Answer, handed.task === task {
+        if let handed = cachedResponse as? FrontCache.HandedOverResponse, handed.task === task {
             observed = ObservedLoad(request, of: task, Installation.current?.cache.observer)
             return deliver(handed.answer)
         }
@@ -131,7 +131,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         // may have been replaced since it was consulted. So look the request up again.
         let installation = Installation.current
         observed = ObservedLoad(request, of: task, installation?.cache.observer)
-        let service = installation?.service(for: request)
+        let service = installation?.handling(for: request)
         var fallback: Fallback?
         if let installation, case .networkFirst(let source) = service {
             fallback = Fallback(source, for: request, since: RemovalLog.shared.begin(request), installation)
@@ -144,10 +144,10 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         switch (Route(service?.route ?? .none, kind, next: next, receiver: receiver), service) {
         case (.file, .file(let match)):
             if let response = match.response(to: request) { deliver(response) } else { begin(taskLoad(nil)) }
-        case (.innerSession, _): begin(innerLoad(fallback) ?? taskLoad(fallback))
+        case (.backingSession, _): begin(backingLoad(fallback) ?? taskLoad(fallback))
         case (.ownTask, _): begin(taskLoad(fallback))
         case (.network, _):
-            fallback?.countUnseen()
+            fallback?.countUnseenResponse()
             begin(taskLoad(nil))
         default: begin(nil)
         }
@@ -156,21 +156,21 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     /// Delivers a complete response.
     private func deliver(_ response: CachedURLResponse) {
         hasFinished = true
-        observed?.note(response)
+        observed?.report(response)
         client?.deliver(response, as: self)
     }
 
     private func begin(_ load: (any NetworkLoad)?) {
         self.load = load
-        observed?.note(.asked)
+        observed?.report(.asked)
         if let load { return load.start() }
         hasFinished = true
         client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))
     }
 
-    private func innerLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
-        guard let link = Self.link, let inner = link.innerSession else { return nil }
-        return InnerLoad(for: self, fallback, in: inner, of: link.session, observed)
+    private func backingLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
+        guard let link = Self.link, let backing = link.backingSession else { return nil }
+        return BackingLoad(for: self, fallback, in: backing, of: link.session, observed)
     }
 
     // Only on Linux can a protocol load in the app's own task.
@@ -189,7 +189,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
         // Without a fallback, the cached response is an entry's file, which does not answer here. The exception is a
         // request that this class loads only to observe it.
-        let isOnlyNoted = observed != nil && Installation.current?.service(for: request) == nil
+        let isOnlyNoted = observed != nil && Installation.current?.handling(for: request) == nil
         let cached = fallback != nil || isOnlyNoted ? cachedResponse : nil
         return TaskLoad(for: self, fallback, with: nextClass, cached, observed)
     }
@@ -198,7 +198,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
 
     private var receiver: Route.Receiver { Self.link?.session == nil ? .unknown : .registered }
 
-    private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? { innerLoad(fallback) }
+    private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? { backingLoad(fallback) }
     #endif
 
     /// True while the task waits for a response.

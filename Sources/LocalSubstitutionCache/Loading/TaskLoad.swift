@@ -22,7 +22,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     private struct State {
         var fallback: Fallback?
         /// True once it is decided that the network's response stands.
-        var isNetwork = false
+        var networkStands = false
         var incoming: IncomingCopy?
         /// The network's body as this object has received it; nil if the archive keeps none.
         var body: Data?
@@ -63,16 +63,16 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     /// Returns true if the network's response stands; otherwise delivers the fallback's response instead.
     ///
     /// The decision is made once.
-    private func networkStands(_ loader: URLProtocol, after outcome: Outcome?) -> Bool {
-        var (isDecided, fallback) = withState { ($0.isNetwork, $0.fallback) }
+    private func decideIfNetworkStands(_ loader: URLProtocol, after outcome: Outcome?) -> Bool {
+        var (isDecided, fallback) = withState { ($0.networkStands, $0.fallback) }
         // The lookup may call the app, so it happens outside the lock.
         guard !isDecided, let answer = answer(of: &fallback, after: outcome) else {
-            withState { [fallback] in ($0.fallback, $0.isNetwork) = (fallback, true) }
+            withState { [fallback] in ($0.fallback, $0.networkStands) = (fallback, true) }
             return true
         }
-        guard end() != nil else { return false }
-        if let response = task.response, outcome?.status != nil { observed?.note(.received(response)) }
-        observed?.note(answer)
+        guard finish() != nil else { return false }
+        if let response = task.response, outcome?.status != nil { observed?.report(.received(response)) }
+        observed?.report(answer)
         client?.deliver(answer, as: loader)
         if !isSystemClass {
             // Foundation calls protocols on that queue only, and so does this.
@@ -115,31 +115,31 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         cacheStoragePolicy policy: URLCache.StoragePolicy
     ) {
         // The system's class calls this if the task has a delegate, and may then give that delegate the body directly.
-        if isSystemClass { withState { $0.isNetwork = true } }
-        guard networkStands(loader, after: Outcome(response)) else { return }
-        observed?.note(.received(response))
+        if isSystemClass { withState { $0.networkStands = true } }
+        guard decideIfNetworkStands(loader, after: Outcome(response)) else { return }
+        observed?.report(.received(response))
         super.urlProtocol(loader, didReceive: response, cacheStoragePolicy: policy)
     }
 
     override func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
-        guard networkStands(loader, after: Outcome(task.response)) else { return }
+        guard decideIfNetworkStands(loader, after: Outcome(task.response)) else { return }
         collect(data)
-        observed?.note(.receivedPart(data))
+        observed?.report(.receivedPart(data))
         super.urlProtocol(loader, didLoad: data)
     }
 
     override func urlProtocolDidFinishLoading(_ loader: URLProtocol) {
-        guard networkStands(loader, after: Outcome(task.response)) else { return }
+        guard decideIfNetworkStands(loader, after: Outcome(task.response)) else { return }
         collect(nil)
         let (incoming, body) = withState { ($0.incoming, $0.body) }
         // Only the system's class gives a body to anyone but its client.
         if body == nil, isSystemClass { incoming?.refuse(.unseen) }
-        if let last = task.currentRequest { incoming?.end(body ?? Data(), after: last) }
+        if let last = task.currentRequest { incoming?.finish(body ?? Data(), after: last) }
         super.urlProtocolDidFinishLoading(loader)
     }
 
     override func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {
-        if let outcome = Outcome(error), !networkStands(loader, after: outcome) { return }
+        if let outcome = Outcome(error), !decideIfNetworkStands(loader, after: outcome) { return }
         super.urlProtocol(loader, didFailWithError: error)
     }
 }

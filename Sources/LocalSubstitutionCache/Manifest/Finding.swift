@@ -46,7 +46,7 @@ extension SourceText {
         let unique = findings.filter { seen.insert($0).inserted }
         let sorted = unique.enumerated().sorted { ($0.element.offset, $0.offset) < ($1.element.offset, $1.offset) }
         return sorted.map { _, finding in
-            let place = place(of: finding.offset)
+            let place = position(of: finding.offset)
             return ManifestIssue(
                 severity: finding.severity,
                 code: finding.code,

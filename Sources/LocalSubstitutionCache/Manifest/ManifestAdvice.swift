@@ -25,7 +25,7 @@ package protocol ManifestAdvice: FileNameAdvice, Sendable {
     /// Returns whether the fields are the content of a file.
     ///
     /// Such content was written into the manifest instead of the file's name.
-    func isAnswer(_ fields: [JSONMember]) -> Bool
+    func isFileContent(_ fields: [JSONMember]) -> Bool
 
     /// Returns a better finding about a file that does not exist; nil if nothing else is known about it.
     func finding(aboutMissing file: Located<String>, of entry: ManifestEntry, in folder: URL) -> Finding?

@@ -8,9 +8,9 @@ extension ManifestReader {
     mutating func readFields(_ fields: [JSONMember], at offset: Int, into entry: inout ManifestEntry) {
         reportDuplicates(fields) { $0 }
         // A field whose name could not be read may have been any field, also `file`.
-        var hasFile = fields.contains(where: \.isLost)
+        var hasFile = fields.contains(where: \.isUnreadable)
         var typeOffset = offset
-        if advice?.isAnswer(fields) == true {
+        if advice?.isFileContent(fields) == true {
             error(
                 .missingField,
                 offset,
@@ -18,7 +18,7 @@ extension ManifestReader {
             )
             return
         }
-        for field in fields where !field.isLost {
+        for field in fields where !field.isUnreadable {
             switch field.name {
             case "file":
                 hasFile = true
@@ -124,7 +124,7 @@ extension ManifestReader {
         }
         reportDuplicates(members) { $0.lowercased() }
         var headers: [String: String?] = [:]
-        for member in members where !member.isLost && member.name != "$comment" {
+        for member in members where !member.isUnreadable && member.name != "$comment" {
             guard !member.name.isEmpty, member.name.utf8.allSatisfy(\.isTokenCharacter) else {
                 error(
                     .badHeader,

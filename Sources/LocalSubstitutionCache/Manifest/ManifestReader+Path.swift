@@ -24,7 +24,7 @@ extension ManifestReader {
             return
                 "\(quoted(path)) is a URL; put the file itself into the manifest's folder, and write its name here"
         }
-        if isPlaceOnDisk(path) {
+        if isAbsoluteLocalPath(path) {
             return
                 "\(quoted(path)) is a place on one computer; copy the file into the manifest's folder, and write its name from there"
         }
@@ -51,7 +51,7 @@ extension ManifestReader {
     }
 
     /// True for a path that begins like an absolute path on a user's computer.
-    private static func isPlaceOnDisk(_ path: String) -> Bool {
+    private static func isAbsoluteLocalPath(_ path: String) -> Bool {
         let roots = ["/Users/", "/home/", "/Volumes/", "/tmp/", "/var/", "/private/", "~/"]
         let hasDrive = path.utf8.first?.isASCIILetter == true && path.dropFirst().hasPrefix(":")
         return hasDrive || roots.contains(where: path.hasPrefix)

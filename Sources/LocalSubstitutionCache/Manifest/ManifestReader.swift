@@ -40,13 +40,13 @@ package struct ManifestReader {
         entries.reserveCapacity(members.count)
         var firstPlaces: [String: Int] = [:]
         firstPlaces.reserveCapacity(members.count)
-        for member in members where !member.isLost && !isOneEntry {
+        for member in members where !member.isUnreadable && !isOneEntry {
             let entry = member.name.hasPrefix("$") ? readAnnotation(member) : readEntry(member, among: members)
             // Comments may occur anywhere and any number of times, so they are not duplicates.
             guard entry != nil || member.name == "$schema" else { continue }
             let key = entry?.pattern?.identityKey ?? member.name
             if let first = firstPlaces[key] {
-                let line = source.place(of: first).line
+                let line = source.position(of: first).line
                 error(
                     .duplicateKey,
                     member.nameOffset,
@@ -180,7 +180,7 @@ package struct ManifestReader {
     mutating func reportDuplicates(_ members: [JSONMember], by key: (String) -> String) {
         var names: Set<String> = []
         for member in members
-        where !member.isLost && member.name != "$comment" && !names.insert(key(member.name)).inserted {
+        where !member.isUnreadable && member.name != "$comment" && !names.insert(key(member.name)).inserted {
             error(
                 .duplicateKey,
                 member.nameOffset,

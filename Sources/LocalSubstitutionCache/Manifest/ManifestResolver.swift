@@ -140,7 +140,7 @@ package struct ManifestResolver {
         _ file: FoundFile,
         folderLength: Int?
     ) {
-        let place = manifest.source.place(of: entry.key.offset)
+        let place = manifest.source.position(of: entry.key.offset)
         substitutions.append(Substitution(entry, pattern, file, folderLength: folderLength, at: place))
     }
 

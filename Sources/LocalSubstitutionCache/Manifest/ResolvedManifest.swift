@@ -31,7 +31,7 @@ struct ResolvedManifest {
         var findings: [Finding] = []
         for substitution in substitutions {
             do throws(FileProblem) {
-                contents.append(try loader.contents(of: substitution.reference))
+                contents.append(try loader.contents(of: substitution.foundFile))
             } catch {
                 findings.append(Finding(error, with: substitution.file, at: substitution.fileOffset))
             }

@@ -8,7 +8,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     package let entry: ManifestEntry
     /// The entry's URL, or that of one file of its folder.
     package let pattern: URLPattern
-    package let reference: FoundFile
+    package let foundFile: FoundFile
     /// The length of the path in the URL of the folder's entry, in bytes; nil if the entry names a single file.
     package let folderLength: Int?
 
@@ -22,15 +22,15 @@ public struct Substitution: Sendable, CustomStringConvertible {
     init(
         _ entry: ManifestEntry,
         _ pattern: URLPattern,
-        _ reference: FoundFile,
+        _ foundFile: FoundFile,
         folderLength: Int?,
         at place: (line: Int, column: Int)
     ) {
         self.entry = entry
         self.pattern = pattern
-        self.reference = reference
+        self.foundFile = foundFile
         self.folderLength = folderLength
-        mediaType = (entry.type ?? MediaType(fileName: reference.path) ?? .octetStream).withCharset
+        mediaType = (entry.type ?? MediaType(fileName: foundFile.path) ?? .octetStream).withCharset
         (line, column) = place
     }
 
@@ -40,7 +40,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     public var url: String { pattern.spelling }
 
     /// The file's path below the manifest's folder, as it is on disk.
-    public var file: String { reference.path }
+    public var file: String { foundFile.path }
 
     /// The conditions under which the file answers instead of the network.
     ///
@@ -51,10 +51,10 @@ public struct Substitution: Sendable, CustomStringConvertible {
     package var fileOffset: Int { (entry.file ?? entry.key).offset }
 
     /// The size of the file when the manifest was read, in bytes.
-    package var size: Int { reference.size }
+    package var size: Int { foundFile.size }
 
     /// The file's absolute path, without symbolic links.
-    package var realPath: String { reference.realPath.text }
+    package var realPath: String { foundFile.realPath.text }
 
     /// The path that the entry names: this file, or its folder, whose path ends in "/".
     package var namedFile: String { entry.file?.value ?? file }
@@ -63,13 +63,13 @@ public struct Substitution: Sendable, CustomStringConvertible {
     package var namedURL: String { entry.key.value }
 
     /// Returns the first bytes of the file as it is now; nil if it cannot be read, or is no longer a file.
-    package func bytes(upTo count: Int) -> Data? { try? OpenedFile(reference.realPath.text).head(count) }
+    package func bytes(upTo count: Int) -> Data? { try? OpenedFile(foundFile.realPath.text).head(count) }
 
     /// Returns the file as it is now, or some bytes of it, opened without leaving `folder`.
     ///
     /// Nil if it cannot be read, or is no longer a file.
     package func data(in folder: URL, _ range: Range<Int>? = nil) -> Data? {
-        guard let opened = try? OpenedFolder(folder.path), let file = try? opened.file(reference) else { return nil }
+        guard let opened = try? OpenedFolder(folder.path), let file = try? opened.file(foundFile) else { return nil }
         return try? file.part(range ?? 0..<file.size)
     }
 

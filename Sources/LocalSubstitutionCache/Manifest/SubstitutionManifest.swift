@@ -97,5 +97,5 @@ public struct SubstitutionManifest: Sendable {
     }
 
     /// The line and column of each entry's key, in the order of the file.
-    package var places: [(line: Int, column: Int)] { entries.map { source.place(of: $0.key.offset) } }
+    package var places: [(line: Int, column: Int)] { entries.map { source.position(of: $0.key.offset) } }
 }

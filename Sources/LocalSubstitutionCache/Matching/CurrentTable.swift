@@ -60,10 +60,10 @@ final class CurrentTable: Sendable {
     var isPrepared: Bool { state.value.rest.isEmpty }
 
     /// Decides what answers a request.
-    func verdict(on request: URLRequest) -> Verdict { judge(request).verdict }
+    func verdict(on request: URLRequest) -> Verdict { verdictAndObservation(request).verdict }
 
     /// Decides what answers a request, and returns whether an observer is set.
-    func judge(_ request: URLRequest) -> (verdict: Verdict, isObserved: Bool) {
+    func verdictAndObservation(_ request: URLRequest) -> (verdict: Verdict, isObserved: Bool) {
         let state = state.value
         return (state.table.verdict(on: request, isPrepared: state.rest.isEmpty), state.isObserved)
     }

@@ -154,7 +154,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         }
         let key = String(url.prefix { $0 != "#" })
         // A message hides user information, so it cannot show this URL as a key.
-        if UserInformation.isIn(key) { return "If the app really loads this URL, add it with \(file)." }
+        if UserInformation.isPresent(in: key) { return "If the app really loads this URL, add it with \(file)." }
         return "If the app really loads this URL, add \(quoted(key, limit: .max)): \(file)."
     }
 }
@@ -162,7 +162,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
 extension Explanation {
     /// Explains what happens to `request`.
     init(_ request: URLRequest, _ table: SubstitutionTable, _ advice: (any ManifestAdvice)? = nil) {
-        var unnamed = Unnamed()
+        var unnamed = NoEntryReason()
         let (answer, match): (Answer, SubstitutionTable.Match?) =
             switch table.verdict(on: request) {
             case .answered(let match): (.cacheAndProtocol, match)
@@ -184,7 +184,7 @@ extension Explanation {
     }
 
     /// The reason why no entry names a URL, and the entry that almost does.
-    private struct Unnamed {
+    private struct NoEntryReason {
         var expired: Substitution?
         var nearest: Neighbour?
         var folder: (file: Substitution, missing: String)?

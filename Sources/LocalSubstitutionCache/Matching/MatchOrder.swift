@@ -17,7 +17,7 @@ package struct MatchOrder: Sendable {
     /// The first candidate with an exact query rule, keyed by identity.
     private let exact: [URLIdentity: Int]
     /// The first candidate of each rule that ignores parameters, keyed by URL, rule and the rest of the query.
-    private let lenient: [Remainder: Int]
+    private let lenient: [RemainderKey: Int]
     /// The rules other than an exact query, keyed by the URL without its query.
     private let rules: [String: [NumberedRule]]
 
@@ -58,7 +58,7 @@ package struct MatchOrder: Sendable {
         let number: Int
     }
 
-    private struct Remainder: Hashable {
+    private struct RemainderKey: Hashable {
         let base: String
         let rule: Int
         let query: String?
@@ -93,7 +93,7 @@ package struct MatchOrder: Sendable {
         candidates = keyed.map(\.candidate)
         var exact: [URLIdentity: Int] = [:]
         exact.reserveCapacity(candidates.count)
-        var lenient: [Remainder: Int] = [:]
+        var lenient: [RemainderKey: Int] = [:]
         var rules: [String: [NumberedRule]] = [:]
         var decoded: [FolderFile: [Int]] = [:]
         var folderDepths: [String: [Int]] = [:]
@@ -126,7 +126,7 @@ package struct MatchOrder: Sendable {
                 numbers[candidate.rule] = rule.number
             }
             last = rule
-            let remainder = Remainder(identity, rule)
+            let remainder = RemainderKey(identity, rule)
             if lenient[remainder] == nil { lenient[remainder] = index }
             // One URL has few rules: a manifest with more is refused.
             if rules[identity.base]?.contains(where: { $0.number == rule.number }) != true {
@@ -158,7 +158,7 @@ package struct MatchOrder: Sendable {
     private func firstSpelled(as identity: URLIdentity) -> Int? {
         let exactly = exact[identity]
         guard !rules.isEmpty, let rules = rules[identity.base] else { return exactly }
-        let leniently = rules.compactMap { lenient[Remainder(identity, $0)] }
+        let leniently = rules.compactMap { lenient[RemainderKey(identity, $0)] }
         return (leniently + [exactly].compactMap(\.self)).min()
     }
 
@@ -173,7 +173,7 @@ package struct MatchOrder: Sendable {
             let identity = candidate.target.identity
             let exactly = candidate.rule == .exact ? exact[identity] : nil
             let leniently = rules[identity.base, default: []].filter { $0.rule.covers(candidate.rule) }
-                .compactMap { lenient[Remainder(identity, $0)] }
+                .compactMap { lenient[RemainderKey(identity, $0)] }
             let earlier = (leniently + [exactly].compactMap(\.self)).first {
                 $0 < index && counts(candidates[$0].substitution)
             }

@@ -5,17 +5,17 @@
 /// files of the same folder, and typos in the host among the URLs with the same path.
 struct NearestIndex: Sendable {
     private let order: MatchOrder
-    private var candidates: [String: [Known]] = [:]
+    private var candidates: [String: [IndexedCandidate]] = [:]
     /// The candidates keyed by host and path up to the last segment; `byPath` has them by path alone.
-    private var byFolder: [String: [Known]] = [:]
-    private var byPath: [String: [Known]] = [:]
+    private var byFolder: [String: [IndexedCandidate]] = [:]
+    private var byPath: [String: [IndexedCandidate]] = [:]
 
     /// The first candidate for a file of each mapped folder, keyed by the folder's URL.
     private var folders: [String: Int] = [:]
 
-    private struct Known {
+    private struct IndexedCandidate {
         let index: Int
-        let parts: Parts
+        let parts: URLParts
     }
 
     /// The maximum number of candidates for one key; so many are enough to suggest one without delay.
@@ -31,21 +31,21 @@ struct NearestIndex: Sendable {
                 let folder = String(decoding: identity.base.utf8.prefix(end), as: UTF8.self)
                 if folders[folder] == nil { folders[folder] = index }
             }
-            let known = Known(index: index, parts: Parts(candidate.target.identity))
-            Self.add(known, to: &candidates[known.parts.folded, default: []], limit: Self.limit)
-            Self.add(known, to: &byFolder[known.parts.foldedFolder, default: []], limit: Self.folderLimit)
-            Self.add(known, to: &byPath[known.parts.foldedPath, default: []], limit: Self.limit)
+            let known = IndexedCandidate(index: index, parts: URLParts(candidate.target.identity))
+            Self.appendIfRoom(known, to: &candidates[known.parts.folded, default: []], limit: Self.limit)
+            Self.appendIfRoom(known, to: &byFolder[known.parts.foldedFolder, default: []], limit: Self.folderLimit)
+            Self.appendIfRoom(known, to: &byPath[known.parts.foldedPath, default: []], limit: Self.limit)
         }
     }
 
-    private static func add(_ known: Known, to list: inout [Known], limit: Int) {
+    private static func appendIfRoom(_ known: IndexedCandidate, to list: inout [IndexedCandidate], limit: Int) {
         if list.count < limit { list.append(known) }
     }
 
     /// Returns the candidate that differs in the fewest ways, and its differences.
     func nearest(to identity: URLIdentity) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])?
     {
-        let parts = Parts(identity)
+        let parts = URLParts(identity)
         return nearest(to: parts, among: candidates[parts.folded, default: []])
             ?? nearestFile(to: parts).flatMap { nearest(to: parts, among: [$0]) }
             ?? nearestHost(to: parts).flatMap { nearest(to: parts, among: [$0]) }
@@ -64,10 +64,10 @@ struct NearestIndex: Sendable {
     }
 
     private func nearest(
-        to parts: Parts,
-        among known: [Known]
+        to parts: URLParts,
+        among known: [IndexedCandidate]
     ) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])? {
-        var best: (known: Known, differences: [Explanation.Difference])?
+        var best: (known: IndexedCandidate, differences: [Explanation.Difference])?
         for known in known {
             let differences = parts.differences(from: known.parts)
             guard differences.count < best?.differences.count ?? .max else { continue }
@@ -77,12 +77,12 @@ struct NearestIndex: Sendable {
         guard let (known, differences) = best else { return nil }
         let candidate = order.candidates[known.index]
         if candidate.rule.matches(parts.query, key: known.parts.query) { return (candidate, differences) }
-        let names = Parts.ignorable(in: parts.query, known.parts.query, candidate.rule)
+        let names = URLParts.ignorable(in: parts.query, known.parts.query, candidate.rule)
         return (candidate, differences + [.query(ignoring: names)])
     }
 
     /// Returns the candidate in the same folder whose file name is nearly the same.
-    private func nearestFile(to parts: Parts) -> Known? {
+    private func nearestFile(to parts: URLParts) -> IndexedCandidate? {
         let known = byFolder[parts.foldedFolder, default: []]
         let plain = Self.withoutResolution(parts.foldedName)
         if let match = known.first(where: { Self.withoutResolution($0.parts.foldedName) == plain }) { return match }
@@ -90,7 +90,7 @@ struct NearestIndex: Sendable {
         return known.first { $0.parts.foldedName == name }
     }
 
-    private func nearestHost(to parts: Parts) -> Known? {
+    private func nearestHost(to parts: URLParts) -> IndexedCandidate? {
         let known = byPath[parts.foldedPath, default: []]
         guard let host = suggestion(for: String(parts.host), among: known.map { String($0.parts.host) }) else {
             return nil
@@ -106,7 +106,7 @@ struct NearestIndex: Sendable {
         return String(name[..<at] + name[name.index(after: end)...])
     }
 
-    private struct Parts {
+    private struct URLParts {
         let scheme: Substring
         let host: Substring
         let port: Substring
@@ -140,7 +140,7 @@ struct NearestIndex: Sendable {
         var foldedName: String { foldedPath.split(separator: "/").last.map(String.init) ?? "" }
 
         /// Returns the differences between the URLs, apart from their queries.
-        func differences(from other: Parts) -> [Explanation.Difference] {
+        func differences(from other: URLParts) -> [Explanation.Difference] {
             var differences: [Explanation.Difference] = []
             if scheme != other.scheme { differences.append(.scheme) }
             if host != other.host {

@@ -41,31 +41,31 @@ package struct Representation {
     /// Returns the response for a client that never appends it to another source's bytes: the exact range, or 416.
     ///
     /// - Returns: A 200, 206 or 416 (RFC 9110 §15.5.17), with its header fields and bytes.
-    package func exactly(for request: URLRequest) -> Answer {
-        if request.fileMethod == .head { return Answer(status: 200, fields: fields, data: Data()) }
+    package func exactly(for request: URLRequest) -> ResponseParts {
+        if request.fileMethod == .head { return ResponseParts(status: 200, fields: fields, data: Data()) }
         switch range(of: request) {
-        case .whole: return Answer(status: 200, fields: fields, data: contents.data)
+        case .whole: return ResponseParts(status: 200, fields: fields, data: contents.data)
         case .part(let range): return part(range)
         case .unsatisfiable:
             var fields = fields
             fields["Content-Range"] = "bytes */\(contents.data.count)"
             fields["Content-Length"] = "0"
-            return Answer(status: 416, fields: fields, data: Data())
+            return ResponseParts(status: 416, fields: fields, data: Data())
         }
     }
 
     /// The status, header fields and body of a response that has no URL yet.
-    package struct Answer {
+    package struct ResponseParts {
         package var status: Int
         package var fields: [String: String]
         package var data: Data
     }
 
-    private func part(_ range: Range<Int>) -> Answer {
+    private func part(_ range: Range<Int>) -> ResponseParts {
         var fields = fields
         fields["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(contents.data.count)"
         fields["Content-Length"] = String(range.count)
-        return Answer(status: 206, fields: fields, data: contents.data(in: range))
+        return ResponseParts(status: 206, fields: fields, data: contents.data(in: range))
     }
 
     private func range(of request: URLRequest) -> ByteRange {

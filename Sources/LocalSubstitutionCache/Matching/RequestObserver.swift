@@ -57,8 +57,8 @@ struct ObservedLoad: Sendable {
         (self.request, self.task, self.observer) = (request, task, observer)
     }
 
-    func note(_ step: RequestStep) { observer.observe(step, of: request, by: task) }
+    func report(_ step: RequestStep) { observer.observe(step, of: request, by: task) }
 
     /// Records that a file or an archived copy answers.
-    func note(_ answer: CachedURLResponse) { note(.answered(answer.response, byteCount: answer.data.count)) }
+    func report(_ answer: CachedURLResponse) { report(.answered(answer.response, byteCount: answer.data.count)) }
 }

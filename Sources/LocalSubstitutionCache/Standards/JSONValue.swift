@@ -56,7 +56,7 @@ package struct JSONMember: Sendable {
     }
 
     /// True if not even the member's name could be read.
-    package var isLost: Bool {
+    package var isUnreadable: Bool {
         guard name.isEmpty, case .unreadable = value.kind else { return false }
         return true
     }

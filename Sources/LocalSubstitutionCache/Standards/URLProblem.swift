@@ -26,7 +26,7 @@ package enum URLProblem: Error, Equatable {
     /// - Returns: The sentence, which proposes `meant` if it is known.
     package func message(for url: String, meant: String? = nil) -> String {
         let bytes = Array(url.utf8)
-        let secret = UserInformation.places(in: bytes).first?.secret
+        let secret = UserInformation.occurrences(in: bytes).first?.secret
         // User information after a path belongs to another URL in the text.
         guard let secret, bytes[..<secret.lowerBound].split(whereSeparator: { "/\\?#".utf8.contains($0) }).count < 2
         else {
@@ -42,7 +42,7 @@ package enum URLProblem: Error, Equatable {
     private func sentence(for url: String, _ meant: String?) -> String {
         let subject = quoted(url)
         // With its user information hidden, `meant` would be useless as text to copy.
-        let meant = meant.flatMap { UserInformation.isIn($0) ? nil : quoted($0, limit: 1000) }
+        let meant = meant.flatMap { UserInformation.isPresent(in: $0) ? nil : quoted($0, limit: 1000) }
         /// Returns the advice to write `meant`, or `otherwise` if `meant` is unknown.
         func write(_ otherwise: String = "write the URL that is loaded") -> String {
             meant.map { "write \($0)" } ?? otherwise

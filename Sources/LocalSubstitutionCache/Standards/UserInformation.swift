@@ -6,7 +6,7 @@
 /// name such as `logo@2x.png` hold no user information.
 package enum UserInformation {
     /// One occurrence of user information in a text.
-    package struct Place: Equatable {
+    package struct Occurrence: Equatable {
         /// The bytes that may be a password.
         package let secret: Range<Int>
         /// The offset after the "@" that follows these bytes.
@@ -24,12 +24,14 @@ package enum UserInformation {
     }
 
     /// Returns whether the text holds user information.
-    package static func isIn(_ text: String) -> Bool { mayBeIn(text.utf8) && !places(in: Array(text.utf8)).isEmpty }
+    package static func isPresent(in text: String) -> Bool {
+        mayBeIn(text.utf8) && !occurrences(in: Array(text.utf8)).isEmpty
+    }
 
     /// Returns every occurrence in a text, in order.
     ///
     /// Cost: linear in the length of the text, and little without an "@".
-    package static func places(in text: some RandomAccessCollection<UInt8>) -> [Place] {
+    package static func occurrences(in text: some RandomAccessCollection<UInt8>) -> [Occurrence] {
         guard mayBeIn(text) else { return [] }
         var scanner = UserInformationScanner(Array(text))
         return scanner.places()
@@ -48,12 +50,12 @@ package enum UserInformation {
 
     private static func replaced(
         in text: String,
-        _ range: (Place) -> Range<Int>,
+        _ range: (Occurrence) -> Range<Int>,
         with replacement: String
     ) -> String {
         guard mayBeIn(text.utf8) else { return text }
         let bytes = Array(text.utf8)
-        let places = places(in: bytes)
+        let places = occurrences(in: bytes)
         if places.isEmpty { return text }
         var (result, start): ([UInt8], Int) = ([], 0)
         for range in places.map(range) {

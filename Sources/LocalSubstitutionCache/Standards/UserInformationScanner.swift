@@ -11,10 +11,10 @@ struct UserInformationScanner {
         func isOne(of bytes: StaticString) -> Bool { bytes.withUTF8Buffer { $0.contains(byte) } }
     }
 
-    typealias Place = UserInformation.Place
+    typealias Occurrence = UserInformation.Occurrence
 
     private let text: [UInt8]
-    private var found: [Place] = []
+    private var found: [Occurrence] = []
     private var position = 0
     /// The offset after the last delimiter, where the current word, such as a scheme or a user name, begins.
     private var word = 0
@@ -24,7 +24,7 @@ struct UserInformationScanner {
 
     init(_ text: [UInt8]) { self.text = text }
 
-    mutating func places() -> [Place] {
+    mutating func places() -> [Occurrence] {
         while position < text.count {
             let letter = letter(at: position)
             if letter.isOne(of: "/\\") {
@@ -93,10 +93,10 @@ struct UserInformationScanner {
             offset = letter.end
         }
         let next = letter(at: offset)
-        if let at { return hide(Place(secret: start..<at.lowerBound, end: at.upperBound)) }
+        if let at { return hide(Occurrence(secret: start..<at.lowerBound, end: at.upperBound)) }
         // Text that is not a port may be the beginning of a password with a "/" in it.
         if let colon, !isPort || colon == offset && isSpace(next), let at = lastAt(after: offset) {
-            return hide(Place(secret: start..<at.lowerBound, end: at.upperBound))
+            return hide(Occurrence(secret: start..<at.lowerBound, end: at.upperBound))
         }
         // `word` stays at the start, so further slashes in the path do not begin an authority.
         (position, word) = (offset, start)
@@ -131,7 +131,7 @@ struct UserInformationScanner {
         return isSpace(letter) || letter.level <= level && letter.isOne(of: "/\\?#") || isClosingQuote(offset)
     }
 
-    private mutating func hide(_ place: Place) {
+    private mutating func hide(_ place: Occurrence) {
         if !place.secret.isEmpty { found.append(place) }
         var offset = place.end
         while offset < text.count, !endsRun(offset, .max), !letter(at: offset).isOne(of: "&=,;\"'") {
@@ -143,7 +143,7 @@ struct UserInformationScanner {
     // MARK: - Without a scheme
 
     /// Returns the user information in `user:password@host`, given its colon; nil if there is none.
-    private mutating func placeWithoutScheme(_ colon: Letter) -> Place? {
+    private mutating func placeWithoutScheme(_ colon: Letter) -> Occurrence? {
         let start = colon.end
         if start < barrenRun.end, colon.level >= barrenRun.level { return nil }
         // A quotation mark follows the colon, as in `"name":"value"`.
@@ -158,7 +158,7 @@ struct UserInformationScanner {
             barrenRun = (offset, colon.level)
             return nil
         }
-        return at.lowerBound == start ? nil : Place(secret: word..<at.lowerBound, end: at.upperBound)
+        return at.lowerBound == start ? nil : Occurrence(secret: word..<at.lowerBound, end: at.upperBound)
     }
 
     /// True if a number begins at `start`, and not an IP address.

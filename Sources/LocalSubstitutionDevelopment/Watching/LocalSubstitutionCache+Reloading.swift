@@ -36,8 +36,9 @@ extension LocalSubstitutionCache {
             guard let self else { return }
             report(Result { () throws(ManifestError) in try self.reload(with: Advice()) }.map { paths })
         }
-        keep(watcher)
-        // Pick up files that were saved before the folder was watched; on the queue, so that no other report is running.
+        retainCompanion(watcher)
+        // Pick up files that were saved before the folder was watched; on the queue, so that no other report is
+        // running.
         watcher.queue.sync {
             do throws(ManifestError) { try reload(with: Advice()) } catch { report(.failure(error)) }
         }

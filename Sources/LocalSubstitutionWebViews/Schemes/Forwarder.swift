@@ -40,7 +40,7 @@ final class Forwarder: Sendable {
         configuration.httpShouldSetCookies = false
         configuration.urlCredentialStorage = nil
         configuration.urlCache = nil
-        return OwnSession.make(configuration, delegate: delegate, asksProtocol: asksProtocol)
+        return PageSession.make(configuration, delegate: delegate, asksProtocol: asksProtocol)
     }
 
     deinit {
@@ -94,9 +94,9 @@ final class Forwarder: Sendable {
     /// Creates a task in the session for its URL: with `SubstitutionProtocol` for an entry with `when`, else without.
     fileprivate func task(for request: URLRequest, _ server: SchemeServer) -> URLSessionDataTask {
         if server.cache.asksNetworkFirst(for: request) {
-            return conditional.dataTask(with: OwnSession.substituted(request))
+            return conditional.dataTask(with: PageSession.substituted(request))
         }
-        return plain.dataTask(with: OwnSession.unsubstituted(request))
+        return plain.dataTask(with: PageSession.unsubstituted(request))
     }
 }
 

@@ -168,7 +168,7 @@ struct SchemeServer: @unchecked Sendable {
     }
 
     private func tell(
-        _ answer: Representation.Answer,
+        _ answer: Representation.ResponseParts,
         of file: Substitution,
         for asked: URLRequest,
         to request: URLRequest

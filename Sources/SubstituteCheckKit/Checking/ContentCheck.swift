@@ -28,7 +28,7 @@ package struct ContentCheck {
 
     /// Checks the file of a substitution, unless the same position in the manifest named it before.
     mutating func look(into substitution: Substitution) {
-        let (line, column) = manifest.source.place(of: substitution.fileOffset)
+        let (line, column) = manifest.source.position(of: substitution.fileOffset)
         var place = ManifestCheck.Place(line: line, column: column)
         // Without this, a folder's index.html would be checked twice, since it answers two URLs.
         guard seen.insert(Kind(place: place, what: substitution.file)).inserted,
@@ -36,7 +36,7 @@ package struct ContentCheck {
         else { return }
         // If the type is wrong and not the file, the warning is about the entry's "type".
         if problem.isAboutType, let type = substitution.entry.typeOffset {
-            let (line, column) = manifest.source.place(of: type)
+            let (line, column) = manifest.source.position(of: type)
             place = ManifestCheck.Place(line: line, column: column)
         }
         sentences[substitution.file] = problem.sentence

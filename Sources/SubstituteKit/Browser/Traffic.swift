@@ -87,7 +87,7 @@ final class Traffic: @unchecked Sendable {
     var unfinished: [String] { lock.withLock { running.values.map(\.url).sorted() } }
 
     /// Returns true if a load broke off, so that its body is incomplete.
-    func isLost(_ load: String) -> Bool { lock.withLock { lost.contains(load) } }
+    func isIncomplete(_ load: String) -> Bool { lock.withLock { lost.contains(load) } }
 
     /// Returns the credentials that the requests of one load carried, including those after redirects.
     func credentials(of load: String) -> Credentials { lock.withLock { credentials[load] ?? Credentials() } }

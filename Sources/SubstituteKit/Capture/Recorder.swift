@@ -74,7 +74,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
 
     /// The URLs whose loads broke off, although their bodies had seemed complete.
     var incomplete: Set<String> {
-        lock.withLock { Set(loads.filter { $0.traffic.isLost($0.identifier) }.map(\.url)) }
+        lock.withLock { Set(loads.filter { $0.traffic.isIncomplete($0.identifier) }.map(\.url)) }
     }
 
     // MARK: - Requests

@@ -58,7 +58,7 @@ extension Advice {
 
     /// Returns the object that was meant by a header field in the syntax of HTTP, `Name: value`.
     private static func header(meantBy value: JSONValue) -> String? {
-        guard case .string(let text) = value.kind, !UserInformation.isIn(text) else { return nil }
+        guard case .string(let text) = value.kind, !UserInformation.isPresent(in: text) else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
         return parts.count == 2 ? "{ \(quoted(String(parts[0]))): \(quoted(String(parts[1]))) }" : nil
     }

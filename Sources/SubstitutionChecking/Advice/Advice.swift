@@ -33,13 +33,13 @@ package struct Advice: ManifestAdvice {
     /// True if an entry's fields look like the content of a file.
     ///
     /// Then no name resembles that of a field, and no value names a file.
-    package func isAnswer(_ fields: [JSONMember]) -> Bool {
+    package func isFileContent(_ fields: [JSONMember]) -> Bool {
         fields.count > 1
             && fields.allSatisfy { member in
                 if case .string(let text) = member.value.kind, text.contains(where: { "./".contains($0) }) {
                     return false
                 }
-                return !member.isLost && !member.name.contains("/") && !member.name.hasPrefix("$")
+                return !member.isUnreadable && !member.name.contains("/") && !member.name.hasPrefix("$")
                     && CommentName.problem(of: member.name, member.value) == nil
                     && FieldName.meant(by: member.name) == nil
             }

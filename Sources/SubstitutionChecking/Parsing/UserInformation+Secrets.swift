@@ -8,7 +8,7 @@ extension UserInformation {
 
         /// Finds the secrets of a whole text.
         package init(in text: some RandomAccessCollection<UInt8>) {
-            ranges = UserInformation.places(in: text).map(\.secret)
+            ranges = UserInformation.occurrences(in: text).map(\.secret)
         }
 
         /// Returns the range of the secret at an offset; nil if there is none.

@@ -14,7 +14,7 @@ extension ManifestResolver {
         // An entry whose URL is wrong still uses its file.
         let named = manifest.entries.filter { $0.pattern == nil && !$0.namesFolder }.compactMap(\.file?.value)
         let used = Set(
-            substitutions.map(\.reference.realPath) + named.compactMap { try? files?.file($0).realPath }
+            substitutions.map(\.foundFile.realPath) + named.compactMap { try? files?.file($0).realPath }
         )
         let unused = found.filter { !used.contains($0.file.realPath) && !$0.name.hasSuffix(".schema.json") }.map(\.name)
         guard errors.isEmpty else { return warnOfUnusedFiles(unused, of: found.map(\.name), beside: errors) }

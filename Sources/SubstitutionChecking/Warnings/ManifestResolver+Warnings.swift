@@ -61,8 +61,8 @@ extension ManifestResolver {
         // Read each file once, even if several entries name its folder.
         var encodings: [FilePath: OpenedFile.Encoding] = [:]
         for substitution in substitutions
-        where seen.insert("\(substitution.fileOffset) \(substitution.reference.path)").inserted {
-            let path = substitution.reference.path
+        where seen.insert("\(substitution.fileOffset) \(substitution.foundFile.path)").inserted {
+            let path = substitution.foundFile.path
             if substitution.entry.type == nil, MediaType(fileName: path) == nil {
                 add(.warning, .unknownExtension, substitution.fileOffset, Self.sentence(ofUnknown: path, substitution))
             }
@@ -70,7 +70,7 @@ extension ManifestResolver {
             warnOfCode(substitution)
             guard substitution.mediaType.takesCharset, let charset = substitution.mediaType.charset,
                 let encoding = encodings[FilePath(path)]
-                    ?? (try? files?.opened.file(substitution.reference).encoding())
+                    ?? (try? files?.opened.file(substitution.foundFile).encoding())
             else { continue }
             encodings[FilePath(path)] = encoding
             warnOfEncoding(encoding, sentAs: charset, of: substitution)
@@ -118,7 +118,7 @@ extension ManifestResolver {
             .warning,
             .unlikelyType,
             substitution.fileOffset,
-            "\(quoted(substitution.url)) is loaded as \(noun), and \(quoted(substitution.reference.path)) is sent as "
+            "\(quoted(substitution.url)) is loaded as \(noun), and \(quoted(substitution.foundFile.path)) is sent as "
                 + "\(substitution.mediaType.essence); name another file"
         )
     }
@@ -128,7 +128,7 @@ extension ManifestResolver {
         sentAs charset: String,
         of substitution: Substitution
     ) {
-        let path = quoted(substitution.reference.path)
+        let path = quoted(substitution.foundFile.path)
         var offset = substitution.fileOffset
         let sentence: String
         switch (charset, encoding) {

@@ -146,7 +146,7 @@ struct HostileFolderTests {
         var loader = ContentsLoader(in: opensAgain ? try OpenedFolder(site.path) : manifest.folder, reading: .copied)
         return Result { () throws(FileProblem) in
             try manifest.substitutions.map { substitution throws(FileProblem) in
-                String(decoding: try loader.contents(of: substitution.reference).data, as: UTF8.self)
+                String(decoding: try loader.contents(of: substitution.foundFile).data, as: UTF8.self)
             }
         }
     }

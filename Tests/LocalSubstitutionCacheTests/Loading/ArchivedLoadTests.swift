@@ -219,7 +219,7 @@ extension InstalledTests {
             let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 3) })
             let site = try LoopbackServer { _ in .init(body: body, transfer: .chunked(1000)) }
             let (archive, session) = try makeArchivingSession()
-            let inner = InnerSession(like: session.configuration)
+            let inner = BackingSession(like: session.configuration)
             let installation = try #require(Installation.current)
             let request = URLRequest(url: site.url.appendingPathComponent("page"))
             for isOnline in [true, false] {
@@ -228,7 +228,7 @@ extension InstalledTests {
                 let owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
                 let moment = RemovalLog.shared.begin(request)
                 let fallback = Fallback(.copy(archive), for: request, since: moment, installation)
-                let load = InnerLoad(for: owner, fallback, in: inner, of: session)
+                let load = BackingLoad(for: owner, fallback, in: inner, of: session)
                 // Calls `start()` as URL loading does when it resumes the owner's task.
                 func start() async -> Bool {
                     await withCheckedContinuation { done in

@@ -56,7 +56,7 @@ extension InstalledTests {
         func otherTask() async throws {
             let answer = try #require(cache.cachedResponse(for: request))
             let stranger = URLSession(configuration: .ephemeral).dataTask(with: request)
-            let handed = FrontCache.Answer(answer, to: stranger)
+            let handed = FrontCache.HandedOverResponse(answer, to: stranger)
             try folder.write("of the other entry", to: "b.txt")
             let other = server.url.appendingPathComponent("b.txt")
             try folder.cache("{ \"\(other.absoluteString)\": \"b.txt\" }").install()

@@ -6,7 +6,7 @@ import Testing
 @Suite("The route that loads a request")
 struct RouteTests {
     private struct Row: CustomStringConvertible {
-        let service: Route.Service
+        let service: Route.FallbackNeed
         let kind: Route.Kind
         let next: Route.Next
         let receiver: Route.Receiver
@@ -14,7 +14,7 @@ struct RouteTests {
         var description: String { "\(service) \(kind) \(next) \(receiver)" }
     }
 
-    private static let rows: [Row] = Route.Service.allCases.flatMap { service in
+    private static let rows: [Row] = Route.FallbackNeed.allCases.flatMap { service in
         Route.Kind.allCases.flatMap { kind in
             Route.Next.allCases.flatMap { next in
                 Route.Receiver.allCases.map { Row(service: service, kind: kind, next: next, receiver: $0) }
@@ -30,7 +30,7 @@ struct RouteTests {
                 case (.file, .data, _, _), (.file, .upload, _, _): .file
                 case (_, _, .none, _): .none
                 case (.none, _, _, _), (_, .download, _, _): .network
-                case (.afterAnswer, .data, .system, .registered): .innerSession
+                case (.afterAnswer, .data, .system, .registered): .backingSession
                 case (.whenOffline, .data, _, _), (.whenOffline, .upload, _, _): .ownTask
                 case (.afterAnswer, .data, _, _), (.afterAnswer, .upload, _, _): .ownTask
                 }

@@ -69,7 +69,7 @@ struct JSONParserTests {
             value.offset, members[0].nameOffset, members[0].value.offset, list[0].offset, list[1].offset,
             members[1].nameOffset, members[1].value.offset, inner[0].nameOffset, inner[0].value.offset,
         ]
-        let places = offsets.map { source.place(of: $0) }.map { [$0.line, $0.column] }
+        let places = offsets.map { source.position(of: $0) }.map { [$0.line, $0.column] }
         #expect(places == [[1, 1], [2, 3], [2, 9], [2, 10], [3, 2], [4, 1], [4, 7], [4, 8], [4, 12]])
     }
 

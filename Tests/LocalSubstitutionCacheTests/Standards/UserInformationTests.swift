@@ -40,7 +40,7 @@ struct UserInformationTests {
         #expect(visible(text.filter { $0 != "\n" }) == shown)
         #expect(UserInformation.hidden(in: text) == shown)
         #expect(UserInformation.hidden(in: shown) == shown)
-        #expect(UserInformation.isIn(text))
+        #expect(UserInformation.isPresent(in: text))
     }
 
     @Test(
@@ -57,7 +57,7 @@ struct UserInformationTests {
     )
     func kept(text: String) {
         #expect(visible(text) == text)
-        #expect(!UserInformation.isIn(text))
+        #expect(!UserInformation.isPresent(in: text))
     }
 
     @Test("User information is hidden before a text is cut")

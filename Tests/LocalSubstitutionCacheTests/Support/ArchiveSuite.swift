@@ -55,6 +55,6 @@ extension OfflineArchive {
     func keep(_ response: HTTPURLResponse, _ body: Data, for request: URLRequest, since moment: Int? = nil) {
         let moment = moment ?? RemovalLog.shared.begin(request)
         let incoming = IncomingCopy(response, to: request, since: moment, for: self)
-        incoming.end(incoming.hasRoom(for: body.count) ? body : nil, after: request)
+        incoming.finish(incoming.hasRoom(for: body.count) ? body : nil, after: request)
     }
 }

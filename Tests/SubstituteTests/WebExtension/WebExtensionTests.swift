@@ -284,15 +284,15 @@ struct WebExtensionTests {
             (#""https://i/x.png": { "file": "h.png", "type": "image/gif" }"#, true),
         ]
     )
-    func disagreement(more: String, isLost: Bool) async throws {
+    func disagreement(more: String, isUnreadable: Bool) async throws {
         try write(
             "{ \"https://h/a.css\": \"h.css\", \"https://h/x.png\": \"h.png\", \(more) }",
             files: ["h.png", "i.png"]
         )
         try folder.write("a { b: url(/x.png) }", to: "Substitutions/h.css")
         #expect(try await make().status == 0)
-        #expect(try rootFiles() == (isLost ? [] : ["x.png"]))
-        #expect(try await lostReferences().isEmpty == !isLost)
+        #expect(try rootFiles() == (isUnreadable ? [] : ["x.png"]))
+        #expect(try await lostReferences().isEmpty == !isUnreadable)
     }
 
     @Test(

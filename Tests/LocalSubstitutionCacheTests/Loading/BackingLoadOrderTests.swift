@@ -14,10 +14,10 @@ import FoundationNetworking
 /// A test acts as the network: it calls the load's callbacks. It also acts as URL loading: it calls `start()`, which
 /// delivers pending events, as when a task is resumed. No task runs.
 @Suite("Orders of events in a load of a backing session")
-struct InnerLoadOrderTests {
+struct BackingLoadOrderTests {
     private let client = RecordingClient()
     private let owner: SubstitutionProtocol
-    private let load: InnerLoad
+    private let load: BackingLoad
     private let fallback: Fallback?
     private let url: URL
     /// The task that the network's events are reported for.
@@ -36,7 +36,7 @@ struct InnerLoadOrderTests {
         let installation = Installation(cache: cache, archive: nil, insteadOf: .shared)
         fallback = Fallback(.file(match), for: request, since: 0, installation)
         owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
-        load = InnerLoad(for: owner, fallback, in: .silent, of: nil)
+        load = BackingLoad(for: owner, fallback, in: .silent, of: nil)
         task = URLSession(configuration: .ephemeral).dataTask(with: request)
         load.start()
     }
@@ -150,7 +150,13 @@ struct InnerLoadOrderTests {
     @Test("A recording holds the network's head, and nothing received after the file has answered")
     func recordedAfterAnswer() throws {
         let events = NetworkEvents()
-        let load = InnerLoad(for: owner, fallback, in: .silent, of: nil, ObservedLoad(owner.request, of: task, events))
+        let load = BackingLoad(
+            for: owner,
+            fallback,
+            in: .silent,
+            of: nil,
+            ObservedLoad(owner.request, of: task, events)
+        )
         load.start()
         load.didReceive(try head(503))
         load.didReceive(data("network"))
@@ -192,7 +198,7 @@ struct InnerLoadOrderTests {
             #expect(next?.url?.lastPathComponent == "other")
             calls.increment()
         }
-        await InnerSession.silent.settle()
+        await BackingSession.silent.settle()
         #expect(calls.value == 1)
         load.didReceive(try head(503))
         load.start()
@@ -203,10 +209,10 @@ struct InnerLoadOrderTests {
     @Test("A cancelled load does not call a redirect's completion handler, which would crash")
     func redirectAfterCancel() async throws {
         load.stop()
-        await InnerSession.silent.settle()
+        await BackingSession.silent.settle()
         let calls = Counter()
         load.didRedirect(try head(302), URLRequest(url: url)) { _ in calls.increment() }
-        await InnerSession.silent.settle()
+        await BackingSession.silent.settle()
         load.start()
         #expect(calls.value == 0)
         #expect(client.events == [])
@@ -231,7 +237,7 @@ struct InnerLoadOrderTests {
         for stops in [true, false] {
             let owner = SubstitutionProtocol(request: request, cachedResponse: nil, client: client)
             let fallback = Fallback(.copy(archive), for: request, since: 0, installation)
-            let load = InnerLoad(for: owner, fallback, in: .silent, of: nil)
+            let load = BackingLoad(for: owner, fallback, in: .silent, of: nil)
             load.start()
             if stops { load.stop() }
             load.didReceive(try head(200))
@@ -256,12 +262,12 @@ struct InnerLoadOrderTests {
     }
 }
 
-extension InnerSession {
+extension BackingSession {
     /// A backing session whose tasks never run.
-    fileprivate static let silent = InnerSession(like: .ephemeral, runsTasks: false)
+    fileprivate static let silent = BackingSession(like: .ephemeral, runsTasks: false)
 
     /// Returns once all earlier commands have run.
     fileprivate func settle() async {
-        await withCheckedContinuation { done in command { done.resume() } }
+        await withCheckedContinuation { done in enqueue { done.resume() } }
     }
 }

@@ -1,4 +1,4 @@
-// The library's own sessions on Apple's systems. InnerSession+Linux.swift is for Linux.
+// The library's own sessions on Apple's systems. BackingSession+Linux.swift is for Linux.
 #if !canImport(FoundationNetworking) || APPLE_LOADING
 import Foundation
 
@@ -7,17 +7,19 @@ import Foundation
 import FoundationNetworking
 #endif
 
-extension InnerSession {
+extension BackingSession {
     /// Returns true if a load without a connection waits for one.
     ///
     /// It waits until the timeout for the resource (NSURLSession.h on `waitsForConnectivity`).
-    static func waits(_ configuration: URLSessionConfiguration) -> Bool { configuration.waitsForConnectivity }
+    static func waitsForConnectivity(_ configuration: URLSessionConfiguration) -> Bool {
+        configuration.waitsForConnectivity
+    }
 
     /// Returns the configuration, changed so that loads without a connection fail at once.
     ///
     /// Only after a load has failed can a file or copy answer.
     static func failingAtOnce(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
-        guard waits(configuration), let copy = configuration.copy() as? URLSessionConfiguration else {
+        guard waitsForConnectivity(configuration), let copy = configuration.copy() as? URLSessionConfiguration else {
             return configuration
         }
         copy.waitsForConnectivity = false
@@ -26,7 +28,7 @@ extension InnerSession {
 
     // Only Linux needs these.
     static func prepare(_ configuration: URLSessionConfiguration) {}
-    static func guardLoads(of configuration: URLSessionConfiguration) {}
+    static func insertGuard(into configuration: URLSessionConfiguration) {}
 
     /// Returns a serial queue for the delegate of one of the library's own sessions.
     static func delegateQueue() -> OperationQueue {
@@ -35,7 +37,7 @@ extension InnerSession {
         return queue
     }
 
-    private static let mark = "LocalSubstitutionCache.InnerSession"
+    private static let mark = "LocalSubstitutionCache.BackingSession"
 
     /// Returns the request with a mark, so that no protocol of this library takes it.
     ///
@@ -58,6 +60,6 @@ extension InnerSession {
     static func isMarked(_ request: URLRequest) -> Bool { URLProtocol.property(forKey: mark, in: request) != nil }
 
     /// Refuses a redirect of a load that is over: "You must invoke the completion routine" (NSURLSession.h).
-    static func abandon(_ completionHandler: (URLRequest?) -> Void) { completionHandler(nil) }
+    static func refuseObsoleteRedirect(_ completionHandler: (URLRequest?) -> Void) { completionHandler(nil) }
 }
 #endif

@@ -7,18 +7,19 @@ import FoundationNetworking
 
 /// A load from the network for one task of a registered session, run by a second task in a backing session.
 ///
-/// The app's task stays open while a task of the backing session, an ``InnerSession``, loads the request. This object
+/// The app's task stays open while a task of a ``BackingSession`` loads the request. This object
 /// receives each event of that backing task before the app does, so a file or an archived copy can still answer.
 ///
-/// All methods run where URL loading calls protocols: see ``CallingThread``. An event of the backing task is delivered
+/// All methods run where URL loading calls protocols: see ``CallingContext``. An event of the backing task is delivered
 /// to the protocol's client at once. While the app's task is suspended (this matters on Linux only), events are held
-/// back until it is resumed. The backing task is started, cancelled and redirected inside ``InnerSession/command(_:)``.
+/// back until it is resumed. The backing task is started, cancelled and redirected inside
+/// ``BackingSession/enqueue(_:)``.
 ///
 /// This object asks the app's delegate about redirects, on the delegate queue, and the backing task follows those that
-/// the delegate accepts. Bodies and challenges are delivered differently on each system: see InnerLoad+Linux.swift and
-/// InnerLoad+Apple.swift.
-// Only called where URL loading calls protocols; `task` and `isCancelled` are only accessed inside `command(_:)`.
-final class InnerLoad: NetworkLoad, @unchecked Sendable {
+/// the delegate accepts. Bodies and challenges are delivered differently on each system: see BackingLoad+Linux.swift
+/// and BackingLoad+Apple.swift.
+// Only called where URL loading calls protocols; `task` and `isCancelled` are only accessed inside `enqueue(_:)`.
+final class BackingLoad: NetworkLoad, @unchecked Sendable {
     enum Stage {
         /// The load has not started.
         case idle
@@ -33,22 +34,22 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     /// The events that were not yet delivered to the client.
     struct Pending {
         /// The event that is delivered after the head and the body.
-        enum Last {
+        enum Completion {
             case end((any Error)?)
             case challenge(URLAuthenticationChallenge)
         }
 
         var head: URLResponse?
         var body = Data()
-        var last: Last?
+        var completion: Completion?
     }
 
     private(set) weak var owner: URLProtocol?
     let client: (any URLProtocolClient)?
     /// The app's session; nil once it is deallocated.
     private(set) weak var appSession: URLSession?
-    let thread = CallingThread()
-    let session: InnerSession
+    let context = CallingContext()
+    let session: BackingSession
     private var task: URLSessionDataTask?
     private var isCancelled = false
 
@@ -72,7 +73,7 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     init(
         for owner: URLProtocol,
         _ fallback: Fallback?,
-        in session: InnerSession,
+        in session: BackingSession,
         of appSession: URLSession?,
         _ observed: ObservedLoad? = nil
     ) {
@@ -82,24 +83,24 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     }
 
     private static let lock = NSLock()
-    private nonisolated(unsafe) static var loads: [ObjectIdentifier: InnerLoad] = [:]
+    private nonisolated(unsafe) static var loads: [ObjectIdentifier: BackingLoad] = [:]
 
     /// Returns the load that a task of a backing session runs for.
-    static func of(_ task: URLSessionTask) -> InnerLoad? { lock.withLock { loads[ObjectIdentifier(task)] } }
+    static func load(for task: URLSessionTask) -> BackingLoad? { lock.withLock { loads[ObjectIdentifier(task)] } }
 
     /// Returns the load of a task that has ended, and forgets the task.
-    static func ended(_ task: URLSessionTask) -> InnerLoad? {
+    static func removeLoad(for task: URLSessionTask) -> BackingLoad? {
         lock.withLock { loads.removeValue(forKey: ObjectIdentifier(task)) }
     }
 
     // MARK: - Called by URL loading
 
     func start() {
-        guard stage == .idle, let request = owner?.request else { return deliver() }
+        guard stage == .idle, let request = owner?.request else { return deliverPending() }
         stage = .undecided
         // If a file or copy can answer offline, the load fails at once instead of waiting for a connection.
         let canWait = session.waits && fallback?.answer(after: .offline) == nil
-        session.command { [self] in
+        session.enqueue { [self] in
             let task = session.task(for: request, canWait: canWait)
             self.task = task
             Self.lock.withLock { Self.loads[ObjectIdentifier(task)] = self }
@@ -115,32 +116,32 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
 
     /// Cancels the backing task.
     private func cancel() {
-        session.command { [self] in
+        session.enqueue { [self] in
             isCancelled = true
             task?.cancel()
         }
     }
 
-    private func deliver() {
-        let told = pending
+    private func deliverPending() {
+        let events = pending
         pending = Pending()
-        tell(told)
+        deliver(events)
     }
 
     /// Delivers events to the client.
-    func tell(_ pending: Pending) {
-        if case .end = pending.last { hasFinished = true }
+    func deliver(_ pending: Pending) {
+        if case .end = pending.completion { hasFinished = true }
         guard let owner else { return }
         if let head = pending.head { client?.urlProtocol(owner, didReceive: head, cacheStoragePolicy: .notAllowed) }
         if !pending.body.isEmpty {
             // The first part is shared, so a body that is delivered in one piece is never copied.
             if body?.isEmpty == true { body = pending.body } else { body?.append(pending.body) }
-            tellBody(pending.body, isLast: pending.last != nil, as: owner)
+            deliverBody(pending.body, isLast: pending.completion != nil, as: owner)
         }
-        switch pending.last {
+        switch pending.completion {
         case .end(let error?): client?.urlProtocol(owner, didFailWithError: error)
-        case .end(nil): tellEnd(as: owner)
-        case .challenge(let challenge): tell(challenge, as: owner)
+        case .end(nil): deliverEnd(as: owner)
+        case .challenge(let challenge): deliver(challenge, as: owner)
         case nil: break
         }
     }
@@ -152,20 +153,20 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     /// Does nothing before the load has started or after it has ended.
     ///
     /// - Parameters:
-    ///   - goesOn: True if the network continues after `last`, as after a challenge on Apple's systems.
+    ///   - continues: True if the network continues after `completion`, as after a challenge on Apple's systems.
     ///   - change: Adds the event.
-    func add(goesOn: Bool = false, _ change: (inout Pending) -> Void) {
+    func record(continues: Bool = false, _ change: (inout Pending) -> Void) {
         guard stage == .undecided || stage == .answering else { return }
         change(&pending)
         if pending.head != nil { stage = .answering }
-        if pending.last != nil, !goesOn { stage = .ended }
-        if canTell { deliver() }
+        if pending.completion != nil, !continues { stage = .ended }
+        if canDeliver { deliverPending() }
     }
 
     /// Answers with a file or an archived copy instead of the network's response, and cancels the backing task.
     func answer(_ answer: CachedURLResponse) {
-        observed?.note(answer)
-        add { $0 = Pending(head: answer.response, body: answer.data, last: .end(nil)) }
+        observed?.report(answer)
+        record { $0 = Pending(head: answer.response, body: answer.data, completion: .end(nil)) }
         cancel()
     }
 
@@ -174,23 +175,23 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         // An interim response, such as 103, is not the answer (RFC 9110 §15.2).
         if let status = outcome?.status, (100..<200).contains(status) { return }
         guard stage != .ended else { return }
-        observed?.note(.received(response))
+        observed?.report(.received(response))
         if stage == .undecided {
             if let answer = outcome.flatMap({ fallback?.answer(after: $0) }) { return self.answer(answer) }
             incoming = fallback?.incoming(response)
         }
-        add { $0.head = response }
+        record { $0.head = response }
     }
 
     func didReceive(_ data: Data) {
         // After a file has answered, parts may still be received until the backing task is cancelled.
         guard stage != .ended else { return }
-        observed?.note(.receivedPart(data))
+        observed?.report(.receivedPart(data))
         if stage == .answering {
             let mayBeKept = incoming?.hasRoom(for: data.count) ?? false
             if !mayBeKept, !receiver.needsWhole { body = nil }
         }
-        add { $0.body.append(data) }
+        record { $0.body.append(data) }
     }
 
     /// Records the end of the backing task.
@@ -204,8 +205,10 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
             if error == nil, let response = task.response { didReceive(response) }
         }
         // The stage is `ended` if the load was stopped: it may have missed parts, and is not archived.
-        if error == nil, stage == .answering, let last = task.currentRequest { incoming?.end(wholeBody, after: last) }
-        add { $0.last = .end(error) }
+        if error == nil, stage == .answering, let last = task.currentRequest {
+            incoming?.finish(wholeBody, after: last)
+        }
+        record { $0.completion = .end(error) }
     }
 
     /// Asks the app's delegate about a redirect, and continues once it has decided.
@@ -214,16 +217,16 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
         _ request: URLRequest,
         _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard !isOver else { return InnerSession.abandon(completionHandler) }
-        let request = InnerSession.unmarked(request)
+        guard !isOver else { return BackingSession.refuseObsoleteRedirect(completionHandler) }
+        let request = BackingSession.unmarked(request)
         guard let app = appSession, let task = owner?.task, let delegate = app.redirectDelegate(of: task) else {
-            return decided(request, after: response, completionHandler)
+            return continueRedirect(to: request, after: response, completionHandler)
         }
         app.delegateQueue.addOperation { [self] in
             // URLSession does not call a delegate about a task that has ended.
-            guard !task.hasEnded else { return InnerSession.abandon(completionHandler) }
+            guard !task.hasEnded else { return BackingSession.refuseObsoleteRedirect(completionHandler) }
             delegate(response, request) { [self] next in
-                thread.enter { [self] in decided(next, after: response, completionHandler) }
+                context.enter { [self] in continueRedirect(to: next, after: response, completionHandler) }
             }
         }
     }
@@ -232,29 +235,29 @@ final class InnerLoad: NetworkLoad, @unchecked Sendable {
     private var isOver: Bool { stage != .undecided || owner?.task?.hasEnded ?? false }
 
     /// Continues after the app's decision about a redirect; if `next` is nil, the 3xx itself is the response.
-    private func decided(
-        _ next: URLRequest?,
+    private func continueRedirect(
+        to next: URLRequest?,
         after response: HTTPURLResponse,
         _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard !isOver else { return InnerSession.abandon(completionHandler) }
+        guard !isOver else { return BackingSession.refuseObsoleteRedirect(completionHandler) }
         // A redirect that the app refuses is the response: no fallback replaces it, even if the load then fails.
         guard let next else {
             fallback = nil
             return follow(nil, completionHandler)
         }
-        observed?.note(.redirected(response, to: next))
+        observed?.report(.redirected(response, to: next))
         guard let answer = fallback?.answer(redirectedTo: next) else { return follow(next, completionHandler) }
-        InnerSession.abandon(completionHandler)
+        BackingSession.refuseObsoleteRedirect(completionHandler)
         self.answer(answer)
     }
 
     private func follow(_ next: URLRequest?, _ completionHandler: @escaping @Sendable (URLRequest?) -> Void) {
-        session.command { [self] in
+        session.enqueue { [self] in
             if isCancelled {
-                InnerSession.abandon(completionHandler)
+                BackingSession.refuseObsoleteRedirect(completionHandler)
             } else {
-                completionHandler(next.map(InnerSession.marked))
+                completionHandler(next.map(BackingSession.marked))
             }
         }
     }

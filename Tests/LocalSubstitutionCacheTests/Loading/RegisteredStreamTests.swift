@@ -13,7 +13,7 @@ import FoundationNetworking
 extension InstalledTests {
     /// Streamed and slow conditional loads in a registered session.
     @Suite("Streams in registered sessions")
-    final class NamedStreamTests: InstalledSuite {
+    final class RegisteredStreamTests: InstalledSuite {
         private func install(_ server: LoopbackServer, _ paths: [String]) throws {
             let entries = paths.map {
                 "\"\(server.url.absoluteString)/\($0)\": { \"file\": \"a.txt\", \"when\": [\"offline\", 503] }"
@@ -61,12 +61,12 @@ extension InstalledTests {
         @Test("A long body passes through without staying in memory", Platform.measuredOnLinux)
         func flatMemory() async {
             // In a separate process, because other tests use memory, too.
-            await #expect(processExitsWith: .success) { try await NamedStreamTests().passLongBodies() }
+            await #expect(processExitsWith: .success) { try await RegisteredStreamTests().passLongBodies() }
         }
 
         @Test("A body that is received while its task is suspended is held in memory once", Platform.measuredOnLinux)
         func heldOnce() async {
-            await #expect(processExitsWith: .success) { try await NamedStreamTests().receiveWhileSuspended() }
+            await #expect(processExitsWith: .success) { try await RegisteredStreamTests().receiveWhileSuspended() }
         }
         #endif
 

@@ -5,21 +5,21 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A backing session: it runs ``InnerLoad``s, and loads from the network as one session of the app would.
+/// A backing session: it runs ``BackingLoad``s, and loads from the network as one session of the app would.
 ///
 /// It uses a copy of that session's configuration, and so the same cookies, credentials, headers and limits, and none
 /// of another session's. It lists the same protocol classes except `SubstitutionProtocol`, so that its loads never come
 /// back to this library. (Classes that the app registers with `URLProtocol` are consulted for the shared session alone,
 /// so they do not see the redirects of a load here.)
-// `live` and `hasEnded` are only accessed inside `command(_:)`.
-final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+// `sessionsByWaiting` and `hasEnded` are only accessed inside `enqueue(_:)`.
+final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     /// True if tasks are resumed; false in tests that report the network's events to the loads themselves.
     let runsTasks: Bool
     private let configuration: URLSessionConfiguration
     /// The URL sessions, by whether they wait for connectivity; each is created with its first task.
     ///
     /// Each retains this object, its delegate, until it is invalidated.
-    private var live: [Bool: URLSession] = [:]
+    private var sessionsByWaiting: [Bool: URLSession] = [:]
     private var hasEnded = false
 
     init(like configuration: URLSessionConfiguration, runsTasks: Bool = true) {
@@ -28,18 +28,18 @@ final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         Self.prepare(self.configuration)
     }
 
-    private let commands = DispatchQueue(label: "LocalSubstitutionCache.InnerSession")
+    private let queue = DispatchQueue(label: "LocalSubstitutionCache.BackingSession")
 
     /// Runs `body` later on the serial queue that starts and cancels tasks.
     ///
     /// Foundation on Linux calls the protocols of all sessions on one queue. Starting a task waits for that queue, and
     /// so does cancelling one, so either would deadlock there.
-    func command(_ body: @escaping @Sendable () -> Void) { commands.async(execute: body) }
+    func enqueue(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
     /// True if the app's session waits for connectivity instead of failing.
-    var waits: Bool { Self.waits(configuration) }
+    var waits: Bool { Self.waitsForConnectivity(configuration) }
 
-    /// Creates a task; only called inside ``command(_:)``.
+    /// Creates a task; only called inside ``enqueue(_:)``.
     ///
     /// - Parameters:
     ///   - request: The request to load.
@@ -47,29 +47,29 @@ final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable 
     /// - Returns: The task, which is not resumed yet.
     func task(for request: URLRequest, canWait: Bool = false) -> URLSessionDataTask {
         let session =
-            live[canWait]
+            sessionsByWaiting[canWait]
             ?? URLSession(
                 configuration: canWait ? configuration : Self.failingAtOnce(configuration),
                 delegate: self,
                 delegateQueue: Self.delegateQueue()
             )
-        live[canWait] = hasEnded ? nil : session
+        sessionsByWaiting[canWait] = hasEnded ? nil : session
         defer { if hasEnded { session.finishTasksAndInvalidate() } }
         return session.dataTask(with: Self.marked(request))
     }
 
     /// Invalidates the URL sessions once their last tasks have ended.
-    func end() {
-        command { [self] in
-            for session in live.values { session.finishTasksAndInvalidate() }
-            (live, hasEnded) = ([:], true)
+    func finishAndInvalidate() {
+        enqueue { [self] in
+            for session in sessionsByWaiting.values { session.finishTasksAndInvalidate() }
+            (sessionsByWaiting, hasEnded) = ([:], true)
         }
     }
 
     /// Returns true if `other` matches this session's configuration where Foundation on Linux reads it for each load.
     ///
     /// On Linux the app can change the configuration of a session that exists.
-    func isLike(_ other: URLSessionConfiguration) -> Bool {
+    func matches(_ other: URLSessionConfiguration) -> Bool {
         func fields(_ configuration: URLSessionConfiguration) -> [String: String] {
             var fields: [String: String] = [:]
             for (name, value) in configuration.httpAdditionalHeaders ?? [:] { fields["\(name)"] = "\(value)" }
@@ -89,8 +89,8 @@ final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let load = InnerLoad.of(task) else { return completionHandler(nil) }
-        load.thread.perform { load.didRedirect(response, request, completionHandler) }
+        guard let load = BackingLoad.load(for: task) else { return completionHandler(nil) }
+        load.context.perform { load.didRedirect(response, request, completionHandler) }
     }
 
     func urlSession(
@@ -99,8 +99,10 @@ final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard let load = InnerLoad.of(task) else { return completionHandler(.cancelAuthenticationChallenge, nil) }
-        load.thread.perform { load.didReceive(challenge, completionHandler) }
+        guard let load = BackingLoad.load(for: task) else {
+            return completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+        load.context.perform { load.didReceive(challenge, completionHandler) }
     }
 
     func urlSession(
@@ -109,15 +111,15 @@ final class InnerSession: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        if let load = InnerLoad.of(dataTask) { load.thread.perform { load.didReceive(response) } }
+        if let load = BackingLoad.load(for: dataTask) { load.context.perform { load.didReceive(response) } }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        if let load = InnerLoad.of(dataTask) { load.thread.perform { load.didReceive(data) } }
+        if let load = BackingLoad.load(for: dataTask) { load.context.perform { load.didReceive(data) } }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        if let load = InnerLoad.ended(task) { load.thread.perform { load.didComplete(task, error) } }
+        if let load = BackingLoad.removeLoad(for: task) { load.context.perform { load.didComplete(task, error) } }
     }
 }

@@ -1,4 +1,4 @@
-// The library's own sessions on Linux. InnerSession+Apple.swift is for Apple's systems.
+// The library's own sessions on Linux. BackingSession+Apple.swift is for Apple's systems.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
@@ -11,10 +11,10 @@ private final class DelegateQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }
 
-extension InnerSession {
+extension BackingSession {
     /// Prepares the configuration of a backing session, before the session is created.
     static func prepare(_ configuration: URLSessionConfiguration) {
-        guardLoads(of: configuration)
+        insertGuard(into: configuration)
         // `GuardedProtocol` passes on the response of the app's cache.
         configuration.urlCache = nil
         // The app's task received its cookies when it was created. Cookies in responses are stored all the same.
@@ -22,7 +22,7 @@ extension InnerSession {
     }
 
     /// Adds ``GuardedProtocol``, so that cancelling a task while it ends does not crash the process.
-    static func guardLoads(of configuration: URLSessionConfiguration) {
+    static func insertGuard(into configuration: URLSessionConfiguration) {
         configuration.protocolClasses = [GuardedProtocol.self] + (configuration.protocolClasses ?? [])
     }
 
@@ -42,9 +42,9 @@ extension InnerSession {
     static func isMarked(_ request: URLRequest) -> Bool { false }
 
     // Loads on Linux never wait for a connection; they fail without one. And calling the completion handler of a
-    // redirect after its task was cancelled crashes the process, so `abandon` does not call it.
-    static func waits(_ configuration: URLSessionConfiguration) -> Bool { false }
+    // redirect after its task was cancelled crashes the process, so `refuseObsoleteRedirect` does not call it.
+    static func waitsForConnectivity(_ configuration: URLSessionConfiguration) -> Bool { false }
     static func failingAtOnce(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration { configuration }
-    static func abandon(_ completionHandler: (URLRequest?) -> Void) {}
+    static func refuseObsoleteRedirect(_ completionHandler: (URLRequest?) -> Void) {}
 }
 #endif

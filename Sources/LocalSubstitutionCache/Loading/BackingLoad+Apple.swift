@@ -1,5 +1,5 @@
 // Loading on Apple's systems, written from Apple's documentation. Only Tests/FakeURLLoading, which sets APPLE_LOADING,
-// has run this code. InnerLoad+Linux.swift is for Linux.
+// has run this code. BackingLoad+Linux.swift is for Linux.
 #if !canImport(FoundationNetworking) || APPLE_LOADING
 import Foundation
 
@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// The thread on which URL loading calls a protocol: the one that started it, which has a run loop.
-struct CallingThread {
+struct CallingContext {
     private let runLoop = RunLoop.current
     private let mode = RunLoop.current.currentMode ?? .default
 
@@ -30,7 +30,7 @@ struct CallingThread {
 /// The client receives each part of a body at once, but is never notified of a redirect. If it were, URL loading would
 /// ask the app's delegate about the redirect. If the delegate then refuses, URL loading is reported to deliver nothing
 /// more, so the app would wait for its timeout.
-extension InnerLoad {
+extension BackingLoad {
     /// Tracks nothing here: the client passes each part on to the delegate or completion handler.
     struct Receiver {
         let needsWhole = false
@@ -38,23 +38,23 @@ extension InnerLoad {
 
     var isOnlyPaused: Bool { false }
 
-    var canTell: Bool { true }
+    var canDeliver: Bool { true }
 
-    func tellBody(_ body: Data, isLast: Bool, as owner: URLProtocol) { client?.urlProtocol(owner, didLoad: body) }
+    func deliverBody(_ body: Data, isLast: Bool, as owner: URLProtocol) { client?.urlProtocol(owner, didLoad: body) }
 
-    func tellEnd(as owner: URLProtocol) { client?.urlProtocolDidFinishLoading(owner) }
+    func deliverEnd(as owner: URLProtocol) { client?.urlProtocolDidFinishLoading(owner) }
 
     func didReceive(
         _ challenge: URLAuthenticationChallenge,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let sender = ChallengeSender(completionHandler)
-        add(goesOn: true) {
-            $0.last = .challenge(URLAuthenticationChallenge(authenticationChallenge: challenge, sender: sender))
+        record(continues: true) {
+            $0.completion = .challenge(URLAuthenticationChallenge(authenticationChallenge: challenge, sender: sender))
         }
     }
 
-    func tell(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
+    func deliver(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
         client?.urlProtocol(owner, didReceive: challenge)
     }
 }

@@ -7,7 +7,7 @@ package import Foundation
 #endif
 
 /// Sessions in which the library loads for a web page, not for a task of the app.
-package enum OwnSession {
+package enum PageSession {
     /// Creates a session.
     ///
     /// - Parameters:
@@ -20,11 +20,11 @@ package enum OwnSession {
         delegate: any URLSessionDataDelegate,
         asksProtocol: Bool
     ) -> URLSession {
-        if asksProtocol { configuration.useSubstitutions() } else { InnerSession.guardLoads(of: configuration) }
+        if asksProtocol { configuration.useSubstitutions() } else { BackingSession.insertGuard(into: configuration) }
         let session = URLSession(
             configuration: configuration,
             delegate: delegate,
-            delegateQueue: InnerSession.delegateQueue()
+            delegateQueue: BackingSession.delegateQueue()
         )
         if asksProtocol { session.registerForSubstitutions() }
         return session
@@ -33,10 +33,10 @@ package enum OwnSession {
     /// Returns the request in a form that no protocol of this library takes.
     ///
     /// That holds even if a session consults registered classes.
-    package static func unsubstituted(_ request: URLRequest) -> URLRequest { InnerSession.marked(request) }
+    package static func unsubstituted(_ request: URLRequest) -> URLRequest { BackingSession.marked(request) }
 
     /// Returns the request in a form that this library's protocols take again.
     ///
     /// For the request that a redirect creates from an unsubstituted one.
-    package static func substituted(_ request: URLRequest) -> URLRequest { InnerSession.unmarked(request) }
+    package static func substituted(_ request: URLRequest) -> URLRequest { BackingSession.unmarked(request) }
 }

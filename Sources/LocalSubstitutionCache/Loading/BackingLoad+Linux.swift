@@ -1,4 +1,4 @@
-// Loading on Linux. InnerLoad+Apple.swift is for Apple's systems.
+// Loading on Linux. BackingLoad+Apple.swift is for Apple's systems.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
@@ -6,7 +6,7 @@ import FoundationNetworking
 /// The serial queue on which URL loading calls the protocols of all sessions.
 ///
 /// A backing session calls its delegate on this queue too.
-struct CallingThread {
+struct CallingContext {
     /// Runs `body` at once; only called on the queue, by the delegate of a backing session.
     func perform(_ body: () -> Void) { body() }
 
@@ -27,7 +27,7 @@ struct CallingThread {
 ///
 /// If the app answers a challenge, Foundation restarts the task with a new instance of the system's class. A client
 /// that is notified of a redirect crashes the process.
-extension InnerLoad {
+extension BackingLoad {
     /// The recipient of the body, if known: a delegate or a completion handler.
     struct Receiver {
         /// True once a part other than the last was delivered.
@@ -40,25 +40,25 @@ extension InnerLoad {
     }
 
     /// True if URL loading stops the load because the app suspended the task, even if the app has resumed it since.
-    var isOnlyPaused: Bool { owner?.task?.state == .suspended || canTell }
+    var isOnlyPaused: Bool { owner?.task?.state == .suspended || canDeliver }
 
     /// True while the app's task is running.
     ///
     /// A suspended task receives its response when it is resumed; a cancelled task receives none.
-    var canTell: Bool { owner?.task?.state == .running }
+    var canDeliver: Bool { owner?.task?.state == .running }
 
-    func tellBody(_ part: Data, isLast: Bool, as owner: URLProtocol) {
+    func deliverBody(_ part: Data, isLast: Bool, as owner: URLProtocol) {
         if receiver.isDelegate || isLast && !receiver.hasParts {
             client?.urlProtocol(owner, didLoad: part)
         } else {
-            receiver.isDelegate = isKept(part, as: owner)
+            receiver.isDelegate = deliverAndProbeForDelegate(part, as: owner)
             if receiver.isDelegate, incoming?.hasRoom(for: 0) != true { body = nil }
         }
         if !isLast { receiver.hasParts = true }
     }
 
     /// Delivers `body`, then an empty part, and returns true if a pending delegate call still holds `body`.
-    private func isKept(_ body: Data, as owner: URLProtocol) -> Bool {
+    private func deliverAndProbeForDelegate(_ body: Data, as owner: URLProtocol) -> Bool {
         final class Witness: Sendable {}
         weak var witness: Witness?
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: body.count, alignment: 1)
@@ -68,31 +68,31 @@ extension InnerLoad {
             let holder = Witness()
             witness = holder
             // `Data` stores up to 14 bytes inline and frees this buffer at once; such a part looks unused.
-            let told = Data(
+            let events = Data(
                 bytesNoCopy: start,
                 count: body.count,
                 deallocator: .custom { start, _ in
                     withExtendedLifetime(holder) { start.deallocate() }
                 }
             )
-            client?.urlProtocol(owner, didLoad: told)
+            client?.urlProtocol(owner, didLoad: events)
         }
-        tellClientAlone(Data(), as: owner)
+        deliverBypassingDelegate(Data(), as: owner)
         return witness != nil
     }
 
     /// Delivers `body` to the client, but to no delegate.
     ///
     /// During the call the protocol's task is one that has no delegate.
-    private func tellClientAlone(_ body: Data, as owner: URLProtocol) {
+    private func deliverBypassingDelegate(_ body: Data, as owner: URLProtocol) {
         let task = owner.task
         owner.task = LoadingQueue.idleTask
         client?.urlProtocol(owner, didLoad: body)
         owner.task = task
     }
 
-    func tellEnd(as owner: URLProtocol) {
-        if receiver.hasParts, !receiver.isDelegate, let body { tellClientAlone(body, as: owner) }
+    func deliverEnd(as owner: URLProtocol) {
+        if receiver.hasParts, !receiver.isDelegate, let body { deliverBypassingDelegate(body, as: owner) }
         client?.urlProtocolDidFinishLoading(owner)
     }
 
@@ -100,15 +100,15 @@ extension InnerLoad {
         _ challenge: URLAuthenticationChallenge,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        add { $0.last = .challenge(challenge) }
+        record { $0.completion = .challenge(challenge) }
         // Calling the handler here would deadlock: cancelling waits for the queue that this method runs on.
-        session.command { completionHandler(.cancelAuthenticationChallenge, nil) }
+        session.enqueue { completionHandler(.cancelAuthenticationChallenge, nil) }
     }
 
     /// Finishes the load with the 401, from which Foundation creates a new challenge.
     ///
     /// That challenge includes what the app's task knows of earlier ones.
-    func tell(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
+    func deliver(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
         client?.urlProtocolDidFinishLoading(owner)
     }
 }

@@ -13,7 +13,7 @@ import FoundationNetworking
 extension InstalledTests {
     /// Conditional loads in a registered session, for a client that relies on URLSession's guarantees.
     @Suite("Registered sessions")
-    final class NamedSessionTests: InstalledSuite {
+    final class RegisteredSessionTests: InstalledSuite {
         /// The delegate queues that network clients use.
         enum Queue: String, CaseIterable {
             case default_
@@ -62,8 +62,8 @@ extension InstalledTests {
         /// By default the condition is a 503, and the server's answers are those of ``answer``.
         private func makeServer(
             when conditions: String = "503",
-            paths: [String] = NamedSessionTests.paths,
-            _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = NamedSessionTests
+            paths: [String] = RegisteredSessionTests.paths,
+            _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response = RegisteredSessionTests
                 .answer
         ) throws -> LoopbackServer {
             let server = try LoopbackServer(answer)
@@ -435,7 +435,7 @@ extension InstalledTests {
             defer { server.stop() }
             weak var session: URLSession?
             weak var client: StrictClient?
-            weak var inner: InnerSession?
+            weak var inner: BackingSession?
             func load() async throws {
                 let (strong, made) = try await { () async throws -> (StrictClient, URLSession) in
                     let client = StrictClient()
@@ -444,7 +444,7 @@ extension InstalledTests {
                 (client, session) = (strong, made)
                 #expect(await strong.load(made.dataTask(with: request("200", of: server))).body == Self.body)
                 let link = (made.configuration.protocolClasses?.first as? SubstitutionProtocol.Type)?.link
-                inner = link?.innerSession
+                inner = link?.backingSession
                 #expect(inner != nil)
                 await made.settle()
             }
