@@ -125,7 +125,7 @@ struct Demo {
         cache.install()
         let recording = try name.map { try cache.record(to: URL(fileURLWithPath: $0)) }
         say("\nThe same with URLSession.shared, after cache.install():\n")
-        let after = try await Load.page(site.page, in: .shared)
+        let after = try await MeasuredLoad.page(site.page, in: .shared)
         let requestsAfter = report(after, site)
 
         let answerer =
@@ -177,9 +177,9 @@ struct Demo {
     }
 
     /// Loads the page without the library, which fails if there is no connection.
-    private static func loadWithout(_ site: Site, _ mode: Mode) async throws -> [Load] {
+    private static func loadWithout(_ site: Site, _ mode: Mode) async throws -> [MeasuredLoad] {
         do {
-            return try await Load.page(site.page, in: URLSession(configuration: .ephemeral))
+            return try await MeasuredLoad.page(site.page, in: URLSession(configuration: .ephemeral))
         } catch let error as URLError where mode == .offline {
             say("  \(error.localizedDescription)\n")
             return []
@@ -187,16 +187,16 @@ struct Demo {
     }
 
     /// Prints the loads and the requests that reached the server; returns these requests.
-    private static func report(_ loads: [Load], _ site: Site) -> [String] {
+    private static func report(_ loads: [MeasuredLoad], _ site: Site) -> [String] {
         let requests = site.server.requests.map(\.target)
         site.server.forgetRequests()
-        if !loads.isEmpty { say(Load.table(loads) + "\n") }
+        if !loads.isEmpty { say(MeasuredLoad.table(loads) + "\n") }
         say("  \(requests.count) \(requests.count == 1 ? "request" : "requests") reached the server.")
         return requests
     }
 
     /// False if a substituted resource does not have the bytes of its file.
-    private static func isIntact(_ load: Load, _ site: Site) -> Bool {
+    private static func isIntact(_ load: MeasuredLoad, _ site: Site) -> Bool {
         guard load.answerer != "network" else { return true }
         let path = load.url.path.hasSuffix("/") || load.url.path.isEmpty ? "index.html" : load.url.path
         return (try? Data(contentsOf: site.substitutions.appendingPathComponent(path))) == load.body

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 /// One resource that was loaded, as a row of the Demo's table.
-struct Load {
+struct MeasuredLoad {
     let url: URL
     let response: HTTPURLResponse
     let body: Data
@@ -22,12 +22,12 @@ struct Load {
     }
 
     /// Loads a page and everything it refers to.
-    static func page(_ url: URL, in session: URLSession) async throws -> [Load] {
-        let page = try await Load(url, in: session)
+    static func page(_ url: URL, in session: URLSession) async throws -> [MeasuredLoad] {
+        let page = try await MeasuredLoad(url, in: session)
         var loads = [page]
         for reference in references(in: page.body) {
             guard let url = URL(string: reference, relativeTo: url)?.absoluteURL else { continue }
-            loads.append(try await Load(url, in: session))
+            loads.append(try await MeasuredLoad(url, in: session))
         }
         return loads
     }
@@ -68,7 +68,7 @@ struct Load {
     static let header = ["resource", "answered by", "status", "media type", "bytes", "time"]
 
     /// Returns the rows below their header, with numbers aligned to the right.
-    static func table(_ loads: [Load]) -> String {
+    static func table(_ loads: [MeasuredLoad]) -> String {
         let rows = [header] + loads.map(\.row)
         let widths = header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         let lines = rows.map { row in

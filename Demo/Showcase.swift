@@ -53,7 +53,7 @@ private final class Gateway: @unchecked Sendable {
     /// A load of the page itself sets the counts back to zero.
     func load(_ path: String) -> LoopbackServer.Response {
         guard let url = URL(string: site.page.absoluteString + path) else { return .text("", status: 400) }
-        let answer = Answer()
+        let answer = LoadResult()
         session.dataTask(with: url) { body, response, error in answer.set(body, response, error) }.resume()
         answer.wait()
         lock.withLock {
@@ -75,7 +75,7 @@ private final class Gateway: @unchecked Sendable {
 
 /// The result of a load, passed from the session's queue to the thread that waits for it.
 // Written before the semaphore is signalled, read after.
-private final class Answer: @unchecked Sendable {
+private final class LoadResult: @unchecked Sendable {
     private(set) var response = LoopbackServer.Response.text("", status: 502)
     private(set) var reachedServer = false
     private let done = DispatchSemaphore(value: 0)

@@ -7,7 +7,7 @@ import WebKit
 @MainActor
 final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
     /// One task, retained until its end, so that no other task can have the same `ObjectIdentifier` meanwhile.
-    private final class Load {
+    private final class ActiveLoad {
         let task: any WKURLSchemeTask
         var state = SchemeTaskState()
         var reading: Task<Void, Never>?
@@ -15,12 +15,12 @@ final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
     }
 
     private let server: SchemeServer
-    private var loads: [ObjectIdentifier: Load] = [:]
+    private var loads: [ObjectIdentifier: ActiveLoad] = [:]
 
     init(_ server: SchemeServer) { self.server = server }
 
     func webView(_ webView: WKWebView, start task: any WKURLSchemeTask) {
-        let (request, load) = (task.request, Load(task))
+        let (request, load) = (task.request, ActiveLoad(task))
         loads[ObjectIdentifier(task)] = load
         let reply =
             PageProbe.reply(to: request)
@@ -29,16 +29,16 @@ final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
                 return await CookieStore(webView.configuration.websiteDataStore).cookies()
             }
         if let (response, data) = reply.immediate {
-            tell(.response(response), to: load)
-            if !data.isEmpty { tell(.data(data), to: load) }
-            return end(load)
+            deliver(.response(response), to: load)
+            if !data.isEmpty { deliver(.data(data), to: load) }
+            return finish(load)
         }
         load.reading = Task { [weak self] in
             do {
-                for try await element in reply { self?.tell(element, to: load) }
-                self?.end(load)
+                for try await element in reply { self?.deliver(element, to: load) }
+                self?.finish(load)
             } catch {
-                self?.end(load, error)
+                self?.finish(load, error)
             }
         }
     }
@@ -49,14 +49,14 @@ final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
         load?.reading?.cancel()
     }
 
-    private func tell(_ element: SchemeReply.Element, to load: Load) {
+    private func deliver(_ element: SchemeReply.Element, to load: ActiveLoad) {
         switch element {
         case .response(let response): if load.state.allows(.response) { load.task.didReceive(response) }
         case .data(let data): if load.state.allows(.data) { load.task.didReceive(data) }
         }
     }
 
-    private func end(_ load: Load, _ error: (any Error)? = nil) {
+    private func finish(_ load: ActiveLoad, _ error: (any Error)? = nil) {
         guard load.state.allows(error == nil ? .finish : .fail) else { return }
         // Remove the load before the call: after it, WebKit has released the task and never stops it.
         loads[ObjectIdentifier(load.task)] = nil

@@ -50,7 +50,7 @@ public final class WebViewSubstitutions {
         }
         // WebKit bug 301720: it may attach rules only to views that exist when the rules have been compiled. An app
         // creates its views later, and so does the second test here.
-        if try await isLed() { isActive = try await isLed() }
+        if try await isMirrored() { isActive = try await isMirrored() }
     }
 
     /// Returns true if a page in a new view received its script from the app and ran it.
@@ -59,7 +59,7 @@ public final class WebViewSubstitutions {
     /// of a real page: the page has an https origin and an entry in the history, and rules apply to its requests. The
     /// page is XHTML, so that it also loads in apps with `WKAppBoundDomains`: there, WebKit limits simulated pages of
     /// `text/html` to these domains (`WebPageProxy.cpp`).
-    private func isLed() async throws -> Bool {
+    private func isMirrored() async throws -> Bool {
         let configuration = WKWebViewConfiguration()
         configuration.websiteDataStore = .nonPersistent()
         configuration.register(SchemeHandler(SchemeServer(cache)))

@@ -14,17 +14,17 @@ package enum BuildCheck {
     package static func run(_ words: [String], _ console: Console) -> Int32 {
         defer { console.flush() }
         if words.count == 2, words[0] == "--problem" {
-            console.complain("error: \(visible(words[1]))")
+            console.printError("error: \(visible(words[1]))")
             return 1
         }
         guard words.count == 3 else {
-            console.complain("substitute-check is for the plugin CheckManifest; yours is: substitute check")
+            console.printError("substitute-check is for the plugin CheckManifest; yours is: substitute check")
             return 2
         }
         do {
             return try check(words[0], stamp: words[1], again: words[2], console)
         } catch {
-            console.complain("substitute check: \((error as? ToolError)?.message ?? error.localizedDescription)")
+            console.printError("substitute check: \((error as? ToolError)?.message ?? error.localizedDescription)")
             return 1
         }
     }

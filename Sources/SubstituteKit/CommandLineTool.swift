@@ -13,7 +13,7 @@ package enum CommandLineTool {
     package static func run(_ words: [String], _ console: Console) async -> Int32 {
         defer { console.flush() }
         guard let first = words.first else {
-            console.complain(Command.overview)
+            console.printError(Command.overview)
             return 2
         }
         if first == "--version" {
@@ -28,7 +28,7 @@ package enum CommandLineTool {
         guard let command = Command.all.first(where: { $0.name == name }) else {
             let known = Command.all.map(\.name) + ["--help", "--version"]
             let meant = suggestion(for: name, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
-            console.complain(
+            console.printError(
                 "substitute: there is no command \(quoted(name))\(meant)\nSee \(console.tool.words("--help"))."
             )
             return 2
@@ -45,16 +45,16 @@ package enum CommandLineTool {
             }
             return try await command.run(arguments, console)
         } catch let error as UsageError {
-            console.complain(
+            console.printError(
                 "substitute \(command.name): \(error.message)\nSee \(console.tool.words("\(command.name) --help"))."
             )
             return 2
         } catch {
             let message = (error as? ToolError)?.message ?? error.localizedDescription
-            console.complain("substitute \(command.name): \(message)")
+            console.printError("substitute \(command.name): \(message)")
             // In the package manager's sandbox, the error says only that something is not permitted.
             if command.needsPermission, console.environment["SUBSTITUTE_VERB"] == "substitute" {
-                console.complain("If that needs permission, use: \(console.tool.words(command.name)) …")
+                console.printError("If that needs permission, use: \(console.tool.words(command.name)) …")
             }
             return 1
         }

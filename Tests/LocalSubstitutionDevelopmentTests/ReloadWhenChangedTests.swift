@@ -95,15 +95,15 @@ struct ReloadWhenChangedTests {
 
     /// Events that the test triggers.
     // The closure may be called on any thread.
-    private final class Prompted: FileEvents, @unchecked Sendable {
-        private(set) var happened: @Sendable () -> Void = {}
+    private final class Prompted: FileEventSource, @unchecked Sendable {
+        private(set) var onEvent: @Sendable () -> Void = {}
 
-        func made(_ happened: @escaping @Sendable () -> Void) -> Prompted {
-            self.happened = happened
+        func made(_ onEvent: @escaping @Sendable () -> Void) -> Prompted {
+            self.onEvent = onEvent
             return self
         }
 
-        func watch(_ directories: [String], places: [String]) {}
+        func watch(_ directories: [String], extraPaths: [String]) {}
         func cancel() {}
     }
 
@@ -114,9 +114,9 @@ struct ReloadWhenChangedTests {
             reports.append(.success($0))
         }
         // Without a save, the watcher finds nothing.
-        watcher.queue.sync { events.happened() }
+        watcher.queue.sync { events.onEvent() }
         try await perform(save, Data("new".utf8))
-        watcher.queue.sync { events.happened() }
+        watcher.queue.sync { events.onEvent() }
         while reports.all.isEmpty { try await Task.sleep(nanoseconds: 10_000_000) }
         #expect(reports.all.count == 1 && reports.all.first?.contains("css/site.css") == true, "\(reports.all)")
         withExtendedLifetime(watcher) {}

@@ -329,7 +329,7 @@ final class ForwardingTests: SchemeSuite {
             httpVersion: nil,
             headerFields: ["Set-Cookie": field]
         )
-        cookies.keep(from: try #require(response))
+        cookies.storeCookies(from: try #require(response))
         #expect(told.names.isEmpty != isKept, "\(told.names)")
     }
 

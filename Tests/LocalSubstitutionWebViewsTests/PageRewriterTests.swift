@@ -187,8 +187,8 @@ struct PageRewriterTests {
             isMapped: rewriter.isMapped,
             isForwarded: rewriter.isForwarded
         )
-        let isLed = page.contains("/m>")
-        #expect((plain.rewritten(Data(page.utf8), try #require(MediaType("text/html"))).body == nil) != isLed)
+        let isMirrored = page.contains("/m>")
+        #expect((plain.rewritten(Data(page.utf8), try #require(MediaType("text/html"))).body == nil) != isMirrored)
     }
 
     @Test("A page in which nothing changes is not written again")

@@ -46,7 +46,7 @@ struct RulesetTests {
     }
 
     private func omissions(_ manifest: String) throws -> [String] {
-        try ruleset(manifest).left.map { "\($0.key.line): \($0.key.reason) (\($0.value))" }.sorted()
+        try ruleset(manifest).omissionCounts.map { "\($0.key.line): \($0.key.reason) (\($0.value))" }.sorted()
     }
 
     @Test(
@@ -248,7 +248,7 @@ struct RulesetTests {
         _ text: String,
         hasRule: (String) throws -> Bool
     ) throws {
-        let told = Set(ruleset.left.keys.map { "\($0.line):\($0.column)" })
+        let told = Set(ruleset.omissionCounts.keys.map { "\($0.line):\($0.column)" })
         for substitution in ruleset.substitutions where substitution.folderLength == nil {
             for target in substitution.pattern.targets {
                 let url = target.identity.description

@@ -254,7 +254,7 @@ final class SchemeServerTests: SchemeSuite {
 
     @Test("A small reply is available at once, and a large one is not")
     func immediate() throws {
-        try folder.write(Data(count: SchemeReply.longestImmediate + 1), to: "large.bin")
+        try folder.write(Data(count: SchemeReply.maximumImmediateSize + 1), to: "large.bin")
         let server = SchemeServer(try cache(#"{ "https://h/s": "site.css", "https://h/l": "large.bin" }"#))
         #expect(try server.reply(to: request("substitution-https://h/s")).immediate?.data.count == body.utf8.count)
         #expect(try server.reply(to: request("substitution-https://h/l")).immediate == nil)

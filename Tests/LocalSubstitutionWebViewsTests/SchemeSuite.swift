@@ -65,7 +65,7 @@ class SchemeSuite: CacheSuite {
                 head = response
             case .data(let data):
                 let isAllowed = state.allows(.data)
-                #expect(isAllowed && !data.isEmpty && data.count <= SchemeReply.longestPart)
+                #expect(isAllowed && !data.isEmpty && data.count <= SchemeReply.maximumChunkSize)
                 body.append(data)
                 parts += 1
             }

@@ -9,7 +9,7 @@ import Testing
 struct WebAddressTests {
     /// Returns the address as the mirror writes it, after a word for its kind.
     private static func words(_ text: String, from scheme: String?) -> String {
-        var place = PlacedText(endingAt: 0)
+        var place = SourceMappedText(endingAt: 0)
         place.append(text.utf8, at: 0)
         let string = { (bytes: [UInt8]) in String(decoding: bytes, as: UTF8.self) }
         return switch WebAddress(place.address.bytes, from: scheme) {

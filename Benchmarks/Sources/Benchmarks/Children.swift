@@ -120,11 +120,11 @@ enum Child: String {
         return fields.count > 2 ? fields[1] * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
     }
 
-    static func memoryRows(isQuick: Bool) throws -> [Row] {
+    static func memoryRows(isQuick: Bool) throws -> [MeasuredRow] {
         let large = try Fixture(count: 1000, size: 50_000)
         let megabytes = (try memory.run(large.manifest).numbers.first ?? .nan) / 1e6
         var rows = [
-            Row(
+            MeasuredRow(
                 name: "resident after loading 1,000 files of 50 KB",
                 value: megabytes,
                 unit: "MB",
@@ -138,12 +138,12 @@ enum Child: String {
         let bytes = try memory.run(small.manifest).numbers.map { $0 / Double(count) - 200 }
         let least = (try leastMemory.run(small.manifest).numbers.first ?? .nan) / Double(count) - 200
         let baselines = [
-            ("loaded", bytes.first ?? .nan, "the bytes themselves, in KB", 1000, Row.Target.atMost(1.4)),
+            ("loaded", bytes.first ?? .nan, "the bytes themselves, in KB", 1000, MeasuredRow.Target.atMost(1.4)),
             ("and built", bytes.last ?? .nan, "the bytes themselves, in KB", 1000, .atMost(2.58)),
             ("and built", bytes.last ?? .nan, "Foundation's objects alone", least, .atMost(2)),
         ]
         rows += baselines.map { state, bytes, baseline, divisor, target in
-            Row(
+            MeasuredRow(
                 name: "resident for each of \(count) entries of 200 bytes, \(state)",
                 value: bytes,
                 unit: "bytes",
@@ -156,7 +156,7 @@ enum Child: String {
     }
 
     /// Measures loading on the caller's thread, and building responses in the background.
-    static func launchRows(isQuick: Bool) throws -> [Row] {
+    static func launchRows(isQuick: Bool) throws -> [MeasuredRow] {
         let counts = isQuick ? [10, 100, 1000] : [10, 100, 1000, 10_000, 100_000]
         let entries = try counts.flatMap { count in
             try launchRows("\(count) entries of 1 KB", Fixture(count: count, size: 1000), rounds: count > 1000 ? 3 : 9)
@@ -169,7 +169,7 @@ enum Child: String {
         return try entries + launchRows("a folder of 10000 files of 10 KB", folder, rounds: 3)
             + launchRows("1 GB in 20000 files", large, rounds: 3)
             + zip(["loaded", "and built"], megabytes).map { state, megabytes in
-                Row(
+                MeasuredRow(
                     name: "resident for 1 GB in 20000 files, \(state)",
                     value: megabytes,
                     unit: "MB",
@@ -180,11 +180,11 @@ enum Child: String {
             }
     }
 
-    private static func launchRows(_ name: String, _ fixture: Fixture, rounds: Int) throws -> [Row] {
+    private static func launchRows(_ name: String, _ fixture: Fixture, rounds: Int) throws -> [MeasuredRow] {
         let runs = try (0..<rounds).map { _ in try launch.run(fixture.manifest).numbers }
         let times = (0..<2).map { index in median(runs.map { $0.count > index ? $0[index] : .nan }) }
         return zip(["on the caller's thread", "of a processor in the background"], times).map { part, time in
-            Row(
+            MeasuredRow(
                 name: "launch, \(name): \(part)",
                 value: time,
                 unit: "ms",
@@ -195,7 +195,7 @@ enum Child: String {
         }
     }
 
-    static func startRows(rounds: Int) throws -> [Row] {
+    static func startRows(rounds: Int) throws -> [MeasuredRow] {
         let fixture = try Fixture(count: 1000, size: 10_000)
         let runs = try (0..<rounds).map { _ in
             (
@@ -213,7 +213,7 @@ enum Child: String {
             ("the first answer, with URLSession.shared", part(2)),
         ]
         return parts.map { name, time in
-            Row(
+            MeasuredRow(
                 name: "app start, 1,000 entries: \(name)",
                 value: time,
                 unit: "ms",

@@ -10,7 +10,7 @@ import FoundationNetworking
 struct Loading {
     let stopwatch: Stopwatch
 
-    func files() throws -> [Row] {
+    func files() throws -> [MeasuredRow] {
         let fixture = try Fixture(count: 1000, size: 50_000)
         let paths = (0..<1000).map { fixture.folder.appendingPathComponent("file\($0).png").path }
         let load = Contender("LocalSubstitutionCache", count: 1000) { use(try? fixture.cache()) }
@@ -67,7 +67,7 @@ struct Loading {
         return Data(bytesNoCopy: buffer, count: size, deallocator: .free)
     }
 
-    func parser(_ count: Int) throws -> [Row] {
+    func parser(_ count: Int) throws -> [MeasuredRow] {
         let fixture = try Fixture(count: count, size: 1, sharesFile: true)
         let data = try Data(contentsOf: fixture.manifest)
         // The parser is not part of the library's interface, so symbolic links add its files to this target.

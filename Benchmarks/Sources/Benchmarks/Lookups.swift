@@ -29,7 +29,7 @@ struct Lookups {
         return request
     }
 
-    func hits() throws -> [Row] {
+    func hits() throws -> [MeasuredRow] {
         let fixture = try Fixture(count: 1000, size: 1000)
         let cache = try fixture.cache()
         let floor = Floor(cache, fixture.urls)
@@ -58,7 +58,7 @@ struct Lookups {
             )
     }
 
-    func otherSpellings() throws -> [Row] {
+    func otherSpellings() throws -> [MeasuredRow] {
         let folder = try Fixture(count: 1, size: 100_000)
         let text = """
             { "https://example.com/a.png": "file0.png",
@@ -86,7 +86,7 @@ struct Lookups {
         }
     }
 
-    func misses() throws -> [Row] {
+    func misses() throws -> [MeasuredRow] {
         let fixture = try Fixture(count: 1000, size: 100)
         let cache = try fixture.cache()
         let stock = makeStockCache()
@@ -119,7 +119,7 @@ struct Lookups {
             )
     }
 
-    func sizes(_ counts: [Int]) throws -> [Row] {
+    func sizes(_ counts: [Int]) throws -> [MeasuredRow] {
         let caches = try counts.map { try Fixture(count: $0, size: 100, sharesFile: true).cache() }
         let requests = (0..<10).map { request("https://example.com/assets/images/picture\($0).png") }
         let contenders = zip(caches, counts).map { cache, count in
@@ -127,7 +127,7 @@ struct Lookups {
         }
         let times = stopwatch.times(of: contenders)
         return (1..<counts.count).map { index in
-            Row(
+            MeasuredRow(
                 name: "the same ten requests, \(counts[index]) entries",
                 value: median(times.map { $0[index] }),
                 unit: "ns",
@@ -138,7 +138,7 @@ struct Lookups {
         }
     }
 
-    func threads() throws -> [Row] {
+    func threads() throws -> [MeasuredRow] {
         let fixture = try Fixture(count: 1000, size: 100)
         let cache = try fixture.cache()
         let requests = fixture.urls.map { request($0.absoluteString) }

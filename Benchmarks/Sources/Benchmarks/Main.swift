@@ -39,7 +39,7 @@ struct Main {
         let lookups = Lookups(stopwatch: stopwatch, batch: isQuick ? 500 : 2000)
         let sessions = Sessions(stopwatch: stopwatch, batch: isQuick ? 5 : 20)
         let loading = Loading(stopwatch: Stopwatch(rounds: isQuick ? 5 : 15))
-        let groups: [(String, () throws -> [Row])] = [
+        let groups: [(String, () throws -> [MeasuredRow])] = [
             ("hit", lookups.hits),
             ("hit, other", lookups.otherSpellings),
             ("miss", lookups.misses),
@@ -52,7 +52,7 @@ struct Main {
             ("launch", { try Child.launchRows(isQuick: isQuick) }),
             ("app start", { try Child.startRows(rounds: isQuick ? 5 : 15) }),
         ]
-        var rows: [Row] = []
+        var rows: [MeasuredRow] = []
         for (name, measure) in groups where filter.isEmpty || name.contains(filter) {
             let measured = try measure()
             if rows.isEmpty { print(Table.header) }
@@ -76,13 +76,13 @@ struct Main {
 enum Table {
     static let header = line("measurement", "", "against", "ratio", "target", "")
 
-    static func line(_ row: Row) -> String {
+    static func line(_ row: MeasuredRow) -> String {
         let verdict = row.target.map { $0.isMet(by: row.ratio) ? "met" : "missed" } ?? ""
         return line(
             row.name,
-            "\(Row.format(row.value)) \(row.unit)",
+            "\(MeasuredRow.format(row.value)) \(row.unit)",
             row.baseline,
-            "\(Row.format(row.ratio)) ×",
+            "\(MeasuredRow.format(row.ratio)) ×",
             row.target?.description ?? "",
             verdict
         )

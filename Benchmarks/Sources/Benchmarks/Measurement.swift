@@ -15,7 +15,7 @@ struct Contender {
 }
 
 /// A row of the table: a measured value, and its ratio to a baseline.
-struct Row: Encodable {
+struct MeasuredRow: Encodable {
     let name: String
     let value: Double
     let unit: String
@@ -39,8 +39,8 @@ struct Row: Encodable {
 
         var description: String {
             switch self {
-            case .atMost(let limit): "≤ " + Row.format(limit)
-            case .atLeast(let limit): "≥ " + Row.format(limit)
+            case .atMost(let limit): "≤ " + MeasuredRow.format(limit)
+            case .atLeast(let limit): "≥ " + MeasuredRow.format(limit)
             }
         }
 
@@ -79,14 +79,16 @@ struct Stopwatch {
     ///   - baselines: The code that it is compared with, each with its target; with `atLeast`, the ratio is how many
     ///     times slower the baseline is.
     /// - Returns: A row for each baseline.
-    func rows(_ name: String, _ contender: Contender, against baselines: [(Contender, Row.Target?)]) -> [Row] {
+    func rows(_ name: String, _ contender: Contender, against baselines: [(Contender, MeasuredRow.Target?)])
+        -> [MeasuredRow]
+    {
         let times = times(of: [contender] + baselines.map(\.0))
         let own = median(times.map { $0[0] })
         return baselines.enumerated().map { index, baseline in
             var isSpeedup = false
             if case .atLeast = baseline.1 { isSpeedup = true }
             let ratio = median(times.map { isSpeedup ? $0[index + 1] / $0[0] : $0[0] / $0[index + 1] })
-            return Row(
+            return MeasuredRow(
                 name: name,
                 value: own,
                 unit: "ns",

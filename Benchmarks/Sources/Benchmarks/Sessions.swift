@@ -13,7 +13,7 @@ struct Sessions {
     let stopwatch: Stopwatch
     let batch: Int
 
-    func rows() throws -> [Row] {
+    func rows() throws -> [MeasuredRow] {
         let fixture = try Fixture(count: 10, size: 20_000)
         let body = try Data(contentsOf: fixture.folder.appendingPathComponent("file0.png"))
         let server = try LoopbackServer { _ in
@@ -35,7 +35,7 @@ struct Sessions {
         throughProtocol.useSubstitutions()
         let urls = fixture.urls
         let remote = (0..<10).map { (nginx?.url ?? server.url).appendingPathComponent("file\($0).png") }
-        let baselines: (Double) -> [(Contender, Row.Target?)] = { target in
+        let baselines: (Double) -> [(Contender, MeasuredRow.Target?)] = { target in
             let server = nginx == nil ? "LoopbackServer" : "nginx on the loopback"
             return [
                 (contender("stock URLCache, in memory", stock, urls), .atLeast(target)),

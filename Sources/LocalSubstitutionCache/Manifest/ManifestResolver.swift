@@ -30,7 +30,7 @@ package struct ManifestResolver {
 
     package mutating func resolve() {
         guard folder.isFileURL else {
-            add(
+            report(
                 .error,
                 .missingFile,
                 0,
@@ -44,7 +44,7 @@ package struct ManifestResolver {
             files = try ManifestFolder(folder, except: manifestPath, advice: manifest.advice)
         } catch {
             let message = error == .missing(suggestion: nil) ? "does not exist" : "cannot be read"
-            add(
+            report(
                 .error,
                 Finding.code(of: error),
                 0,
@@ -61,7 +61,9 @@ package struct ManifestResolver {
                     try expand(entry, file, in: files)
                 } else if let pattern = entry.pattern {
                     let found = try files.file(file.value)
-                    if hasRoom(for: pattern.targets.count, of: file) { add(entry, pattern, found, folderLength: nil) }
+                    if hasRoom(for: pattern.targets.count, of: file) {
+                        appendSubstitution(entry, pattern, found, folderLength: nil)
+                    }
                 } else {
                     _ = try files.file(file.value)
                 }
@@ -98,7 +100,7 @@ package struct ManifestResolver {
             for path in Self.isIndex(name) ? [name, String(name.dropLast(10))] : [name] {
                 let pattern = pattern.appending(path: path)
                 guard known.insert(pattern.identityKey).inserted else {
-                    add(
+                    report(
                         .error,
                         .duplicateKey,
                         folder.offset,
@@ -107,7 +109,7 @@ package struct ManifestResolver {
                     )
                     continue
                 }
-                add(entry, pattern, file, folderLength: length)
+                appendSubstitution(entry, pattern, file, folderLength: length)
             }
         }
     }
@@ -123,7 +125,7 @@ package struct ManifestResolver {
         rows += urls
         guard rows > maximumRows else { return true }
         if !wasExceeded {
-            add(
+            report(
                 .error,
                 .tooManyURLs,
                 file.offset,
@@ -134,7 +136,7 @@ package struct ManifestResolver {
         return false
     }
 
-    private mutating func add(
+    private mutating func appendSubstitution(
         _ entry: ManifestEntry,
         _ pattern: URLPattern,
         _ file: FoundFile,
@@ -144,7 +146,7 @@ package struct ManifestResolver {
         substitutions.append(Substitution(entry, pattern, file, folderLength: folderLength, at: place))
     }
 
-    package mutating func add(
+    package mutating func report(
         _ severity: ManifestIssue.Severity,
         _ code: ManifestIssue.Code,
         _ offset: Int,

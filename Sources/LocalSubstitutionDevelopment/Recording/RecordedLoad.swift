@@ -16,9 +16,9 @@ struct RecordedLoad {
     /// The index of the entry; nil until the load has one.
     var index: Int?
     /// True if the entry is out of date.
-    var isChanged = true
+    var needsRewrite = true
     /// True once the summary counts the load.
-    var isSummed = false
+    var isInSummary = false
 
     /// The response from a file or an archived copy.
     private(set) var answer: (response: URLResponse, byteCount: Int)?
@@ -52,19 +52,19 @@ struct RecordedLoad {
     ///
     /// - Parameters:
     ///   - step: The step.
-    ///   - leftOut: The number of bytes that the step's part of a body lacks.
+    ///   - missingByteCount: The number of bytes that the step's part of a body lacks.
     ///   - request: The request of the step.
     ///   - date: The time of the step.
     ///   - largestBody: The length of the longest body that is kept, in bytes.
     /// - Returns: The redirect, if the step is one; otherwise nil.
-    mutating func note(
+    mutating func apply(
         _ step: RequestStep,
-        leaving leftOut: Int = 0,
+        leaving missingByteCount: Int = 0,
         of request: URLRequest,
         at date: Date,
         largestBody: Int
     ) -> Redirect? {
-        isChanged = true
+        needsRewrite = true
         switch step {
         case .asked:
             // On Apple platforms, URL loading asks again for the request after a redirect.
@@ -76,8 +76,8 @@ struct RecordedLoad {
         case .redirected(let response, let next): return follow(response, to: next, at: date)
         case .receivedPart(let part):
             hasBody = true
-            byteCount += part.count + leftOut
-            if leftOut == 0, let known = body, known.count + part.count <= largestBody {
+            byteCount += part.count + missingByteCount
+            if missingByteCount == 0, let known = body, known.count + part.count <= largestBody {
                 body?.append(part)
             } else {
                 body = nil
@@ -101,10 +101,10 @@ struct RecordedLoad {
     /// Checks whether the task has ended.
     ///
     /// - Returns: A redirect that only the task shows; nil if there is none.
-    mutating func look(at date: Date) -> Redirect? {
+    mutating func checkForEnd(at date: Date) -> Redirect? {
         guard ending == nil, let task = asker as? URLSessionTask else { return nil }
         guard task.state == .completed || task.state == .canceling else { return nil }
-        isChanged = true
+        needsRewrite = true
         ending = (date, task.error ?? (task.state == .canceling ? URLError(.cancelled) : nil))
         if answer == nil { head = head ?? task.response }
         guard !wasRedirected, let last = task.currentRequest, let url = last.url, url != request.url,
@@ -123,7 +123,7 @@ struct RecordedLoad {
     var needsEntry: Bool { answer == nil || head != nil || index != nil }
 
     /// The response that is from neither a file nor an archived copy, and its source.
-    var outside: (response: HTTPURLResponse, answerer: RecordedAnswer.Answerer)? {
+    var outsideResponse: (response: HTTPURLResponse, answerer: RecordedAnswer.Answerer)? {
         if let response = used?.response as? HTTPURLResponse { return (response, .cache) }
         if let response = head as? HTTPURLResponse {
             // URL loading does not report whether it used the stored response, so only a body shows that the network
@@ -137,7 +137,7 @@ struct RecordedLoad {
     var length: Int? {
         if hasBody { return byteCount }
         if let used { return used.data.count }
-        return outside.flatMap { $0.response.value(forHTTPHeaderField: "Content-Length") }.flatMap { Int($0) }
+        return outsideResponse.flatMap { $0.response.value(forHTTPHeaderField: "Content-Length") }.flatMap { Int($0) }
     }
 
     /// The whole body; nil if it is not known.
@@ -154,7 +154,7 @@ struct RecordedLoad {
         {
             return true
         }
-        guard let response = outside?.response else { return false }
+        guard let response = outsideResponse?.response else { return false }
         if response.value(forHTTPHeaderField: "Set-Cookie") != nil { return true }
         if let field = response.value(forHTTPHeaderField: "Cache-Control") {
             guard let directives = CacheControl.directives(field) else { return true }

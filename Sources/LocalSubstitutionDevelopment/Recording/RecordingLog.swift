@@ -10,12 +10,12 @@ import FoundationNetworking
 ///
 /// URL loading only waits until a step is appended to a list. A queue turns the steps into entries, checks which tasks
 /// have ended, and writes the file if there is anything new.
-// The properties from `notes` to `lastTurn` are only accessed inside the lock, all others only on the queue.
+// The properties from `steps` to `lastTurn` are only accessed inside the lock, all others only on the queue.
 final class RecordingLog: RequestObserver, @unchecked Sendable {
-    private struct Note {
+    private struct Step {
         let step: RequestStep
         /// The number of bytes of a part that is not held.
-        let leftOut: Int
+        let missingByteCount: Int
         let request: URLRequest
         let asker: (any AnyObject & Sendable)?
         let date = Date()
@@ -31,14 +31,14 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     }
 
     private let lock = NSLock()
-    private var notes: [Note] = []
+    private var steps: [Step] = []
     /// The number of body bytes in the notes.
     private var heldBytes = 0
     /// The number of notes that were dropped.
-    private var lost = 0
+    private var dropped = 0
     private var isScheduled = false
     /// True if the queue is about to process the notes early, because there are many.
-    private var isHurried = false
+    private var isEarlyTurnScheduled = false
     private var lastTurn = DispatchTime(uptimeNanoseconds: 0)
 
     /// The queue of all work; internal so that tests can block it.
@@ -48,13 +48,13 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     private let options: Recording.Options
     private var loads: [ObjectIdentifier: RecordedLoad] = [:]
     /// The text of each entry, in the order in which the entries were added.
-    private var texts: [Data] = []
+    private var entryTexts: [Data] = []
     private var size = 0
     /// The entries of responses from files; one entry counts any number of equal responses.
     private var files: [FileKey: (index: Int, entry: HAREntry)] = [:]
     private var changedFiles: Set<FileKey> = []
     private var hasNews = true
-    private var summing = RecordingSummary()
+    private var runningSummary = RecordingSummary()
 
     init(_ cache: LocalSubstitutionCache, _ file: RecordingFile, _ options: Recording.Options) {
         (self.cache, self.file, self.options) = (cache, file, options)
@@ -64,26 +64,27 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?) {
         lock.withLock {
-            guard notes.count < Self.most.notes else {
-                lost += 1
+            guard steps.count < Self.hardLimits.steps else {
+                dropped += 1
                 return
             }
-            var (step, leftOut) = (step, 0)
+            var (step, missingByteCount) = (step, 0)
             if case .receivedPart(let part) = step {
                 // If the queue does not keep up, hold only the length of the part.
-                if heldBytes > Self.most.bytes { (step, leftOut) = (.receivedPart(Data()), part.count) }
-                heldBytes += part.count - leftOut
+                if heldBytes > Self.hardLimits.bytes { (step, missingByteCount) = (.receivedPart(Data()), part.count) }
+                heldBytes += part.count - missingByteCount
             }
-            notes.append(Note(step: step, leftOut: leftOut, request: request, asker: asker))
+            steps.append(Step(step: step, missingByteCount: missingByteCount, request: request, asker: asker))
             if !isScheduled { schedule() }
-            guard !isHurried, notes.count > Self.many.notes || heldBytes > Self.many.bytes else { return }
-            isHurried = true
-            queue.async { [self] in takeNotes() }
+            guard !isEarlyTurnScheduled, steps.count > Self.earlyLimits.steps || heldBytes > Self.earlyLimits.bytes
+            else { return }
+            isEarlyTurnScheduled = true
+            queue.async { [self] in processSteps() }
         }
     }
 
     /// The numbers of notes and bytes at which the queue processes them early, and the maximum numbers held.
-    private static let (many, most) = ((notes: 4_000, bytes: 4 << 20), (notes: 100_000, bytes: 32 << 20))
+    private static let (earlyLimits, hardLimits) = ((steps: 4_000, bytes: 4 << 20), (steps: 100_000, bytes: 32 << 20))
 
     /// The pause between two versions of the file, and the minimum time in which notes are collected for one version.
     private static var pause: (between: DispatchTimeInterval, before: DispatchTimeInterval) {
@@ -95,37 +96,37 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         isScheduled = true
         let turn = max(lastTurn + Self.pause.between, .now() + Self.pause.before)
         queue.asyncAfter(deadline: turn) { [self] in
-            try? work()
+            try? processAndWrite()
             lock.withLock {
                 isScheduled = false
                 lastTurn = .now()
                 // Tasks do not report their end, so they are polled.
-                if !notes.isEmpty || !loads.isEmpty { schedule() }
+                if !steps.isEmpty || !loads.isEmpty { schedule() }
             }
         }
     }
 
     /// Writes new entries now.
-    func save() throws { try queue.sync { try work() } }
+    func save() throws { try queue.sync { try processAndWrite() } }
 
     /// The summary of all requests so far.
     var summary: RecordingSummary {
         queue.sync {
-            takeNotes()
-            return summing
+            processSteps()
+            return runningSummary
         }
     }
 
     // MARK: - On the queue
 
-    private func work() throws(RecordingProblem) {
-        takeNotes()
+    private func processAndWrite() throws(RecordingProblem) {
+        processSteps()
         guard hasNews else { return }
         var losses: [String] = []
-        if summing.omitted > 0 {
-            losses.append("\(summing.omitted) more were not recorded: the file has reached its limit.")
+        if runningSummary.omitted > 0 {
+            losses.append("\(runningSummary.omitted) more were not recorded: the file has reached its limit.")
         }
-        if let sentence = summing.sentenceOnDroppedEvents { losses.append(sentence) }
+        if let sentence = runningSummary.sentenceOnDroppedEvents { losses.append(sentence) }
         let comment = losses.isEmpty ? nil : losses.joined(separator: " ")
         let beginning = HAREntry.beginning(
             creator: "LocalSubstitutionDevelopment",
@@ -133,29 +134,29 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             comment: comment
         )
         var parts = [beginning]
-        for text in texts where !text.isEmpty { parts += [Data((parts.count == 1 ? "\n" : ",\n").utf8), text] }
+        for text in entryTexts where !text.isEmpty { parts += [Data((parts.count == 1 ? "\n" : ",\n").utf8), text] }
         parts.append(HAREntry.end)
         do {
             try file.write(parts)
-            (hasNews, summing.problem) = (false, nil)
+            (hasNews, runningSummary.problem) = (false, nil)
         } catch {
-            summing.problem = "\(error)"
+            runningSummary.problem = "\(error)"
             throw error
         }
     }
 
     /// Turns the notes into entries, and checks which tasks have ended.
-    private func takeNotes() {
-        let (notes, lost) = lock.withLock {
-            defer { (self.notes, self.lost, heldBytes, isHurried) = ([], 0, 0, false) }
-            return (self.notes, self.lost)
+    private func processSteps() {
+        let (steps, dropped) = lock.withLock {
+            defer { (self.steps, self.dropped, heldBytes, isEarlyTurnScheduled) = ([], 0, 0, false) }
+            return (self.steps, self.dropped)
         }
-        summing.droppedEvents += lost
-        for note in notes { take(note) }
+        runningSummary.droppedEvents += dropped
+        for step in steps { process(step) }
         let now = Date()
         for key in loads.sorted(by: { $0.value.began < $1.value.began }).map(\.key) {
-            if let redirect = loads[key]?.look(at: now) { record(redirect) }
-            record(key)
+            if let redirect = loads[key]?.checkForEnd(at: now) { appendEntry(of: redirect) }
+            writeEntry(of: key)
         }
         // Soon after a task has ended, URL loading may still pass its response to a cache.
         loads = loads.filter { $0.value.ending.map { now.timeIntervalSince($0.date) < 1 } ?? true }
@@ -163,41 +164,41 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         changedFiles = []
     }
 
-    private func take(_ note: Note) {
-        guard let asker = note.asker else {
-            guard case .answered(let response, let byteCount) = note.step else { return }
-            summing.requests += 1
-            return count(note.request, response, byteCount, at: note.date)
+    private func process(_ step: Step) {
+        guard let asker = step.asker else {
+            guard case .answered(let response, let byteCount) = step.step else { return }
+            runningSummary.requests += 1
+            return countFileResponse(step.request, response, byteCount, at: step.date)
         }
         let key = ObjectIdentifier(asker)
         if loads[key] == nil {
-            switch note.step {
+            switch step.step {
             case .asked, .answered, .offered, .used: break
             // A late step of a load that was recorded long ago.
             default: return
             }
-            loads[key] = RecordedLoad(note.request, by: asker, at: note.date)
-            summing.requests += 1
+            loads[key] = RecordedLoad(step.request, by: asker, at: step.date)
+            runningSummary.requests += 1
         }
         let wasAnswered = loads[key]?.answer != nil
-        let redirect = loads[key]?.note(
-            note.step,
-            leaving: note.leftOut,
-            of: note.request,
-            at: note.date,
+        let redirect = loads[key]?.apply(
+            step.step,
+            leaving: step.missingByteCount,
+            of: step.request,
+            at: step.date,
             largestBody: options.largestBody
         )
-        if let redirect { record(redirect) }
+        if let redirect { appendEntry(of: redirect) }
         // The cache, and then the protocol, may report the same response to one task.
         guard !wasAnswered, let load = loads[key], let answer = load.answer, !load.needsEntry else { return }
-        count(load.request, answer.response, answer.byteCount, at: note.date)
+        countFileResponse(load.request, answer.response, answer.byteCount, at: step.date)
     }
 
     // MARK: - Entries
 
     /// Counts a response from a file or an archived copy for which the network was not queried.
-    private func count(_ request: URLRequest, _ response: URLResponse, _ byteCount: Int, at date: Date) {
-        summing.add(byteCountOfFile: byteCount)
+    private func countFileResponse(_ request: URLRequest, _ response: URLResponse, _ byteCount: Int, at date: Date) {
+        runningSummary.addFileResponse(byteCount: byteCount)
         var answer = self.answer(of: response, to: request)
         answer.bytes = byteCount
         let (method, url) = (request.httpMethod ?? "GET", Self.masked(request.url))
@@ -232,12 +233,12 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     }
 
     /// Writes the entry of a load, as known so far.
-    private func record(_ key: ObjectIdentifier) {
-        guard let load = loads[key], load.isChanged, load.needsEntry else { return }
-        loads[key]?.isChanged = false
+    private func writeEntry(of key: ObjectIdentifier) {
+        guard let load = loads[key], load.needsRewrite, load.needsEntry else { return }
+        loads[key]?.needsRewrite = false
         let url = Self.masked(load.request.url)
-        let outside = load.outside
-        var answer = RecordedAnswer(outside?.answerer ?? .nobody)
+        let outsideResponse = load.outsideResponse
+        var answer = RecordedAnswer(outsideResponse?.answerer ?? .nobody)
         if let file = load.answer {
             answer = self.answer(of: file.response, to: load.request)
             answer.bytes = file.byteCount
@@ -254,15 +255,21 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         )
         let seconds = load.ending?.date.timeIntervalSince(load.began) ?? 0
         let content = content(of: load, answer)
-        let entry = HAREntry(load.began, lasting: seconds, request, Self.response(outside?.response, content), answer)
+        let entry = HAREntry(
+            load.began,
+            lasting: seconds,
+            request,
+            Self.response(outsideResponse?.response, content),
+            answer
+        )
         if let index = load.index { write(entry, at: index) } else { loads[key]?.index = append(entry) }
-        guard load.ending != nil, !load.isSummed else { return }
-        loads[key]?.isSummed = true
-        summing.add(answer, url)
+        guard load.ending != nil, !load.isInSummary else { return }
+        loads[key]?.isInSummary = true
+        runningSummary.addLoad(answer, url)
     }
 
     /// Adds the entry of a redirect, as known so far.
-    private func record(_ redirect: RecordedLoad.Redirect) {
+    private func appendEntry(of redirect: RecordedLoad.Redirect) {
         let url = Self.masked(redirect.request.url)
         var answer = RecordedAnswer(.network)
         explain(redirect.request, url, &answer)
@@ -279,7 +286,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             headers: Self.fields(redirect.request.allHTTPHeaderFields ?? [:])
         )
         append(HAREntry(redirect.began, request, response, answer))
-        summing.requests += 1
+        runningSummary.requests += 1
     }
 
     /// Adds the reason why no file answers, and the entry that names the URL.
@@ -293,7 +300,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     }
 
     private func content(of load: RecordedLoad, _ answer: RecordedAnswer) -> HAREntry.Content {
-        let type = load.outside?.response.value(forHTTPHeaderField: "Content-Type")
+        let type = load.outsideResponse?.response.value(forHTTPHeaderField: "Content-Type")
         let size = load.length ?? 0
         var comment: String?
         if answer.isPersonal == true {
@@ -328,25 +335,25 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     @discardableResult
     private func append(_ entry: HAREntry) -> Int {
-        texts.append(Data())
-        write(entry, at: texts.count - 1)
-        return texts.count - 1
+        entryTexts.append(Data())
+        write(entry, at: entryTexts.count - 1)
+        return entryTexts.count - 1
     }
 
     private func write(_ entry: HAREntry, at index: Int) {
         hasNews = true
         var entry = entry
-        let rest = size - texts[index].count
+        let rest = size - entryTexts[index].count
         if let body = entry.response.content.text, rest + body.utf8.count > limitOfBodies {
             entry.response.content.remove(because: "the recording has reached its limit")
         }
         let text = (try? entry.json) ?? Data()
         guard rest + text.count <= options.limit else {
             // The previous version of the entry stays.
-            if texts[index].isEmpty { summing.omitted += 1 }
+            if entryTexts[index].isEmpty { runningSummary.omitted += 1 }
             return
         }
-        texts[index] = text
+        entryTexts[index] = text
         size = rest + text.count
     }
 }

@@ -35,13 +35,13 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
         missed.values.sorted { ($0.byteCount, $0.times, $1.url) > ($1.byteCount, $1.times, $0.url) }
     }
 
-    mutating func add(byteCountOfFile count: Int) {
+    mutating func addFileResponse(byteCount count: Int) {
         fromFiles += 1
         bytesFromFiles += count
     }
 
     /// Adds a load that has a separate entry.
-    mutating func add(_ answer: RecordedAnswer, _ url: String) {
+    mutating func addLoad(_ answer: RecordedAnswer, _ url: String) {
         switch answer.answeredBy {
         // The network was queried first, so these bytes do not count as saved.
         case .file, .archive: fromFiles += 1

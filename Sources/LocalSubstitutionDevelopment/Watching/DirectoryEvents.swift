@@ -9,20 +9,20 @@ import Foundation
 ///
 /// https://developer.apple.com/documentation/dispatch/dispatchsource/2300040-makefilesystemobjectsource
 // Only accessed on the queue, until it is cancelled.
-final class DirectoryEvents: FileEvents {
+final class DirectoryEvents: FileEventSource {
     private let queue: DispatchQueue
-    private let happened: @Sendable () -> Void
+    private let onEvent: @Sendable () -> Void
     private let polled: PolledEvents
     private var sources: [String: (number: ino_t, source: any DispatchSourceFileSystemObject)] = [:]
 
-    init(on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void) {
-        (self.queue, self.happened) = (queue, happened)
-        polled = PolledEvents(on: queue, happened)
+    init(on queue: DispatchQueue, _ onEvent: @escaping @Sendable () -> Void) {
+        (self.queue, self.onEvent) = (queue, onEvent)
+        polled = PolledEvents(on: queue, onEvent)
     }
 
     /// Watches these paths; a directory that cannot be opened is only checked once a second.
-    func watch(_ directories: [String], places: [String]) {
-        let wanted = Set(directories + places.map { ($0 as NSString).deletingLastPathComponent })
+    func watch(_ directories: [String], extraPaths: [String]) {
+        let wanted = Set(directories + extraPaths.map { ($0 as NSString).deletingLastPathComponent })
         for (path, watched) in sources where !wanted.contains(path) {
             watched.source.cancel()
             sources[path] = nil
@@ -45,7 +45,7 @@ final class DirectoryEvents: FileEvents {
             eventMask: [.write, .delete, .rename, .revoke, .link, .attrib],
             queue: queue
         )
-        source.setEventHandler(handler: happened)
+        source.setEventHandler(handler: onEvent)
         source.setCancelHandler { close(descriptor) }
         source.resume()
         sources[path] = (status.st_ino, source)

@@ -14,14 +14,14 @@ package final class FolderWatcher: @unchecked Sendable {
     /// The path of a file in the folder, which may be a symbolic link to a file elsewhere; nil for none.
     private let manifest: String?
     private let changed: @Sendable ([String]) -> Void
-    private var events: (any FileEvents)?
+    private var events: (any FileEventSource)?
     private var listing: FolderListing
     /// The time of the first event that is not reported yet; nil if there is none.
     private var firstEvent: DispatchTime?
-    private var waiting: DispatchWorkItem?
+    private var pendingReport: DispatchWorkItem?
 
-    /// Debounce: report after `quiet` seconds without an event, at the latest after `patience` seconds.
-    private static let (quiet, patience) = (0.1, 2.0)
+    /// Debounce: report after `quietInterval` seconds without an event, at the latest after `maximumDelay` seconds.
+    private static let (quietInterval, maximumDelay) = (0.1, 2.0)
 
     /// Starts to watch a folder.
     ///
@@ -44,7 +44,7 @@ package final class FolderWatcher: @unchecked Sendable {
     init(
         _ folder: URL,
         manifest: URL?,
-        by makeEvents: (DispatchQueue, @escaping @Sendable () -> Void) throws -> any FileEvents,
+        by makeEvents: (DispatchQueue, @escaping @Sendable () -> Void) throws -> any FileEventSource,
         _ changed: @escaping @Sendable (_ paths: [String]) -> Void
     ) throws {
         guard let path = try? FilePath(resolving: folder.path) else { throw WatchProblem.system(ENOENT) }
@@ -52,32 +52,32 @@ package final class FolderWatcher: @unchecked Sendable {
         self.manifest = manifest?.path
         self.changed = changed
         listing = FolderListing(of: path.text)
-        let events = try makeEvents(queue) { [weak self] in self?.touched() }
+        let events = try makeEvents(queue) { [weak self] in self?.eventOccurred() }
         self.events = events
         // Events that occur while the directories are listed are handled afterwards.
         try queue.sync { try watch(events) }
     }
 
     deinit {
-        waiting?.cancel()
+        pendingReport?.cancel()
         events?.cancel()
     }
 
-    private func watch(_ events: any FileEvents) throws {
+    private func watch(_ events: any FileEventSource) throws {
         // A directory may gain subdirectories before it is watched, so list again until there are no new ones.
         var known: Set<String> = []
         while true {
             listing = FolderListing(of: folder.text)
             if known.isSuperset(of: listing.directories) { return }
             known.formUnion(listing.directories)
-            try events.watch(listing.directories, places: places)
+            try events.watch(listing.directories, extraPaths: extraPaths)
         }
     }
 
     /// The paths of the folder, of all its ancestors, and of a manifest that lies elsewhere.
     ///
     /// The directory that contains such a path reports its changes.
-    private var places: [String] {
+    private var extraPaths: [String] {
         var folders: [String] = []
         var path = folder.text
         while path != "/", !path.isEmpty {
@@ -88,17 +88,17 @@ package final class FolderWatcher: @unchecked Sendable {
         return folders + (target.map { $0.isInside(folder) ? [] : [$0.text] } ?? [])
     }
 
-    private func touched() {
+    private func eventOccurred() {
         let now = DispatchTime.now()
         let first = firstEvent ?? now
         firstEvent = first
-        waiting?.cancel()
-        let item = DispatchWorkItem { [weak self] in self?.settled() }
-        waiting = item
-        queue.asyncAfter(deadline: min(now + Self.quiet, first + Self.patience), execute: item)
+        pendingReport?.cancel()
+        let item = DispatchWorkItem { [weak self] in self?.reportChanges() }
+        pendingReport = item
+        queue.asyncAfter(deadline: min(now + Self.quietInterval, first + Self.maximumDelay), execute: item)
     }
 
-    private func settled() {
+    private func reportChanges() {
         firstEvent = nil
         let old = listing
         // A folder that is gone, or that cannot be watched, is watched again once its parent reports it.

@@ -4,7 +4,7 @@ import Foundation
 #if os(Linux)
 /// An event source that reports changes in directories, with inotify(7).
 // Only accessed on the queue, until it is cancelled.
-final class InotifyEvents: FileEvents {
+final class InotifyEvents: FileEventSource {
     private let descriptor: Int32
     private let source: any DispatchSourceRead
     /// The watched directories, keyed by watch descriptor: the path, and the names to report; nil for all names.
@@ -16,7 +16,7 @@ final class InotifyEvents: FileEvents {
             | IN_ATTRIB
     )
 
-    init(on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void) throws {
+    init(on queue: DispatchQueue, _ onEvent: @escaping @Sendable () -> Void) throws {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
         guard descriptor >= 0 else {
             let code = errno
@@ -24,7 +24,7 @@ final class InotifyEvents: FileEvents {
         }
         self.descriptor = descriptor
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler { [weak self] in if self?.drain() == true { happened() } }
+        source.setEventHandler { [weak self] in if self?.readEvents() == true { onEvent() } }
         source.setCancelHandler { close(descriptor) }
         source.resume()
     }
@@ -33,9 +33,9 @@ final class InotifyEvents: FileEvents {
     ///
     /// - Parameters:
     ///   - directories: The directories to watch, with all that they contain.
-    ///   - places: Paths in other directories; nothing else in those directories is reported.
+    ///   - extraPaths: Paths in other directories; nothing else in those directories is reported.
     /// - Throws: ``WatchProblem`` if the system refuses to watch more.
-    func watch(_ directories: [String], places: [String]) throws {
+    func watch(_ directories: [String], extraPaths: [String]) throws {
         var wanted: [Int32: (path: String, names: Set<String>?)] = [:]
         // After an error, too, keep the directories that were watched before the limit was reached.
         defer {
@@ -43,11 +43,11 @@ final class InotifyEvents: FileEvents {
             self.directories = wanted
         }
         for path in directories {
-            if let number = try add(path) { wanted[number] = (path, nil) }
+            if let number = try addWatch(path) { wanted[number] = (path, nil) }
         }
-        for place in places.map({ $0 as NSString }) {
+        for place in extraPaths.map({ $0 as NSString }) {
             let directory = place.deletingLastPathComponent
-            guard let number = try add(directory) else { continue }
+            guard let number = try addWatch(directory) else { continue }
             let names = wanted[number].map { $0.names?.union([place.lastPathComponent]) } ?? [place.lastPathComponent]
             wanted[number] = (directory, names)
         }
@@ -56,7 +56,7 @@ final class InotifyEvents: FileEvents {
     /// Watches a directory.
     ///
     /// - Returns: The watch descriptor; nil if there is no such directory, or if it may not be read.
-    private func add(_ directory: String) throws -> Int32? {
+    private func addWatch(_ directory: String) throws -> Int32? {
         let number = inotify_add_watch(descriptor, directory, Self.mask)
         guard number < 0 else { return number }
         // A missing or unreadable directory has nothing to report.
@@ -70,26 +70,26 @@ final class InotifyEvents: FileEvents {
     ///
     /// - Returns: True if any event must be reported. A file that was created and is still to be written is not
     ///   reported before it is closed.
-    private func drain() -> Bool {
+    private func readEvents() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-        var isTold = false
+        var shouldReport = false
         while true {
             let count = read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return isTold }
+            guard count > 0 else { return shouldReport }
             var offset = 0
             // wd, mask, cookie, len: four numbers of four bytes; then a name of `len` bytes.
             while offset + 16 <= count {
                 let event = buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: inotify_event.self) }
                 let end = min(offset + 16 + Int(event.len), count)
                 let name = String(decoding: buffer[(offset + 16)..<end].prefix { $0 != 0 }, as: UTF8.self)
-                if isTelling(event, name) { isTold = true }
+                if isRelevant(event, name) { shouldReport = true }
                 offset = end
             }
         }
     }
 
-    private func isTelling(_ event: inotify_event, _ name: String) -> Bool {
+    private func isRelevant(_ event: inotify_event, _ name: String) -> Bool {
         // Either the watch was removed, or the event queue overflowed.
         guard let directory = directories[event.wd] else { return event.mask & UInt32(IN_Q_OVERFLOW) != 0 }
         if let names = directory.names, !names.contains(name) { return false }

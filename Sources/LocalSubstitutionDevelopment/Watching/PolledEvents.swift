@@ -5,17 +5,17 @@ import Foundation
 /// Each time, ``FolderWatcher`` looks at the date of every file in the folder, which takes some milliseconds for a
 /// thousand files.
 // Only accessed on the queue.
-final class PolledEvents: FileEvents {
+final class PolledEvents: FileEventSource {
     private let timer: any DispatchSourceTimer
 
-    init(on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void) {
+    init(on queue: DispatchQueue, _ onEvent: @escaping @Sendable () -> Void) {
         timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
-        timer.setEventHandler(handler: happened)
+        timer.setEventHandler(handler: onEvent)
         timer.resume()
     }
 
-    func watch(_ directories: [String], places: [String]) {}
+    func watch(_ directories: [String], extraPaths: [String]) {}
 
     func cancel() { timer.cancel() }
 }

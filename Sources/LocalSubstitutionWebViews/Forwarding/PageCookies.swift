@@ -39,7 +39,7 @@ struct PageCookies: @unchecked Sendable {
     }
 
     /// Keeps the cookies of a response that its site may set.
-    func keep(from response: HTTPURLResponse) {
+    func storeCookies(from response: HTTPURLResponse) {
         guard let url = response.url, let fields = response.allHeaderFields as? [String: String] else { return }
         let secure = (jar.cookies ?? []).filter(\.isSecure)
         let cookies = HTTPCookie.cookies(withResponseHeaderFields: fields, for: url).filter { cookie in

@@ -8,15 +8,15 @@ import SubstitutionRules
 /// map with the URL that it has. So a key that is a URL is written twice, with the same value.
 struct ImportMap {
     /// The text of the `script` element.
-    let text: PlacedText
+    let text: SourceMappedText
     let rewriter: PageRewriter
     let base: PageRewriter.Base
     /// The addresses whose bytes the page fixes with `integrity`.
     let promised: Set<URLIdentity>
-    let prefixes: Prefixes
+    let prefixes: PrefixCache
 
     /// The known answers for URL prefixes; each new answer costs a check of every file.
-    final class Prefixes {
+    final class PrefixCache {
         /// The maximum number of prefixes that are checked for one page; no page for users has more.
         private static let most = 64
 
@@ -41,7 +41,8 @@ struct ImportMap {
             return switch member.name {
             case "imports": edits(ofSpecifiers: entries)
             case "scopes": entries.flatMap(edits(ofScope:))
-            case "integrity": entries.flatMap { keyEdits(of: $0, isSpecifier: true, json(of: $0.value, isLed: false)) }
+            case "integrity":
+                entries.flatMap { keyEdits(of: $0, isSpecifier: true, json(of: $0.value, isMirrored: false)) }
             default: []
             }
         }
@@ -49,7 +50,7 @@ struct ImportMap {
 
     private func edits(ofSpecifiers entries: [JSONMember]) -> [PageEdit] {
         entries.flatMap { entry in
-            keyEdits(of: entry, isSpecifier: true, json(of: entry.value, isLed: true))
+            keyEdits(of: entry, isSpecifier: true, json(of: entry.value, isMirrored: true))
                 + [valueEdit(of: entry.value)].compactMap { $0 }
         }
     }
@@ -75,7 +76,7 @@ struct ImportMap {
     private func valueEdit(of value: JSONValue) -> PageEdit? {
         guard case .string = value.kind else { return nil }
         let address = literal(at: value.offset)
-        return led(address.bytes).flatMap { PageEdit(address, to: $0, .json) }
+        return mirrored(address.bytes).flatMap { PageEdit(address, to: $0, .json) }
     }
 
     // MARK: - URLs
@@ -94,12 +95,12 @@ struct ImportMap {
     }
 
     /// Returns the address of a module as a mirror page must write it; nil if it stays unchanged.
-    private func led(_ address: [UInt8]) -> [UInt8]? {
-        rewriter.written(reading(of: address, true), from: base, isLed: isLed)
+    private func mirrored(_ address: [UInt8]) -> [UInt8]? {
+        rewriter.written(reading(of: address, true), from: base, isMirrored: isMirrored)
     }
 
     /// Returns true if an address is rewritten to its mirror; one that ends in "/" is a prefix of others.
-    private func isLed(_ address: String) -> Bool {
+    private func isMirrored(_ address: String) -> Bool {
         guard let identity = try? URLIdentity(address), !promised.contains(identity) else { return false }
         return address.hasSuffix("/") ? prefixes.isMapped(identity.base) : rewriter.isMapped(address)
     }
@@ -112,8 +113,8 @@ struct ImportMap {
         switch reading(of: key, isSpecifier) {
         case .absolute(let scheme, let authority, let rest):
             guard let origin = WebOrigin("\(scheme)://\(authority)") else { return nil }
-            let isMirrored = origin == WebOrigin(rewriter.url) || rewriter.isForwarded(origin)
-            guard isMirrored || isLed(origin.site + String(decoding: rest, as: UTF8.self)) else { return nil }
+            let isForwarded = origin == WebOrigin(rewriter.url) || rewriter.isForwarded(origin)
+            guard isForwarded || isMirrored(origin.site + String(decoding: rest, as: UTF8.self)) else { return nil }
             return Array(origin.mirror.text.utf8) + rest
         case .schemeRelative(let authority, let rest):
             return base.isMirror ? Array("\(base.scheme)://\(authority)".utf8) + rest : nil
@@ -128,31 +129,31 @@ struct ImportMap {
             let address = Self.address(entry.name)
             let key = if case .relative(let written) = reading(of: address, true) { written } else { address }
             return [twin(of: address, true), key].compactMap { $0 }.map {
-                "\(quoted($0)): \(json(of: entry.value, isLed: true))"
+                "\(quoted($0)): \(json(of: entry.value, isMirrored: true))"
             }
         }
         return "{\(members.joined(separator: ", "))}"
     }
 
-    private func json(of value: JSONValue, isLed: Bool) -> String {
+    private func json(of value: JSONValue, isMirrored: Bool) -> String {
         // A value that is not a string means the same as null, in all three members.
         guard case .string(let text) = value.kind else { return "null" }
-        return quoted((isLed ? led(Self.address(text)) : nil) ?? Array(text.utf8))
+        return quoted((isMirrored ? mirrored(Self.address(text)) : nil) ?? Array(text.utf8))
     }
 
     private static func address(_ string: String) -> [UInt8] {
         let bytes = Array(string.utf8)
-        return PlacedText(bytes.indices, of: bytes).address.bytes
+        return SourceMappedText(bytes.indices, of: bytes).address.bytes
     }
 
     private func quoted(_ text: [UInt8]) -> String {
-        "\"\(String(decoding: PageEdit.Notation.json.written(text), as: UTF8.self))\""
+        "\"\(String(decoding: PageEdit.Escaping.json.written(text), as: UTF8.self))\""
     }
 
     /// Returns the content of the string at `start` with its escapes decoded; the parser has already validated it.
-    private func literal(at start: Int) -> PlacedText {
+    private func literal(at start: Int) -> SourceMappedText {
         var index = start + 1
-        var content = PlacedText(endingAt: text.offset(start))
+        var content = SourceMappedText(endingAt: text.offset(start))
         while index < text.bytes.count, text.bytes[index] != UInt8(ascii: "\"") {
             let (bytes, length) = character(at: index)
             content.append(bytes, at: text.offset(index))

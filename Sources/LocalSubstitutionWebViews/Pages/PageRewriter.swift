@@ -83,32 +83,34 @@ struct PageRewriter: Sendable {
     ///   - address: The address as the original page parses it.
     ///   - base: The base URL of the address.
     ///   - isPromised: True if `integrity` fixes the bytes, so that the network must answer.
-    ///   - isLed: Returns true if an absolute URL is to be rewritten to its mirror.
+    ///   - isMirrored: Returns true if an absolute URL is to be rewritten to its mirror.
     /// - Returns: The spelling; nil if the address can stay as it is.
     func written(
         _ address: WebAddress,
         from base: Base,
         isPromised: Bool = false,
-        isLed: (String) -> Bool
+        isMirrored: (String) -> Bool
     ) -> [UInt8]? {
         switch address {
         case .other: return nil
         case .relative(let text): return base.isMirror ? text : nil
         case .absolute(let scheme, let authority, let rest):
             guard !isPromised, let origin = WebOrigin("\(scheme)://\(authority)"),
-                isLed(origin.site + String(decoding: rest, as: UTF8.self))
+                isMirrored(origin.site + String(decoding: rest, as: UTF8.self))
             else { return nil }
             return Array(origin.mirror.text.utf8) + rest
         case .schemeRelative(let authority, let rest):
             let whole = WebAddress.absolute(scheme: base.scheme, authority: authority, rest: rest)
-            guard base.isMirror else { return written(whole, from: base, isPromised: isPromised, isLed: isLed) }
+            guard base.isMirror else {
+                return written(whole, from: base, isPromised: isPromised, isMirrored: isMirrored)
+            }
             let own = Array("\(base.scheme)://\(authority)".utf8) + rest
             guard let origin = WebOrigin("\(base.scheme)://\(authority)") else {
                 // Such a host has no mirror, but it may exist on the network.
                 return authority.utf8.contains { $0 >= 0x80 || $0 == UInt8(ascii: "@") } ? own : nil
             }
             // An address without a scheme leads to a mirror already. That is right only if the mirror is answered.
-            let isFile = isLed(origin.site + String(decoding: rest, as: UTF8.self))
+            let isFile = isMirrored(origin.site + String(decoding: rest, as: UTF8.self))
             let isMirrored = isPromised ? isForwarded(origin) && !isFile : isForwarded(origin) || isFile
             return isMirrored ? Array("//\(origin.authority)".utf8) + rest : own
         }
@@ -119,7 +121,7 @@ struct PageRewriter: Sendable {
         let place = reference.place.address
         let address = WebAddress(place.bytes, from: base.scheme)
         let upgraded = reference.isUpgraded ? upgraded(address) : nil
-        let text = written(upgraded ?? address, from: base, isPromised: isPromised, isLed: isMapped)
+        let text = written(upgraded ?? address, from: base, isPromised: isPromised, isMirrored: isMapped)
         return (text ?? upgraded?.text).flatMap { PageEdit(place, to: $0, reference.notation) }
     }
 
@@ -177,10 +179,10 @@ struct PageRewriter: Sendable {
         let promised = Set(
             references.promised.compactMap { try? URLIdentity(resolved($0, base)?.absoluteString ?? "") }
         )
-        let prefixes = ImportMap.Prefixes(isMappedPrefix)
+        let prefixes = ImportMap.PrefixCache(isMappedPrefix)
         return references.importMaps.flatMap { range in
             ImportMap(
-                text: PlacedText(range, of: bytes),
+                text: SourceMappedText(range, of: bytes),
                 rewriter: self,
                 base: base,
                 promised: promised,
@@ -190,7 +192,7 @@ struct PageRewriter: Sendable {
     }
 
     /// Returns the edits that add the mirrors of allowed sites to a policy.
-    private func policyEdits(of policy: PlacedText, _ origin: WebOrigin) -> [PageEdit] {
+    private func policyEdits(of policy: SourceMappedText, _ origin: WebOrigin) -> [PageEdit] {
         ContentPolicy.additions(to: policy.bytes, for: origin).map { addition in
             let offset = policy.offset(addition.offset)
             return PageEdit(offset..<offset, addition.text.utf8, .attribute)

@@ -23,7 +23,7 @@ final class Forwarder: Sendable {
     private let plain: URLSession
     /// The session that uses `SubstitutionProtocol`, for entries with `when`.
     private let conditional: URLSession
-    fileprivate let loads = ForwardedLoads()
+    fileprivate let loads = ForwardingDelegate()
     private let lock = NSLock()
     // Only accessed inside the lock.
     private nonisolated(unsafe) var engineAgent: String?
@@ -34,7 +34,7 @@ final class Forwarder: Sendable {
         (plain, conditional) = (Self.session(loads, asksProtocol: false), Self.session(loads, asksProtocol: true))
     }
 
-    private static func session(_ delegate: ForwardedLoads, asksProtocol: Bool) -> URLSession {
+    private static func session(_ delegate: ForwardingDelegate, asksProtocol: Bool) -> URLSession {
         let configuration = URLSessionConfiguration.default
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
@@ -58,10 +58,10 @@ final class Forwarder: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request as it would be sent to the page's own site.
-    ///   - asker: The origin for the `Origin` field; nil if the engine has set that field, or left it out.
+    ///   - requestingOrigin: The origin for the `Origin` field; nil if the engine has set that field, or left it out.
     /// - Returns: The request to send.
-    fileprivate func forOtherSite(_ request: URLRequest, of asker: WebOrigin? = nil) -> URLRequest {
-        ForwardedHead.request(request, by: lock.withLock { engineAgent }, of: asker)
+    fileprivate func forOtherSite(_ request: URLRequest, of requestingOrigin: WebOrigin? = nil) -> URLRequest {
+        ForwardedHead.request(request, by: lock.withLock { engineAgent }, of: requestingOrigin)
     }
 
     /// Loads an unmapped URL.
@@ -101,20 +101,20 @@ final class Forwarder: Sendable {
 }
 
 /// The delegate of the forwarder's sessions, which passes each event of a task to the task's load.
-private final class ForwardedLoads: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+private final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let lock = NSLock()
     private var loads: [ObjectIdentifier: ForwardedLoad] = [:]
-    private let commands = DispatchQueue(label: "LocalSubstitutionCache.Forwarder")
+    private let queue = DispatchQueue(label: "LocalSubstitutionCache.Forwarder")
 
     /// Runs the starting, cancelling and redirecting of tasks on one queue: Foundation on Linux crashes if they race.
-    func command(_ body: @escaping @Sendable () -> Void) { commands.async(execute: body) }
+    func enqueue(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
     func add(_ load: ForwardedLoad, to task: URLSessionTask) {
         lock.withLock { loads[ObjectIdentifier(task)] = load }
     }
 
     /// Removes the task's load and returns it; the task's further events are ignored.
-    func forget(_ task: URLSessionTask) -> ForwardedLoad? {
+    func removeLoad(of task: URLSessionTask) -> ForwardedLoad? {
         lock.withLock { loads.removeValue(forKey: ObjectIdentifier(task)) }
     }
 
@@ -137,7 +137,7 @@ private final class ForwardedLoads: NSObject, URLSessionDataDelegate, @unchecked
             willPerformHTTPRedirection: response,
             newRequest: request
         ) { next in
-            load.goOn(task) { completionHandler(next) }
+            load.completeRedirect(of: task) { completionHandler(next) }
         }
     }
 
@@ -156,7 +156,7 @@ private final class ForwardedLoads: NSObject, URLSessionDataDelegate, @unchecked
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        forget(task)?.finish(error)
+        removeLoad(of: task)?.finish(error)
     }
 }
 
@@ -180,7 +180,7 @@ private final class ForwardedLoad: @unchecked Sendable {
     /// The page's cookies; nil if none may be sent, as after a redirect to another site.
     private var cookies: PageCookies?
     /// The head and buffered body of a page or stylesheet that is rewritten once it is complete; nil for other types.
-    private var collected: (response: HTTPURLResponse, type: MediaType, body: Data)?
+    private var buffered: (response: HTTPURLResponse, type: MediaType, body: Data)?
     /// Only accessed by commands, like `isCancelled`.
     private var task: URLSessionTask?
     private var isCancelled = false
@@ -205,7 +205,7 @@ private final class ForwardedLoad: @unchecked Sendable {
 
     func begin(_ next: URLRequest) {
         let next = cookies?.added(to: next) ?? next
-        forwarder.loads.command { [self] in
+        forwarder.loads.enqueue { [self] in
             if isCancelled { return }
             let task = forwarder.task(for: next, server)
             self.task = task
@@ -216,15 +216,15 @@ private final class ForwardedLoad: @unchecked Sendable {
     }
 
     func cancel() {
-        forwarder.loads.command { [self] in
+        forwarder.loads.enqueue { [self] in
             isCancelled = true
             task?.cancel()
         }
     }
 
     /// Calls the completion handler of a redirect, unless `task` has been cancelled.
-    func goOn(_ task: URLSessionTask, _ completionHandler: @escaping @Sendable () -> Void) {
-        forwarder.loads.command { [self] in
+    func completeRedirect(of task: URLSessionTask, _ completionHandler: @escaping @Sendable () -> Void) {
+        forwarder.loads.enqueue { [self] in
             if !isCancelled || task !== self.task { completionHandler() }
         }
     }
@@ -234,7 +234,7 @@ private final class ForwardedLoad: @unchecked Sendable {
     /// A new task continues the load if the site changes, or if the next request has cookies or a body.
     func next(_ next: URLRequest, after response: HTTPURLResponse, of task: URLSessionTask) -> URLRequest? {
         guard !hasEnded else { return nil }
-        cookies?.keep(from: response)
+        cookies?.storeCookies(from: response)
         redirects += 1
         guard let url = next.url, let target = WebOrigin(url), !target.isMirror, redirects <= Self.mostRedirects,
             let source = WebOrigin(response.url), !source.isSecure || target.isSecure, isShared(response)
@@ -261,11 +261,11 @@ private final class ForwardedLoad: @unchecked Sendable {
             return next
         }
         // The old task ends by itself, because its redirect is not followed.
-        _ = forwarder.loads.forget(task)
+        _ = forwarder.loads.removeLoad(of: task)
         var next = next
         // A redirected request that keeps its method also keeps its body (RFC 9110 §15.4.8).
         next.httpBody = isReading ? nil : body
-        begin(isElsewhere ? forwarder.forOtherSite(next, of: asker) : next)
+        begin(isElsewhere ? forwarder.forOtherSite(next, of: requestingOrigin) : next)
         return nil
     }
 
@@ -275,15 +275,15 @@ private final class ForwardedLoad: @unchecked Sendable {
         guard !hasEnded, !hasHead, let response = response as? HTTPURLResponse,
             ![1, 3].contains(response.statusCode / 100), let url = request.url
         else { return }
-        cookies?.keep(from: response)
+        cookies?.storeCookies(from: response)
         let type = MediaType(response.value(forHTTPHeaderField: "Content-Type") ?? "")
-        guard isShared(response), asked == WebOrigin(response.url) || type?.isDocument == false else {
+        guard isShared(response), requestedOrigin == WebOrigin(response.url) || type?.isDocument == false else {
             _ = refuse()
             return
         }
         hasHead = true
         let origin = request.value(forHTTPHeaderField: "Origin")
-        let fields = ForwardedHead.fields(of: response, for: asked, origin: origin)
+        let fields = ForwardedHead.fields(of: response, for: requestedOrigin, origin: origin)
         let head = HTTPURLResponse(
             url: url,
             statusCode: response.statusCode,
@@ -294,7 +294,7 @@ private final class ForwardedLoad: @unchecked Sendable {
         if let type, request.httpMethod == "GET", response.statusCode != 206,
             server.isRewritten(type, for: request)
         {
-            collected = (head, type, Data())
+            buffered = (head, type, Data())
         } else {
             continuation.yield(.response(head))
         }
@@ -307,25 +307,25 @@ private final class ForwardedLoad: @unchecked Sendable {
     /// it: even the pixels of images, the rules of stylesheets and the errors of scripts. Therefore another site's
     /// response must pass the check for a script that reads it.
     private func isShared(_ response: HTTPURLResponse) -> Bool {
-        guard isElsewhere || asked != WebOrigin(response.url) else { return true }
+        guard isElsewhere || requestedOrigin != WebOrigin(response.url) else { return true }
         let shared = response.value(forHTTPHeaderField: "Access-Control-Allow-Origin")
-        return shared == "*" || shared != nil && shared == asker?.site
+        return shared == "*" || shared != nil && shared == requestingOrigin?.site
     }
 
     /// The origin of the requested URL, not of its mirror.
-    private var asked: WebOrigin? { WebOrigin(original) }
+    private var requestedOrigin: WebOrigin? { WebOrigin(original) }
 
     /// The origin that sends the request, by its `Origin` or `Referer` field; without either, the requested origin.
-    private var asker: WebOrigin? {
+    private var requestingOrigin: WebOrigin? {
         let named = ["Origin", "Referer"].lazy.compactMap { self.request.value(forHTTPHeaderField: $0) }.first
-        return named.flatMap { WebOrigin($0) } ?? asked
+        return named.flatMap { WebOrigin($0) } ?? requestedOrigin
     }
 
     func receive(_ data: Data) {
         guard !hasEnded, hasHead else { return }
-        guard collected != nil else { return tell(data) }
-        collected?.body.append(data)
-        if let body = collected?.body, body.count > Self.longestRewritten { tellCollected(as: body) }
+        guard buffered != nil else { return deliver(data) }
+        buffered?.body.append(data)
+        if let body = buffered?.body, body.count > Self.longestRewritten { deliverBuffered(as: body) }
     }
 
     func finish(_ error: (any Error)?) {
@@ -335,18 +335,18 @@ private final class ForwardedLoad: @unchecked Sendable {
             _ = refuse()
             return
         }
-        if let collected {
-            let policy = collected.response.value(forHTTPHeaderField: "Content-Security-Policy")
-            let body = server.rewritten(collected.body, collected.type, at: original, policy: policy)
-            tellCollected(as: body ?? collected.body)
+        if let buffered {
+            let policy = buffered.response.value(forHTTPHeaderField: "Content-Security-Policy")
+            let body = server.rewritten(buffered.body, buffered.type, at: original, policy: policy)
+            deliverBuffered(as: body ?? buffered.body)
         }
         hasEnded = true
         continuation.finish()
     }
 
-    private func tellCollected(as body: Data) {
-        guard let response = collected?.response, let url = response.url else { return }
-        collected = nil
+    private func deliverBuffered(as body: Data) {
+        guard let response = buffered?.response, let url = response.url else { return }
+        buffered = nil
         var fields = response.allHeaderFields as? [String: String] ?? [:]
         fields = fields.filter { $0.key.lowercased() != "content-length" }
         let head = HTTPURLResponse(
@@ -356,14 +356,14 @@ private final class ForwardedLoad: @unchecked Sendable {
             headerFields: fields
         )
         continuation.yield(.response(head ?? response))
-        tell(body)
+        deliver(body)
     }
 
-    private func tell(_ data: Data) {
+    private func deliver(_ data: Data) {
         var rest = data
         while !rest.isEmpty {
-            continuation.yield(.data(rest.prefix(SchemeReply.longestPart)))
-            rest = rest.dropFirst(SchemeReply.longestPart)
+            continuation.yield(.data(rest.prefix(SchemeReply.maximumChunkSize)))
+            rest = rest.dropFirst(SchemeReply.maximumChunkSize)
         }
     }
 
@@ -389,7 +389,7 @@ private final class ForwardedLoad: @unchecked Sendable {
         guard !hasEnded else { return }
         hasEnded = true
         // The reply is a file, a refusal or a short page, so it does not wait for the network.
-        Task { [continuation] in await reply.tell(continuation) }
+        Task { [continuation] in await reply.deliver(to: continuation) }
     }
 }
 

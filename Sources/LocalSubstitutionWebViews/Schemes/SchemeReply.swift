@@ -21,9 +21,9 @@ struct SchemeReply: AsyncSequence, Sendable {
     }
 
     /// The largest body, in bytes, that is processed and delivered at once, while the main thread waits.
-    static let longestImmediate = 1 << 16
+    static let maximumImmediateSize = 1 << 16
     /// The largest chunk, in bytes: each is copied to another process, while the main thread waits.
-    static let longestPart = 1 << 20
+    static let maximumChunkSize = 1 << 20
 
     private let source: Source
 
@@ -40,14 +40,14 @@ struct SchemeReply: AsyncSequence, Sendable {
     init(later make: @escaping @Sendable () async -> SchemeReply) {
         self.init(
             AsyncThrowingStream { continuation in
-                let making = Task.detached { await make().tell(continuation) }
+                let making = Task.detached { await make().deliver(to: continuation) }
                 continuation.onTermination = { _ in making.cancel() }
             }
         )
     }
 
     /// Delivers the whole reply and its end to a stream.
-    func tell(_ continuation: AsyncThrowingStream<Element, any Error>.Continuation) async {
+    func deliver(to continuation: AsyncThrowingStream<Element, any Error>.Continuation) async {
         do {
             for try await element in self { continuation.yield(element) }
             continuation.finish()
@@ -58,7 +58,7 @@ struct SchemeReply: AsyncSequence, Sendable {
 
     /// The head and body, if they are known and the body is small enough to be delivered at once.
     var immediate: (response: HTTPURLResponse, data: Data)? {
-        guard case .known(let response, let data) = source, data.count <= Self.longestImmediate else { return nil }
+        guard case .known(let response, let data) = source, data.count <= Self.maximumImmediateSize else { return nil }
         return (response, data)
     }
 
@@ -82,8 +82,8 @@ struct SchemeReply: AsyncSequence, Sendable {
             case .known(nil, let data):
                 try Task.checkCancellation()
                 if data.isEmpty { return nil }
-                self = .known(nil, data.dropFirst(SchemeReply.longestPart))
-                return .data(data.prefix(SchemeReply.longestPart))
+                self = .known(nil, data.dropFirst(SchemeReply.maximumChunkSize))
+                return .data(data.prefix(SchemeReply.maximumChunkSize))
             case .stream(var iterator):
                 defer { self = .stream(iterator) }
                 return try await iterator.next()

@@ -50,7 +50,7 @@ struct SchemeServer: @unchecked Sendable {
             return refusal(404, "This is no mirror of a URL of http or https.", to: request)
         }
         forwarder?.note(request)
-        let asked = Self.asked(original, by: request)
+        let asked = Self.originalRequest(original, by: request)
         let target = WebOrigin(original)
         if let representation = cache.representation(for: asked) {
             // For a real page, the engine has already checked for mixed content before a rule redirected the request.
@@ -96,7 +96,7 @@ struct SchemeServer: @unchecked Sendable {
 
     /// Returns the file for an http or https URL to which a request was redirected; nil if no file answers.
     func file(at url: URL, for request: URLRequest) -> SchemeReply? {
-        let asked = Self.asked(url, by: request)
+        let asked = Self.originalRequest(url, by: request)
         return cache.representation(for: asked).map { file($0, for: asked, to: request) }
     }
 
@@ -134,7 +134,7 @@ struct SchemeServer: @unchecked Sendable {
     /// Returns the request for the original URL.
     ///
     /// It does not have the engine's cache policy, because a page that is reloaded still needs the app's files.
-    private static func asked(_ original: URL, by request: URLRequest) -> URLRequest {
+    private static func originalRequest(_ original: URL, by request: URLRequest) -> URLRequest {
         var asked = URLRequest(url: original)
         asked.httpMethod = request.httpMethod
         asked.allHTTPHeaderFields = request.allHTTPHeaderFields
@@ -160,14 +160,14 @@ struct SchemeServer: @unchecked Sendable {
                 } else {
                     answer = representation.exactly(for: asked)
                 }
-                return tell(answer, of: substitution, for: asked, to: request)
+                return fileReply(answer, of: substitution, for: asked, to: request)
             }
-            return answer.data.count > SchemeReply.longestImmediate ? SchemeReply(later: make) : make()
+            return answer.data.count > SchemeReply.maximumImmediateSize ? SchemeReply(later: make) : make()
         }
-        return tell(representation.exactly(for: asked), of: substitution, for: asked, to: request)
+        return fileReply(representation.exactly(for: asked), of: substitution, for: asked, to: request)
     }
 
-    private func tell(
+    private func fileReply(
         _ answer: Representation.ResponseParts,
         of file: Substitution,
         for asked: URLRequest,
@@ -182,7 +182,7 @@ struct SchemeServer: @unchecked Sendable {
         // The manifest's own "Access-Control-Allow-Origin" stays unchanged. Without one, name the origin, since engines
         // refuse "*" for requests with credentials (Fetch §3.3.4). The bytes are no secret: every user of the app has
         // them.
-        if !added.contains("access-control-allow-origin"), let origin = Self.asker(request) {
+        if !added.contains("access-control-allow-origin"), let origin = Self.requestingOrigin(request) {
             fields["Access-Control-Allow-Origin"] = origin
             fields["Access-Control-Allow-Credentials"] = "true"
         }
@@ -194,7 +194,7 @@ struct SchemeServer: @unchecked Sendable {
     /// Returns the origin that sends the request; nil for a page without an origin.
     ///
     /// Without an `Origin` field it is the page's origin, because requests to that origin do not have the field.
-    private static func asker(_ request: URLRequest) -> String? {
+    private static func requestingOrigin(_ request: URLRequest) -> String? {
         if let origin = request.value(forHTTPHeaderField: "Origin") { return WebOrigin(origin).map { _ in origin } }
         return WebOrigin(request.mainDocumentURL)?.text
     }

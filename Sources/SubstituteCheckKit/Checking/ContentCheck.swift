@@ -10,15 +10,15 @@ package struct ContentCheck {
     private let manifest: SubstitutionManifest
     private let name: String
     /// The mistakes, in the order in which they were found, each with all the files that have it.
-    private var problems: [(place: ManifestCheck.Place, sentence: String, paths: [String])] = []
+    private var problems: [(place: ManifestCheck.Position, sentence: String, paths: [String])] = []
     /// The index in `problems` of each kind of mistake, so that an entry for a folder reports each kind once.
-    private var known: [Kind: Int] = [:]
+    private var known: [PlacedKind: Int] = [:]
     /// The files that were checked, with the positions of their entries.
-    private var seen: Set<Kind> = []
+    private var seen: Set<PlacedKind> = []
 
     /// A position in the manifest with a kind of mistake there, or with the path of a file that it names.
-    private struct Kind: Hashable {
-        let place: ManifestCheck.Place
+    private struct PlacedKind: Hashable {
+        let place: ManifestCheck.Position
         let what: String
     }
 
@@ -27,23 +27,23 @@ package struct ContentCheck {
     }
 
     /// Checks the file of a substitution, unless the same position in the manifest named it before.
-    mutating func look(into substitution: Substitution) {
+    mutating func check(_ substitution: Substitution) {
         let (line, column) = manifest.source.position(of: substitution.fileOffset)
-        var place = ManifestCheck.Place(line: line, column: column)
+        var place = ManifestCheck.Position(line: line, column: column)
         // Without this, a folder's index.html would be checked twice, since it answers two URLs.
-        guard seen.insert(Kind(place: place, what: substitution.file)).inserted,
+        guard seen.insert(PlacedKind(place: place, what: substitution.file)).inserted,
             let problem = ContentRules.problem(of: substitution)
         else { return }
         // If the type is wrong and not the file, the warning is about the entry's "type".
         if problem.isAboutType, let type = substitution.entry.typeOffset {
             let (line, column) = manifest.source.position(of: type)
-            place = ManifestCheck.Place(line: line, column: column)
+            place = ManifestCheck.Position(line: line, column: column)
         }
         sentences[substitution.file] = problem.sentence
-        if let index = known[Kind(place: place, what: problem.kind)] {
+        if let index = known[PlacedKind(place: place, what: problem.kind)] {
             problems[index].paths.append(substitution.file)
         } else {
-            known[Kind(place: place, what: problem.kind)] = problems.count
+            known[PlacedKind(place: place, what: problem.kind)] = problems.count
             problems.append((place, problem.sentence, [substitution.file]))
         }
     }

@@ -13,7 +13,7 @@ package struct ManifestCheck {
     /// All errors and warnings, in the order of the file.
     package let issues: [ManifestIssue]
     /// The positions of the entries' keys, in the order of the file.
-    package let entries: [Place]
+    package let entries: [Position]
     /// The substitutions that could be resolved, including those that have expired.
     package let substitutions: [Substitution]
     /// The message about a file's content, by the file's path below the manifest's folder.
@@ -24,7 +24,7 @@ package struct ManifestCheck {
     package let date: Date
 
     /// A position in the text, as issues give it.
-    package struct Place: Hashable {
+    package struct Position: Hashable {
         package let line: Int
         package let column: Int
 
@@ -61,7 +61,7 @@ package struct ManifestCheck {
         manifest = SubstitutionManifest(text, name: name, url: url, advice: Advice())
         let (issues, substitutions) = manifest.check(in: folder, on: date, listsUnused: listsUnused)
         var contents = ContentCheck(manifest, name: name)
-        for substitution in substitutions where !substitution.isExpired(on: date) { contents.look(into: substitution) }
+        for substitution in substitutions where !substitution.isExpired(on: date) { contents.check(substitution) }
         let own = [url.flatMap { Self.misnamedFolder(of: $0, name: name) }].compactMap(\.self)
         let isRefused = issues.contains { $0.severity == .error }
         self.issues = (own + issues + contents.issues).enumerated().sorted { first, second in
@@ -70,7 +70,7 @@ package struct ManifestCheck {
             return (isLast[0], first.element.line, first.element.column, first.offset)
                 < (isLast[1], second.element.line, second.element.column, second.offset)
         }.map(\.element)
-        entries = manifest.places.map { Place(line: $0.line, column: $0.column) }
+        entries = manifest.places.map { Position(line: $0.line, column: $0.column) }
         self.substitutions = substitutions
         contentProblems = contents.sentences
         hasDayToCome = substitutions.contains { $0.lastDay != nil && !$0.isExpired(on: date) }

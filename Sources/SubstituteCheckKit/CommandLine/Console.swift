@@ -86,7 +86,7 @@ package final class Console {
     }
 
     /// Writes a line to standard error.
-    package func complain(_ line: String) {
+    package func printError(_ line: String) {
         flush()
         sink(.errors, Array((line + "\n").utf8))
     }

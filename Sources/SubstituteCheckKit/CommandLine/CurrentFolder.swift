@@ -13,7 +13,7 @@ package struct CurrentFolder: Sendable {
     package func url(_ written: String) -> URL { URL(fileURLWithPath: absolute(written)) }
 
     /// Returns the same URL without "." and "..".
-    package func place(of written: String) -> URL { url(written).standardizedFileURL }
+    package func standardizedURL(of written: String) -> URL { url(written).standardizedFileURL }
 
     /// Returns the path from the root.
     func absolute(_ written: String) -> String {

@@ -8,7 +8,7 @@ extension Browser {
         case "Fetch.requestPaused":
             if let held: HeldRequest = event.parameters() {
                 if !held.isOver { traffic.begin(held) }
-                if held.begins(page?.target) { whenHappened(.navigating(held.request.url)) }
+                if held.begins(page?.target) { onEvent(.navigating(held.request.url)) }
                 if held.isOver, held.resourceType == "Document", held.frameId == page?.target, !held.isRedirect {
                     status = held.responseStatusCode
                 }
@@ -24,26 +24,26 @@ extension Browser {
         case "Page.frameNavigated": navigated(event)
         case "Page.loadEventFired": if event.session == page?.session { isLoaded = true }
         case "Page.javascriptDialogOpening": Task { await closeDialog(event) }
-        case "Browser.downloadWillBegin": note("a download was refused", event, \.url)
+        case "Browser.downloadWillBegin": report("a download was refused", event, \.url)
         case "Inspector.targetCrashed":
             if event.session == page?.session { failure = ToolError("the page has crashed the browser's tab") }
         case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
-            if let words = Complaint(event)?.words { whenHappened(.complaint(words)) }
+            if let words = ReportedError(event)?.words { onEvent(.complaint(words)) }
         default: traffic.receive(event)
         }
     }
 
     private struct Address: Decodable { let url: String }
 
-    private func note(_ words: String, _ event: DevTools.Event, _ url: KeyPath<Address, String>) {
+    private func report(_ words: String, _ event: DevTools.Event, _ url: KeyPath<Address, String>) {
         guard let address: Address = event.parameters() else { return }
-        note("\(words): \(shortened(address[keyPath: url]))")
+        report("\(words): \(shortened(address[keyPath: url]))")
     }
 
-    func note(_ sentence: String) {
+    func report(_ sentence: String) {
         guard !notes.contains(sentence), notes.count < 20 else { return }
         notes.append(sentence)
-        whenHappened(.note(sentence))
+        onEvent(.note(sentence))
     }
 
     func ended() {
@@ -73,7 +73,7 @@ extension Browser {
         let isPage = info.type == "page" && (!isOwn || settings.hasWindow)
         if isPage, event.session == nil {
             if !settings.hasWindow, page != nil {
-                note("a pop-up was closed")
+                report("a pop-up was closed")
                 Task { try? await devTools.run("Target.closeTarget", ["targetId": info.targetId]) }
                 return
             }
@@ -113,7 +113,7 @@ extension Browser {
                 ]
             }
         }
-        if settings.isStill {
+        if settings.suppressesMotion {
             // Scripts can detect that these events are enabled, and some pages then behave differently.
             list += [("Runtime.enable", [:]), ("Log.enable", [:])]
             let calm = [["name": "prefers-reduced-motion", "value": "reduce"]]
@@ -148,7 +148,7 @@ extension Browser {
         guard let navigated: Navigated = event.parameters(), navigated.frame.parentId == nil,
             event.session == page?.session
         else { return }
-        whenHappened(.navigated)
+        onEvent(.navigated)
     }
 
     private func closeDialog(_ event: DevTools.Event) async {
@@ -158,7 +158,7 @@ extension Browser {
         }
         // With a window, the user closes the dialog.
         guard !settings.hasWindow, let dialog: Dialog = event.parameters() else { return }
-        if dialog.type != "beforeunload" { note("a dialog was closed: \(quoted(dialog.message))") }
+        if dialog.type != "beforeunload" { report("a dialog was closed: \(quoted(dialog.message))") }
         try? await devTools.run(
             "Page.handleJavaScriptDialog",
             ["accept": dialog.type == "beforeunload"],

@@ -6,7 +6,7 @@ extension Browser {
     /// Loads a page, and waits until nothing has been loading for half a second.
     ///
     /// - Throws: ``ToolError`` if nothing of the page was received within the timeout.
-    func load(_ url: String, _ manner: LoadManner = LoadManner()) async throws {
+    func load(_ url: String, _ manner: LoadOptions = LoadOptions()) async throws {
         let deadline = DispatchTime.now() + settings.limit + manner.pause
         do {
             try await navigate(to: url)
@@ -19,7 +19,7 @@ extension Browser {
         guard .now() >= deadline else { return }
         let unfinished = traffic.unfinished
         let rest = unfinished.prefix(3).map { shortened($0, limit: 119) }.joined(separator: ", ")
-        note(
+        report(
             "\(shortened(url)) was not done after \(counted(Int(settings.limit), "second"))"
                 + (unfinished.isEmpty ? "" : "; still loading: \(rest)")
                 + (unfinished.count > 3 ? " and \(unfinished.count - 3) more" : "")
@@ -39,7 +39,7 @@ extension Browser {
         }
     }
 
-    private func finish(_ manner: LoadManner, until deadline: DispatchTime) async throws {
+    private func finish(_ manner: LoadOptions, until deadline: DispatchTime) async throws {
         try await settle(until: deadline)
         if manner.scrolls {
             try await scroll(until: deadline)

@@ -22,8 +22,8 @@ extension Browser {
         }
         var parameters: [String: any Sendable] = ["requestId": held.requestId]
         switch decision {
-        case .goOn: try? await devTools.run("Fetch.continueRequest", parameters)
-        case .goOnWithout(let name):
+        case .proceed: try? await devTools.run("Fetch.continueRequest", parameters)
+        case .proceedWithout(let name):
             let fields = held.request.headers.filter { $0.key.lowercased() != name.lowercased() }
             parameters["headers"] = fields.map { ["name": $0.key, "value": $0.value] }
             try? await devTools.run("Fetch.continueRequest", parameters)
@@ -43,7 +43,7 @@ extension Browser {
             let request: Request
         }
         guard let challenge: Challenge = event.parameters() else { return }
-        note("\(shortened(challenge.request.url)) asks for a password")
+        report("\(shortened(challenge.request.url)) asks for a password")
         try? await devTools.run(
             "Fetch.continueWithAuth",
             ["requestId": challenge.requestId, "authChallengeResponse": ["response": "CancelAuth"]]

@@ -9,7 +9,7 @@ import SubstituteCheckKit
 /// that the browser itself accepts them.
 actor Browser {
     /// An event that is reported to the caller of `run`.
-    enum Happening: Sendable {
+    enum Event: Sendable {
         /// The page is about to load this URL.
         case navigating(String)
         /// The page now shows the document that it loaded last.
@@ -24,7 +24,7 @@ actor Browser {
     let devTools: DevTools
     let settings: BrowserSettings
     let interceptor: any Interceptor
-    let whenHappened: @Sendable (Happening) -> Void
+    let onEvent: @Sendable (Event) -> Void
     nonisolated let traffic = Traffic()
 
     /// The identifiers of the page's target and session.
@@ -54,11 +54,11 @@ actor Browser {
     static func run<Result: Sendable>(
         _ settings: BrowserSettings,
         _ interceptor: any Interceptor,
-        whenHappened: @escaping @Sendable (Happening) -> Void = { _ in },
+        onEvent: @escaping @Sendable (Event) -> Void = { _ in },
         _ body: (Browser) async throws -> Result
     ) async throws -> Result {
         let process = try BrowserProcess(settings.program, settings.arguments, settings.environment)
-        let browser = Browser(process, settings, interceptor, whenHappened)
+        let browser = Browser(process, settings, interceptor, onEvent)
         do {
             try await browser.begin()
             let result = try await body(browser)
@@ -76,10 +76,10 @@ actor Browser {
         _ process: BrowserProcess,
         _ settings: BrowserSettings,
         _ interceptor: any Interceptor,
-        _ whenHappened: @escaping @Sendable (Happening) -> Void
+        _ onEvent: @escaping @Sendable (Event) -> Void
     ) {
         (self.process, self.settings) = (process, settings)
-        (self.interceptor, self.whenHappened) = (interceptor, whenHappened)
+        (self.interceptor, self.onEvent) = (interceptor, onEvent)
         devTools = DevTools(process.descriptor)
     }
 

@@ -13,7 +13,7 @@ struct BrowserSettings: Sendable {
     /// True if service workers may answer requests.
     var allowsServiceWorkers = false
     /// True if pages must not move, because their pictures are compared.
-    var isStill = false
+    var suppressesMotion = false
     /// The timeout for a page, in seconds.
     var limit = 60.0
     var environment: [String: String]
@@ -39,7 +39,7 @@ struct BrowserSettings: Sendable {
         ]
         if !hasWindow { list += ["--headless=new", "--disable-gpu", "--hide-scrollbars", "--mute-audio"] }
         if !isSandboxed { list.append("--no-sandbox") }
-        if isStill { list += ["--force-color-profile=srgb", "--blink-settings=imageAnimationPolicy=2"] }
+        if suppressesMotion { list += ["--force-color-profile=srgb", "--blink-settings=imageAnimationPolicy=2"] }
         return list
     }
 }

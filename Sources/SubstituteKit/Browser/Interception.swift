@@ -90,16 +90,16 @@ extension HeldRequest {
 /// A decision on a request that the browser holds.
 enum Decision: Sendable {
     /// The request or response continues unchanged.
-    case goOn
+    case proceed
     /// The request is sent without this header field.
-    case goOnWithout(String)
+    case proceedWithout(String)
     /// The tool answers the request.
     case answer(status: Int, fields: [HeldRequest.Field], body: Data)
 
     /// True if the request is not sent to the network any more.
     var isLast: Bool {
         switch self {
-        case .goOn, .goOnWithout: false
+        case .proceed, .proceedWithout: false
         case .answer: true
         }
     }

@@ -2,7 +2,7 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 
 /// The way in which a page is loaded: scrolled or not, and with a wait at the end.
-struct LoadManner: Sendable {
+struct LoadOptions: Sendable {
     /// True to scroll through the page, so that it loads what is not visible at first.
     var scrolls = false
     /// The wait after loading and scrolling, in seconds.

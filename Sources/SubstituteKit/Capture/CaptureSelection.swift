@@ -10,11 +10,11 @@ struct CaptureSelection {
     struct Choice {
         let url: String
         let status: Int
-        let result: Result<Pick, ToolError>
+        let result: Result<SelectedExchange, ToolError>
     }
 
     /// An exchange that becomes an entry.
-    struct Pick {
+    struct SelectedExchange {
         var key: URLPattern
         var ignoresQuery = false
         /// The length of the body, in bytes.
@@ -26,7 +26,7 @@ struct CaptureSelection {
         /// Returns true if both have the same body.
         ///
         /// Decoded bodies are not kept, so this decodes both bodies if they have the same length.
-        func hasBody(of other: Pick) -> Bool {
+        func hasBody(of other: SelectedExchange) -> Bool {
             count == other.count && (try? exchange.bytes) == (try? other.exchange.bytes)
         }
     }
@@ -63,7 +63,8 @@ struct CaptureSelection {
         self.choices = choices
     }
 
-    private static func pick(_ exchange: HARFile.Exchange, _ filter: Filter, _ tool: ToolName) throws(ToolError) -> Pick
+    private static func pick(_ exchange: HARFile.Exchange, _ filter: Filter, _ tool: ToolName) throws(ToolError)
+        -> SelectedExchange
     {
         let url = exchange.url
         if let answerer = exchange.recorded?.answeredBy, answerer == .file || answerer == .archive {
@@ -119,7 +120,7 @@ struct CaptureSelection {
         if let size = exchange.size, size != bytes.count {
             remarks.append("the capture counts \(counted(size, "byte")), and holds \(bytes.count)")
         }
-        return Pick(key: key, count: bytes.count, exchange: exchange, remarks: remarks)
+        return SelectedExchange(key: key, count: bytes.count, exchange: exchange, remarks: remarks)
     }
 
     private static func checkStatus(_ exchange: HARFile.Exchange, _ tool: ToolName) throws(ToolError) {
@@ -186,7 +187,7 @@ struct CaptureSelection {
 }
 
 extension CaptureSelection.Choice {
-    fileprivate func with(_ result: Result<CaptureSelection.Pick, ToolError>) -> Self {
+    fileprivate func with(_ result: Result<CaptureSelection.SelectedExchange, ToolError>) -> Self {
         Self(url: url, status: status, result: result)
     }
 }

@@ -101,7 +101,7 @@ struct HARFile {
     /// Also returns true if the text is truncated, but begins like such an object.
     static func hasLog(_ data: Data) -> Bool {
         let text = text(in: data)
-        if isLikely(data), let log = try? JSONSlices.place(of: ["log"], in: text) { return !log.isEmpty }
+        if isLikely(data), let log = try? JSONSlices.range(of: ["log"], in: text) { return !log.isEmpty }
         return String(decoding: text.prefix(100), as: UTF8.self).prefixMatch(of: logStart) != nil
     }
 

@@ -18,7 +18,7 @@ struct JSONSlices {
     /// Returns the range of the value at a path of member names; nil if there is none.
     ///
     /// If several members have the same name, the last one counts.
-    static func place(of path: [String], in text: Data) throws(Broken) -> Range<Data.Index>? {
+    static func range(of path: [String], in text: Data) throws(Broken) -> Range<Data.Index>? {
         try run(text) { slices throws(Broken) in try slices.value(path[...]).map { [$0] } ?? [] }.last
     }
 

@@ -83,11 +83,11 @@ final class Recorder: Interceptor, @unchecked Sendable {
         // A media player requests byte ranges. Without the field, the server sends the whole resource, which the file
         // has to contain.
         held.request.method == "GET" && held.request.headers.keys.contains { $0.lowercased() == "range" }
-            ? .goOnWithout("Range") : .goOn
+            ? .proceedWithout("Range") : .proceed
     }
 
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
-        guard held.request.url.hasPrefix("http") else { return .goOn }
+        guard held.request.url.hasPrefix("http") else { return .proceed }
         var (text, comment) = (String?.none, String?.none)
         if held.isStream {
             comment = "it is a stream without an end"
@@ -95,7 +95,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
             (text, comment) = await self.text(of: held, body)
         }
         record(HAREntry(held, text, comment, carried(by: held)))
-        return .goOn
+        return .proceed
     }
 
     /// Returns the body in base64, or the reason why there is none.

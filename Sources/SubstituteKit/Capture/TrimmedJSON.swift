@@ -18,7 +18,7 @@ struct TrimmedJSON {
     init?(_ text: Data, without path: [String], for empty: String) {
         let place: Range<Data.Index>?
         do {
-            place = try JSONSlices.place(of: path, in: text)
+            place = try JSONSlices.range(of: path, in: text)
         } catch {
             return nil
         }

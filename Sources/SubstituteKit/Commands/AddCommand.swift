@@ -65,9 +65,9 @@ enum AddCommand {
         if isComplete, arguments.has(references) { await run.addReferences(to: &addition) }
         // Commit before printing, so that the output never reports a change that was not made.
         if isComplete, !arguments.has(.dryRun) { try addition.commit(in: staging) }
-        for problem in run.problems { console.complain(problem) }
+        for problem in run.problems { console.printError(problem) }
         guard isComplete else {
-            console.complain("Nothing was changed.")
+            console.printError("Nothing was changed.")
             return 1
         }
         for line in run.lines { console.print(line) }

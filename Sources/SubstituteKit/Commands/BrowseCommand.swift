@@ -66,7 +66,7 @@ enum BrowseCommand {
         let saves = try SaveFollower.saves(of: manifest)
         console.print(settings.summary)
         console.flush()
-        try await Browser.run(settings, live, whenHappened: { printer.print($0) }) { browser in
+        try await Browser.run(settings, live, onEvent: { printer.print($0) }) { browser in
             let follower = SaveFollower(manifest: manifest, live: live, browser: browser)
             let following = Task {
                 for await paths in saves { await follow(paths, follower, printer) }
@@ -102,7 +102,7 @@ private final class BrowsePrinter: @unchecked Sendable {
     private let lock = NSLock()
     private let console: Console
     private let listsMisses: Bool
-    private var current: [LiveTable.Load] = []
+    private var current: [LiveTable.FinishedLoad] = []
     /// The number of loads before the current navigation.
     private var start = 0
     /// The table that explains the requests that no file answered.
@@ -115,7 +115,7 @@ private final class BrowsePrinter: @unchecked Sendable {
     init(_ console: Console, listsMisses: Bool) { (self.console, self.listsMisses) = (console, listsMisses) }
 
     /// The loads of the page.
-    var loads: [LiveTable.Load] { lock.withLock { current } }
+    var loads: [LiveTable.FinishedLoad] { lock.withLock { current } }
 
     func print(_ line: String) {
         lock.withLock {
@@ -124,7 +124,7 @@ private final class BrowsePrinter: @unchecked Sendable {
         }
     }
 
-    func print(_ happening: Browser.Happening) {
+    func print(_ happening: Browser.Event) {
         switch happening {
         case .navigating(let url):
             lock.withLock { start = current.count }
@@ -136,7 +136,7 @@ private final class BrowsePrinter: @unchecked Sendable {
         }
     }
 
-    func print(_ load: LiveTable.Load) {
+    func print(_ load: LiveTable.FinishedLoad) {
         lock.withLock { current.append(load) }
         if let file = load.file {
             let after = load.status.map { ", after \($0)" } ?? (file.substitution.conditions.isEmpty ? "" : ", offline")

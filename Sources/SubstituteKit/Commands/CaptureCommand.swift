@@ -9,7 +9,7 @@ enum CaptureCommand {
         summary: "Loads pages in a browser, and takes the files that they load, with their entries.",
         operands: "[OPTIONS] [MANIFEST] URL…",
         operandKind: .manifest,
-        options: [devices, LoadManner.scroll, LoadManner.wait, show, har] + ImportRun.options + [
+        options: [devices, LoadOptions.scroll, LoadOptions.wait, show, har] + ImportRun.options + [
             BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
         ],
         discussion: """
@@ -41,7 +41,7 @@ enum CaptureCommand {
         let urls = try texts.map(PageAddress.init)
         guard !urls.isEmpty else { throw UsageError("name a page to load, as https://example.com/") }
         let devices = try arguments.values(devices).map { text throws(UsageError) in try Device(text) }
-        let manner = try LoadManner(arguments)
+        let manner = try LoadOptions(arguments)
         let importRun = try ImportRun(arguments, console)
         let limit = try Option.size(in: arguments)
         let manifest = try ManifestLocation(console).find(named)
@@ -58,19 +58,19 @@ enum CaptureCommand {
         let screens = devices.isEmpty ? (settings.hasWindow ? [] : [Device.desktop]) : devices
         let progress = CountLine(console.network.showProgress)
         let recorder = try Recorder(limit: limit ?? .max) { progress.show($0, $1) }
-        if settings.hasWindow { console.complain("Recording; close the browser's window to end it.") }
+        if settings.hasWindow { console.printError("Recording; close the browser's window to end it.") }
         let notes: [String]
         do {
             defer { progress.end() }
             notes = try await record(urls, on: screens, settings, recorder) { browser, url in
                 try await browser.load(url, manner)
                 if let status = await browser.status, status >= 400 {
-                    await browser.note("\(shortened(url)) answers \(status)")
+                    await browser.report("\(shortened(url)) answers \(status)")
                 }
             }
         }
         let recording = try recorder.finish()
-        for note in notes { console.complain(visible(note)) }
+        for note in notes { console.printError(visible(note)) }
         if let kept {
             do {
                 try recording.write(to: console.folder.url(kept))
@@ -80,9 +80,9 @@ enum CaptureCommand {
         }
         do {
             let capture = try HARFile(recording, name: kept ?? "the recording")
-            try importRun.take(capture, to: manifest, without: recorder.incomplete)
+            try importRun.importExchanges(of: capture, to: manifest, without: recorder.incomplete)
         } catch {
-            if let kept { console.complain("The recording is in \(visible(kept)).") }
+            if let kept { console.printError("The recording is in \(visible(kept)).") }
             throw error
         }
         return 0

@@ -77,7 +77,7 @@ struct ExplainCommand {
         do {
             table = try .of(file)
         } catch {
-            console.complain("\(error)")
+            console.printError("\(error)")
             return 1
         }
         let explain = ExplainCommand(
@@ -120,7 +120,7 @@ struct ExplainCommand {
     // MARK: - Answers
 
     /// The answer to one question.
-    private struct Answer {
+    private struct ExplainedRequest {
         /// The URL as it was given.
         let text: String
         /// The explanation; nil if Foundation cannot create a URL from the text.
@@ -133,7 +133,7 @@ struct ExplainCommand {
         let sentence: String
     }
 
-    private func answer(_ question: ExplainOperands.Question) -> Answer {
+    private func answer(_ question: ExplainOperands.Question) -> ExplainedRequest {
         let url = URL(string: question.url)
         let (explanation, response) = url.map { explain($0, question) } ?? (nil, nil)
         var sentence =
@@ -148,7 +148,7 @@ struct ExplainCommand {
         case .invalid where explanation?.substitution != nil: sentence += " A browser takes it for no URL."
         default: break
         }
-        return Answer(
+        return ExplainedRequest(
             text: question.url,
             explanation: explanation,
             response: response,
@@ -185,7 +185,7 @@ struct ExplainCommand {
 
     // MARK: - Output
 
-    private func printText(_ answer: Answer) {
+    private func printText(_ answer: ExplainedRequest) {
         console.print(answer.sentence)
         if let entry = answer.explanation?.substitution {
             console.print("  entry  \(visible(path)):\(entry.line): \(quoted(entry.url))")
@@ -198,8 +198,8 @@ struct ExplainCommand {
         console.print("")
     }
 
-    private func printJSON(_ answer: Answer) throws {
-        struct Line: Encodable {
+    private func printJSON(_ answer: ExplainedRequest) throws {
+        struct OutputLine: Encodable {
             let url: String
             let substituted: Bool
             let file: String?
@@ -209,7 +209,7 @@ struct ExplainCommand {
             let browserURL: String?
         }
         let fields = answer.response.map { Dictionary(Self.fields($0), uniquingKeysWith: { $1 }) }
-        let line = Line(
+        let line = OutputLine(
             url: visible(answer.text),
             substituted: answer.response != nil,
             file: answer.explanation?.substitution.map { visible($0.file) },

@@ -37,7 +37,7 @@ enum ImportCommand {
             arguments.operands.count == 2 ? arguments.operands.first : nil
         )
         let capture = try HARFile(read(file, console), name: file == "-" ? "<stdin>" : file)
-        try run.take(capture, to: manifest)
+        try run.importExchanges(of: capture, to: manifest)
         return 0
     }
 

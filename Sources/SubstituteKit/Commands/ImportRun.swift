@@ -30,7 +30,7 @@ struct ImportRun {
     ///   - manifest: The manifest that receives the entries.
     ///   - incomplete: The URLs whose recorded bodies are incomplete.
     /// - Throws: ``ToolError`` if the import fails; then nothing was changed.
-    func take(_ capture: HARFile, to manifest: ManifestFile, without incomplete: Set<String> = []) throws {
+    func importExchanges(of capture: HARFile, to manifest: ManifestFile, without incomplete: Set<String> = []) throws {
         var filter = filter
         filter.incomplete = incomplete
         var addition = try Addition(to: manifest, on: console.now())
@@ -39,7 +39,7 @@ struct ImportRun {
         for choice in CaptureSelection(capture, filter, console.tool).choices {
             switch choice.result {
             case .failure(let error):
-                report.leave(choice.url, error.message)
+                report.skip(choice.url, error.message)
             case .success(let pick):
                 let resource = Resource(
                     key: pick.key,
@@ -99,12 +99,12 @@ private struct ImportReport {
     private var left: [(reason: String, url: String)] = []
     private var remarks: [(url: String, remark: String)] = []
 
-    mutating func leave(_ url: String, _ reason: String) {
+    mutating func skip(_ url: String, _ reason: String) {
         left.append((reason, url))
         table.append(["leave", Self.short(url), "", "", visible(reason)])
     }
 
-    mutating func add(_ pick: CaptureSelection.Pick, _ outcome: Addition.Outcome) {
+    mutating func add(_ pick: CaptureSelection.SelectedExchange, _ outcome: Addition.Outcome) {
         switch outcome {
         case .added(let file), .replaced(let file):
             added.append(pick.count)
@@ -114,8 +114,8 @@ private struct ImportReport {
                 "take", Self.short(pick.key.spelling), visible(file), size,
                 visible(pick.remarks.joined(separator: "; ")),
             ])
-        case .present(let line): leave(pick.key.spelling, "the entry in line \(line) answers it already")
-        case .refused(let reason): leave(pick.key.spelling, reason)
+        case .present(let line): skip(pick.key.spelling, "the entry in line \(line) answers it already")
+        case .refused(let reason): skip(pick.key.spelling, reason)
         }
     }
 

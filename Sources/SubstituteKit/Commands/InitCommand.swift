@@ -24,7 +24,7 @@ enum InitCommand {
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one folder") }
         let name = try arguments.operands.first ?? defaultFolder(console)
-        let folder = console.folder.place(of: name)
+        let folder = console.folder.standardizedURL(of: name)
         let (manifest, file) = (
             folder.appendingPathComponent("manifest.json"), folder.appendingPathComponent("hello.txt")
         )

@@ -41,7 +41,7 @@ enum ListCommand {
         let manifest = try ManifestLocation(console).find(arguments.operands.first)
         let check = ManifestCheck(manifest, on: console.now())
         guard check.errors.isEmpty else {
-            for issue in check.errors { console.complain("\(issue)") }
+            for issue in check.errors { console.printError("\(issue)") }
             return 1
         }
         let shipped = check.shipped
@@ -50,7 +50,7 @@ enum ListCommand {
         let unusedSize = unused.reduce(0) { $0 + $1.size }
         let status: Int32 = unusedSize > limit ?? .max ? 1 : 0
         if arguments.has(json) {
-            for substitution in shipped { console.print(try JSONLine.encode(Row(substitution, use))) }
+            for substitution in shipped { console.print(try JSONLine.encode(OutputLine(substitution, use))) }
             return status
         }
         var table = TextTable()
@@ -84,7 +84,7 @@ enum ListCommand {
         return size.bytes
     }
 
-    private struct Row: Encodable {
+    private struct OutputLine: Encodable {
         let url: String
         let file: String
         let type: String

@@ -37,16 +37,16 @@ enum OutdatedCommand {
         let manifest = try ManifestLocation(console).find(arguments.operands.first)
         let check = ManifestCheck(manifest, on: console.now())
         guard check.errors.isEmpty else {
-            for issue in check.errors { console.complain("\(issue)") }
+            for issue in check.errors { console.printError("\(issue)") }
             return 1
         }
         let remote = RemoteCheck(check, in: manifest.folder)
         let findings = await remote.findings(of: remote.copies, console.network)
         if arguments.has(json) {
-            for finding in findings { console.print(try JSONLine.encode(Row(finding))) }
+            for finding in findings { console.print(try JSONLine.encode(OutputLine(finding))) }
         } else {
             var table = TextTable()
-            for finding in findings where arguments.has(all) || finding.isWorthTelling { table.append(finding.cells) }
+            for finding in findings where arguments.has(all) || finding.needsAttention { table.append(finding.cells) }
             table.lines.forEach(console.print)
             console.print(summary(of: findings))
         }
@@ -66,7 +66,7 @@ enum OutdatedCommand {
         return counted(findings.count, "file") + (parts.isEmpty ? "" : ": " + parts.joined(separator: ", "))
     }
 
-    private struct Row: Encodable {
+    private struct OutputLine: Encodable {
         let url: String
         let file: String
         let state: String

@@ -37,7 +37,7 @@ struct TrafficReport {
     }
 
     func printJSON() throws {
-        struct Line: Encodable {
+        struct OutputLine: Encodable {
             let url: String
             let method: String
             let times: Int
@@ -48,7 +48,7 @@ struct TrafficReport {
         }
         var names = FileNames(in: manifest.folder)
         for item in traffic.candidates + traffic.others {
-            let line = Line(
+            let line = OutputLine(
                 url: visible(item.url),
                 method: item.method,
                 times: item.times,

@@ -55,14 +55,14 @@ enum UpdateCommand {
             }
             for finding in findings {
                 if case .current(let version?) = finding.state {
-                    addition.keep(version, of: finding.copy.substitution, finding.copy.key)
+                    addition.recordVersion(version, of: finding.copy.substitution, finding.copy.key)
                 }
             }
             try addition.commit(in: staging)
             for file in updated { console.print("updated \(file)") }
         }
         for (copy, reason) in failed {
-            console.complain("\(quoted(copy.substitution.url)) was not loaded: \(visible(reason))")
+            console.printError("\(quoted(copy.substitution.url)) was not loaded: \(visible(reason))")
         }
         let current = findings.count { $0.word == "current" }
         let counts = ["\(counted(updated.count, "file")) updated", "\(current) up to date"]

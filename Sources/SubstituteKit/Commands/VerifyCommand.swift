@@ -10,7 +10,7 @@ enum VerifyCommand {
         operands: "[OPTIONS] [MANIFEST] URL…",
         operandKind: .manifest,
         options: [
-            require, allowsChanged, tolerance, mask, report, format, device, LoadManner.scroll, LoadManner.wait,
+            require, allowsChanged, tolerance, mask, report, format, device, LoadOptions.scroll, LoadOptions.wait,
             BrowseCommand.serviceWorkers,
             BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
         ],
@@ -78,7 +78,7 @@ enum VerifyCommand {
         if let text = arguments.values(require).last { limits.required = try VerificationLimits.share(text) }
         if let text = arguments.values(tolerance).last { limits.tolerance = try VerificationLimits.share(text) }
         limits.allowsChanges = arguments.has(allowsChanged)
-        let manner = PageVisit.Manner(load: try LoadManner(arguments), masks: arguments.values(mask))
+        let manner = PageVisit.Manner(load: try LoadOptions(arguments), masks: arguments.values(mask))
         let printer = try VerificationPrinter(arguments.values(format).last, limits, console)
         let manifest = try ManifestLocation(console).find(named)
         let table: SubstitutionTable
@@ -90,7 +90,7 @@ enum VerifyCommand {
         var settings = try BrowserSettings(arguments, console)
         settings.device =
             try arguments.values(device).last.map { text throws(UsageError) in try Device(text) } ?? .desktop
-        settings.isStill = true
+        settings.suppressesMotion = true
         settings.allowsServiceWorkers = arguments.has(BrowseCommand.serviceWorkers)
         let report = try arguments.values(report).last.map { try VerificationReport(at: $0, console) }
 
@@ -108,7 +108,7 @@ enum VerifyCommand {
                 if !limits.problems(with: page).isEmpty { fits = false }
             } catch let error as ToolError where urls.count > 1 {
                 // The other pages are judged all the same.
-                console.complain("substitute verify: \(error.message)")
+                console.printError("substitute verify: \(error.message)")
                 fits = false
             }
         }

@@ -47,7 +47,7 @@ enum WebExtensionCommand {
         let manifest = try ManifestLocation(console).find(arguments.operands.first)
         let check = ManifestCheck(manifest, on: console.now())
         guard check.errors.isEmpty else {
-            for issue in check.errors { console.complain("\(issue)") }
+            for issue in check.errors { console.printError("\(issue)") }
             return 1
         }
         let target = try OutputFolder(folder, in: console.folder, besides: manifest.folder)

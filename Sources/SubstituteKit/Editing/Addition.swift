@@ -121,7 +121,7 @@ struct Addition {
             guard !names.isTaken(path) || isSame(path) else {
                 return .refused("\(quoted(path)) is there already, and is another file; name another path")
             }
-            names.take(path)
+            names.markTaken(path)
             file = path
         } else {
             file = names.path(for: resource.key, resource.type, orExisting: isSame)
@@ -133,7 +133,7 @@ struct Addition {
             ignoresQuery: resource.ignoresQuery
         )
         added.append(entry)
-        put(resource, at: file)
+        scheduleFile(resource, at: file)
         return .added(file)
     }
 
@@ -142,7 +142,7 @@ struct Addition {
         let head = Self.head(of: resource.file)
         if let reason = ContentCheck.refusal(of: head, as: old.mediaType) { return .refused(reason) }
         guard let path, path != old.file else {
-            put(resource, at: realPath(of: old))
+            scheduleFile(resource, at: realPath(of: old))
             return .replaced(old.file)
         }
         guard old.namedFile == old.file else {
@@ -152,9 +152,9 @@ struct Addition {
         guard !names.isTaken(path) || isSame(as: resource)(path) else {
             return .refused("\(quoted(path)) is there already; name another path")
         }
-        names.take(path)
+        names.markTaken(path)
         if let key = try? URLPattern(old.namedURL) { text.setFile(of: key, to: path) }
-        put(resource, at: path)
+        scheduleFile(resource, at: path)
         return .replaced(path)
     }
 
@@ -179,15 +179,15 @@ struct Addition {
             ? String(substitution.realPath.dropFirst(prefix.count)) : substitution.file
     }
 
-    private mutating func put(_ resource: Resource, at path: String) {
+    private mutating func scheduleFile(_ resource: Resource, at path: String) {
         if let version = resource.version, let data = try? Data(contentsOf: resource.file, options: .mappedIfSafe) {
             record.set(version.with(data), for: resource.key.spelling)
         }
-        change.put(resource.file, at: path)
+        change.schedule(resource.file, at: path)
     }
 
     /// Records the version that a server reports for a copy that is up to date.
-    mutating func keep(_ version: RemoteVersion, of substitution: Substitution, _ key: URLPattern) {
+    mutating func recordVersion(_ version: RemoteVersion, of substitution: Substitution, _ key: URLPattern) {
         guard let data = substitution.bytes(upTo: substitution.size) else { return }
         record.set(version.with(data), for: key.spelling)
     }
@@ -195,7 +195,7 @@ struct Addition {
     /// Makes all the changes, or none.
     mutating func commit(in staging: StagingFolder) throws {
         change.text = text.appending(added)
-        if let data = try record.changed() { change.put(try staging.write(data), at: RemoteRecord.name) }
+        if let data = try record.changed() { change.schedule(try staging.write(data), at: RemoteRecord.name) }
         try change.commit(in: staging)
     }
 

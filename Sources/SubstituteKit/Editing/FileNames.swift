@@ -40,13 +40,13 @@ struct FileNames {
     func isTaken(_ path: String) -> Bool { taken[Self.folded(path)] != nil }
 
     /// Marks a path that the user chose as taken, together with its folders.
-    mutating func take(_ path: String) {
+    mutating func markTaken(_ path: String) {
         let parts = path.split(separator: "/")
-        for count in 1..<max(1, parts.count) { take(parts[..<count].joined(separator: "/"), as: .folder) }
-        take(path, as: .file)
+        for count in 1..<max(1, parts.count) { markTaken(parts[..<count].joined(separator: "/"), as: .folder) }
+        markTaken(path, as: .file)
     }
 
-    private mutating func take(_ path: String, as kind: Kind) {
+    private mutating func markTaken(_ path: String, as kind: Kind) {
         if taken[Self.folded(path)]?.kind != kind { taken[Self.folded(path)] = Taken(kind: kind, path: path) }
     }
 
@@ -84,7 +84,7 @@ struct FileNames {
             candidate = "\(path[..<dot])-\(number)\(path[dot...])"
             number += 1
         }
-        take(candidate, as: kind)
+        markTaken(candidate, as: kind)
         return candidate
     }
 

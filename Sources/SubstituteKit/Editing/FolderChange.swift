@@ -29,7 +29,7 @@ struct FolderChange {
     private var folder: URL { manifest.deletingLastPathComponent() }
 
     /// Schedules a new file for a path, where it replaces any existing file.
-    mutating func put(_ made: URL, at path: String) { files.append((made, path)) }
+    mutating func schedule(_ made: URL, at path: String) { files.append((made, path)) }
 
     /// Makes the changes.
     ///
@@ -41,8 +41,8 @@ struct FolderChange {
             do {
                 var replacements: [Replacement] = []
                 for (number, file) in files.enumerated() {
-                    let aside = staging.url.appendingPathComponent("\(StagingFolder.aside)\(number)")
-                    if let next = try place(file.made, at: file.path, keeping: aside, &undo) {
+                    let backup = staging.url.appendingPathComponent("\(StagingFolder.aside)\(number)")
+                    if let next = try moveOrPrepareReplacement(file.made, at: file.path, keeping: backup, &undo) {
                         replacements.append(next)
                     }
                     staging.afterEachStep()
@@ -70,21 +70,21 @@ struct FolderChange {
         let made: URL
         let target: URL
         /// A second name (hard link) or a copy of the replaced file, from which it can be restored.
-        let aside: URL
+        let backup: URL
 
         func make(_ undo: inout [() throws -> Void]) throws {
             guard rename(made.path, target.path) == 0 else { throw FolderChange.error(target.path) }
             undo.append {
-                guard rename(aside.path, target.path) == 0 else { throw FolderChange.error(target.path) }
+                guard rename(backup.path, target.path) == 0 else { throw FolderChange.error(target.path) }
             }
         }
     }
 
     /// Moves a file to its path if no other file is there; otherwise returns the replacement to make later.
-    private func place(
+    private func moveOrPrepareReplacement(
         _ made: URL,
         at path: String,
-        keeping aside: URL,
+        keeping backup: URL,
         _ undo: inout [() throws -> Void]
     ) throws -> Replacement? {
         let target = try self.target(of: path, &undo)
@@ -93,8 +93,8 @@ struct FolderChange {
             if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: made.path) }
             // Keep the old file under a second name (a hard link), so that the first name always leads to a complete
             // file. Where hard links do not exist, copy the file.
-            if link(target.path, aside.path) != 0 { try FileManager.default.copyItem(at: target, to: aside) }
-            return Replacement(made: made, target: target, aside: aside)
+            if link(target.path, backup.path) != 0 { try FileManager.default.copyItem(at: target, to: backup) }
+            return Replacement(made: made, target: target, backup: backup)
         }
         guard rename(made.path, target.path) == 0 else { throw Self.error(target.path) }
         undo.append { try FileManager.default.removeItem(at: target) }

@@ -22,7 +22,7 @@ final class StagingFolder: @unchecked Sendable {
 
     /// Creates the folder, and removes it again if the user interrupts the tool.
     static func guarded(for manifest: ManifestFile, isDryRun: Bool, _ console: Console) throws -> StagingFolder {
-        let maker = Maker()
+        let maker = FolderHolder()
         // From here on, an interruption leaves no folder behind.
         let interruption = console.interruptions { maker.folder?.undo() ?? true }
         let folder = try maker.make { try StagingFolder(for: manifest, isDryRun: isDryRun) }
@@ -32,7 +32,7 @@ final class StagingFolder: @unchecked Sendable {
 
     /// Holds the folder for the interruption handler, which waits for the lock while the folder is being created.
     // Mutable state is only accessed inside the lock.
-    private final class Maker: @unchecked Sendable {
+    private final class FolderHolder: @unchecked Sendable {
         private let lock = NSLock()
         private weak var made: StagingFolder?
 
@@ -118,7 +118,7 @@ final class StagingFolder: @unchecked Sendable {
     static let aside = "old-"
 
     /// Returns a new URL for a file in the folder.
-    func place() -> URL {
+    func newFileURL() -> URL {
         lock.withLock {
             count += 1
             return url.appendingPathComponent(String(count))
@@ -127,7 +127,7 @@ final class StagingFolder: @unchecked Sendable {
 
     /// Writes bytes to a new file and returns its URL.
     func write(_ data: Data) throws(ToolError) -> URL {
-        let file = place()
+        let file = newFileURL()
         do {
             try data.write(to: file)
         } catch {
@@ -152,7 +152,7 @@ final class StagingFolder: @unchecked Sendable {
     /// - Returns: True if the tool may end.
     private func undo() -> Bool {
         // If a commit is in progress, wait until it has finished or has been undone. Then keep the lock, so that
-        // `place()` gives out no new URL and no commit begins.
+        // `newFileURL()` gives out no new URL and no commit begins.
         lock.lock()
         if isCommitted {
             lock.unlock()

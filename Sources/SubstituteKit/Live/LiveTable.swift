@@ -14,7 +14,7 @@ import FoundationNetworking
 // Mutable state is only accessed inside the lock.
 final class LiveTable: Interceptor, @unchecked Sendable {
     /// The outcome of one load, after its redirects.
-    struct Load: Sendable {
+    struct FinishedLoad: Sendable {
         let url: String
         let method: String
         /// The kind of resource, by Chromium's name, such as `Image`.
@@ -45,20 +45,20 @@ final class LiveTable: Interceptor, @unchecked Sendable {
     private var table: SubstitutionTable
     /// The requests that a conditional entry may answer after the network, keyed by the load's identifier.
     private var pending: [String: URLRequest] = [:]
-    private let whenLoaded: @Sendable (Load) -> Void
+    private let onFinish: @Sendable (FinishedLoad) -> Void
     private let countsBytes: Bool
 
     /// - Parameters:
     ///   - table: The table that answers.
     ///   - countsBytes: True to count the bytes that servers send. The page then receives each body only once it is
     ///     complete.
-    ///   - whenLoaded: Called on any thread, once for each load, when its source is known.
+    ///   - onFinish: Called on any thread, once for each load, when its source is known.
     init(
         _ table: SubstitutionTable,
         countsBytes: Bool = false,
-        whenLoaded: @escaping @Sendable (Load) -> Void
+        onFinish: @escaping @Sendable (FinishedLoad) -> Void
     ) {
-        (self.table, self.countsBytes, self.whenLoaded) = (table, countsBytes, whenLoaded)
+        (self.table, self.countsBytes, self.onFinish) = (table, countsBytes, onFinish)
     }
 
     /// The table in use; can be replaced at any time.
@@ -81,18 +81,18 @@ final class LiveTable: Interceptor, @unchecked Sendable {
     // MARK: - Requests
 
     func decide(on held: HeldRequest) async -> Decision {
-        guard let request = URLRequest(held) else { return .goOn }
+        guard let request = URLRequest(held) else { return .proceed }
         let table = current
         if let answer = table.answer(to: request), let decision = decision(answer, held, request, table, status: nil) {
             return decision
         }
         // After a redirect, a conditional entry for the new URL replaces the earlier one.
         if table.mayAnswerAfterNetwork(request) { lock.withLock { pending[held.identifier] = request } }
-        return .goOn
+        return .proceed
     }
 
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
-        if held.isRedirect { return .goOn }
+        if held.isRedirect { return .proceed }
         let request = lock.withLock { pending.removeValue(forKey: held.identifier) }
         let table = current
         if let request, held.isOffline || held.responseStatusCode != nil,
@@ -103,7 +103,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         }
         let size = countsBytes ? await held.size(body) : nil
         report(held, file: nil, status: held.responseStatusCode, size: size)
-        return .goOn
+        return .proceed
     }
 
     /// The size in bytes of the largest body that can be sent to the browser.
@@ -131,14 +131,14 @@ final class LiveTable: Interceptor, @unchecked Sendable {
 
     private func report(_ held: HeldRequest, file: File?, status: Int?, size: Int? = nil) {
         guard held.request.url.lowercased().hasPrefix("http") else { return }
-        var load = Load(held, file: file, status: status)
+        var load = FinishedLoad(held, file: file, status: status)
         load.size = size
         load.isTooLarge = file == nil && URLRequest(held).flatMap { current.answer(to: $0) } != nil
-        whenLoaded(load)
+        onFinish(load)
     }
 }
 
-extension LiveTable.Load {
+extension LiveTable.FinishedLoad {
     init(_ held: HeldRequest, file: LiveTable.File?, status: Int?) {
         (url, method, kind) = (held.request.url, held.request.method, held.resourceType)
         (self.file, self.status) = (file, status)

@@ -54,7 +54,7 @@ struct SaveFollower: Sendable {
     /// - Throws: ``ManifestError`` if the manifest has errors; the previous table stays in use.
     func follow(
         _ paths: [String],
-        _ loads: [LiveTable.Load],
+        _ loads: [LiveTable.FinishedLoad],
         _ report: (Outcome) -> Void
     ) async throws {
         let table = try LiveTable.table(of: manifest)

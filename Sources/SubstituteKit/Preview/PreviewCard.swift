@@ -20,7 +20,7 @@ struct PreviewCard {
     let number: Int
 
     /// The line and column of the entry's key in the manifest.
-    var place: ManifestCheck.Place { .init(line: substitution.line, column: substitution.column) }
+    var place: ManifestCheck.Position { .init(line: substitution.line, column: substitution.column) }
 
     /// The URL fragment that links to the card.
     var anchor: String { "line-\(substitution.line)-\(number)" }

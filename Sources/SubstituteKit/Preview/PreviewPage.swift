@@ -8,7 +8,7 @@ struct PreviewPage {
     private let summary: PreviewSummary
     private let cards: [PreviewCard]
     /// The first card of each entry.
-    private let anchors: [ManifestCheck.Place: String]
+    private let anchors: [ManifestCheck.Position: String]
     /// The nonce that lets this page's script run, and no other; text from the manifest cannot contain it.
     private let nonce = UUID().uuidString
     /// The version of a page from the preview server; nil for a page that is written to a file.

@@ -42,7 +42,7 @@ final class PreviewServer: @unchecked Sendable {
         (self.manifest, self.recording, self.now) = (manifest, recording, now)
         check = ManifestCheck(manifest, on: now())
         if let issue = check.issues.first, issue.code == .unreadableManifest { throw ToolError(issue.message) }
-        layOut()
+        rebuildPage()
         server = try LoopbackServer(maximumBody: 0, remembersRequests: false) { [weak self] request in
             self?.answer(request) ?? .text("", status: 503)
         }
@@ -83,7 +83,7 @@ final class PreviewServer: @unchecked Sendable {
             self.check = check
             self.use = use
             version += 1
-            layOut()
+            rebuildPage()
             condition.broadcast()
         }
     }
@@ -115,7 +115,7 @@ final class PreviewServer: @unchecked Sendable {
     }
 
     /// Builds the page and the table of files from the current state.
-    private func layOut() {
+    private func rebuildPage() {
         var rows: [String: Substitution] = [:]
         let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }
         let valid = marks.filter { $0.value.version == versions[$0.key] }.mapValues(\.words)
@@ -195,7 +195,7 @@ final class PreviewServer: @unchecked Sendable {
 
     /// Returns a stream of server-sent events (HTML §9.2): the page's version, now and after each change.
     private func events() -> LoopbackServer.Response {
-        let told = Told()
+        let told = SentVersion()
         var response = LoopbackServer.Response.stream { [weak self] in
             guard let version = self?.version(after: told.version) else { return nil }
             // An event-stream comment: sending it reveals a client that has disconnected.
@@ -209,7 +209,7 @@ final class PreviewServer: @unchecked Sendable {
 
     /// The page version that was last sent to one client.
     // Only accessed on the thread of its connection.
-    private final class Told: @unchecked Sendable {
+    private final class SentVersion: @unchecked Sendable {
         var version = 0
     }
 

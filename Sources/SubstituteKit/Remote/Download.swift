@@ -33,7 +33,7 @@ struct Download: Sendable {
     }
 
     private func load(with fetcher: Fetcher, _ staging: StagingFolder, _ limit: Int?) async throws -> Resource {
-        let file = staging.place()
+        let file = staging.newFileURL()
         let answer = try await fetcher.load(url, .write(file), limit: limit ?? 1_000_000_000)
         guard answer.status == 200 else {
             throw ToolError("its server answers \(answer.status)")

@@ -14,7 +14,7 @@ import FoundationNetworking
 // Mutable state is only accessed inside the lock.
 final class Fetcher: NSObject, @unchecked Sendable {
     /// A server's response.
-    struct Answer {
+    struct FetchedResponse {
         let status: Int
         /// The URL of the response, after redirects.
         let url: URL
@@ -31,7 +31,7 @@ final class Fetcher: NSObject, @unchecked Sendable {
     }
 
     /// The use of a response body.
-    enum Use {
+    enum BodyUse {
         /// The body is written to this file, which is created.
         case write(URL)
         /// The body is compared with these bytes, up to the first difference.
@@ -40,11 +40,11 @@ final class Fetcher: NSObject, @unchecked Sendable {
         case head
     }
 
-    private struct Load {
-        let use: Use
+    private struct PendingLoad {
+        let use: BodyUse
         let limit: Int?
         let handle: FileHandle?
-        let continuation: CheckedContinuation<Answer, any Error>
+        let continuation: CheckedContinuation<FetchedResponse, any Error>
         var response: HTTPURLResponse?
         var received = 0
         var isSame = true
@@ -54,7 +54,7 @@ final class Fetcher: NSObject, @unchecked Sendable {
     }
 
     private let lock = NSLock()
-    private var loads: [Int: Load] = [:]
+    private var loads: [Int: PendingLoad] = [:]
     private var bytes = 0
     private let whenReceived: @Sendable (Int) -> Void
     private var session: URLSession?
@@ -92,7 +92,9 @@ final class Fetcher: NSObject, @unchecked Sendable {
     ///   - limit: The maximum number of bytes; a larger body is an error.
     /// - Returns: The response of the last server after redirects, whatever its status.
     /// - Throws: ``ToolError`` if no complete response is received, or if a redirect is not followed.
-    func load(_ url: URL, headers: [String: String] = [:], _ use: Use, limit: Int? = nil) async throws -> Answer {
+    func load(_ url: URL, headers: [String: String] = [:], _ use: BodyUse, limit: Int? = nil) async throws
+        -> FetchedResponse
+    {
         var url = Redirect.plain(url)
         for _ in 0...Redirect.maximumCount {
             let answer = try await loadOnce(url, headers, use, limit)
@@ -102,7 +104,9 @@ final class Fetcher: NSObject, @unchecked Sendable {
         throw ToolError("it is redirected again and again")
     }
 
-    private func loadOnce(_ url: URL, _ headers: [String: String], _ use: Use, _ limit: Int?) async throws -> Answer {
+    private func loadOnce(_ url: URL, _ headers: [String: String], _ use: BodyUse, _ limit: Int?) async throws
+        -> FetchedResponse
+    {
         var request = URLRequest(url: url)
         // A body that URL loading decompresses has no known length to compare with.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
@@ -118,7 +122,7 @@ final class Fetcher: NSObject, @unchecked Sendable {
         guard let session else { throw ToolError("the session has ended") }
         return try await withCheckedThrowingContinuation { continuation in
             let task = session.dataTask(with: request)
-            let load = Load(use: use, limit: limit, handle: handle, continuation: continuation)
+            let load = PendingLoad(use: use, limit: limit, handle: handle, continuation: continuation)
             lock.withLock { loads[task.taskIdentifier] = load }
             task.resume()
         }
@@ -191,7 +195,7 @@ extension Fetcher: URLSessionDataDelegate {
         load.continuation.resume(with: Result { try Self.answer(load, error) })
     }
 
-    private static func answer(_ load: Load, _ error: (any Error)?) throws -> Answer {
+    private static func answer(_ load: PendingLoad, _ error: (any Error)?) throws -> FetchedResponse {
         if let problem = load.problem { throw problem }
         guard let response = load.response else { throw ToolError(Self.reason(error)) }
         var isSame = load.isSame
@@ -203,7 +207,7 @@ extension Fetcher: URLSessionDataDelegate {
             }
             if case .compare(let copy) = load.use { isSame = copy.count == load.received }
         }
-        return Answer(
+        return FetchedResponse(
             status: response.statusCode,
             url: response.url ?? URL(fileURLWithPath: "/"),
             type: response.value(forHTTPHeaderField: "Content-Type").flatMap { MediaType($0) },

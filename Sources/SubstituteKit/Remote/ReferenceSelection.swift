@@ -5,9 +5,9 @@ import LocalSubstitutionCache
 struct ReferenceSelection {
     /// The servers that the user named, in addition to the resource's own.
     let hosts: HostSelection
-    private var left: Set<Left> = []
+    private var skipped: Set<SkippedHost> = []
 
-    private struct Left: Hashable {
+    private struct SkippedHost: Hashable {
         let host: String
         let reason: Reason
     }
@@ -30,22 +30,24 @@ struct ReferenceSelection {
         do {
             key = try URLPattern(requested: address)
         } catch .userInfo {
-            leave(URL(string: address)?.host ?? "", .userInformation)
+            skip(URL(string: address)?.host ?? "", .userInformation)
             return nil
         } catch {
             return nil
         }
         let own = [resource.key, try? URLPattern(requested: resource.source.absoluteString)].compactMap(\.self)
         if !key.isSecure, own.contains(where: \.isSecure) {
-            leave(key.address.authority, .lessSafe)
+            skip(key.address.authority, .lessSafe)
             return nil
         }
         if own.contains(where: { Self.isSameServer($0, key) }) || hosts.contains(key) { return key }
-        leave(key.address.authority, .otherServer)
+        skip(key.address.authority, .otherServer)
         return nil
     }
 
-    private mutating func leave(_ host: String, _ reason: Reason) { left.insert(Left(host: host, reason: reason)) }
+    private mutating func skip(_ host: String, _ reason: Reason) {
+        skipped.insert(SkippedHost(host: host, reason: reason))
+    }
 
     private static func isSameServer(_ own: URLPattern, _ other: URLPattern) -> Bool {
         let (first, second) = (own.address.authority, other.address.authority)
@@ -55,9 +57,9 @@ struct ReferenceSelection {
 
     /// One line of output for each server and reason.
     var lines: [String] {
-        left.map { left in
-            let host = visible(left.host)
-            return switch left.reason {
+        skipped.map { skipped in
+            let host = visible(skipped.host)
+            return switch skipped.reason {
             case .otherServer: "left     what is referred to at \(host); --host \(host) takes it"
             case .lessSafe:
                 "left     what is referred to at http://\(host) by what came from https:; browsers do not load it"

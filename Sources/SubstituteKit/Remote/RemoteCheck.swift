@@ -5,7 +5,7 @@ import SubstituteCheckKit
 /// Compares the files of a manifest with the current versions on their servers.
 struct RemoteCheck {
     /// A file and the URL that it answers.
-    struct Copy: Sendable {
+    struct CheckedFile: Sendable {
         let substitution: Substitution
         let key: URLPattern
         let url: URL
@@ -14,7 +14,7 @@ struct RemoteCheck {
     }
 
     /// The state of a copy, by its server's response.
-    enum State: Sendable {
+    enum RemoteState: Sendable {
         /// The server has the same bytes; holds their version, unless the server answered only with status 304.
         case current(RemoteVersion?)
         /// The server has other bytes; holds their number and date, if the server sent these.
@@ -28,12 +28,12 @@ struct RemoteCheck {
     }
 
     struct Finding: Sendable {
-        let copy: Copy
-        let state: State
+        let copy: CheckedFile
+        let state: RemoteState
     }
 
     /// One copy for each file of each entry, in the manifest's order.
-    let copies: [Copy]
+    let copies: [CheckedFile]
     private let record: RemoteRecord
 
     init(_ check: ManifestCheck, in folder: URL) {
@@ -47,7 +47,7 @@ struct RemoteCheck {
             let conditions = substitution.conditions.map(\.description).joined(separator: " or ")
             let exemption =
                 conditions.isEmpty ? Self.exemption(of: url.host ?? "") : "answers only when \(conditions)"
-            return Copy(substitution: substitution, key: key, url: url, exemption: exemption)
+            return CheckedFile(substitution: substitution, key: key, url: url, exemption: exemption)
         }
         record = RemoteRecord(in: folder)
     }
@@ -67,7 +67,7 @@ struct RemoteCheck {
     private static let largeSize = 64 * 1024
 
     /// Queries the server of each copy, a few at a time.
-    func findings(of copies: [Copy], _ network: Network) async -> [Finding] {
+    func findings(of copies: [CheckedFile], _ network: Network) async -> [Finding] {
         let progress = ProgressLine(of: copies.count, network.showProgress)
         let fetcher = Fetcher(network) { progress.receive($0) }
         defer {
@@ -82,7 +82,7 @@ struct RemoteCheck {
         }
     }
 
-    private static func state(of copy: Copy, _ record: RemoteRecord, _ fetcher: Fetcher) async -> State {
+    private static func state(of copy: CheckedFile, _ record: RemoteRecord, _ fetcher: Fetcher) async -> RemoteState {
         if let exemption = copy.exemption { return .exempt(exemption) }
         guard let data = copy.substitution.bytes(upTo: copy.substitution.size + 1) else {
             return .unknown("the file cannot be read")

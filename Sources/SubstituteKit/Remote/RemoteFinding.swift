@@ -18,7 +18,7 @@ extension RemoteCheck.Finding {
     var isOutdated: Bool { ["differs", "gone"].contains(word) }
 
     /// True if a designer should look at this finding.
-    var isWorthTelling: Bool { isOutdated || word == "unknown" }
+    var needsAttention: Bool { isOutdated || word == "unknown" }
 
     /// The note on the file's card in the preview; nil if there is none.
     var mark: String? {

@@ -15,7 +15,7 @@ struct PageVisit: Sendable {
 
     /// The options for loading a page and taking its picture.
     struct Manner: Sendable {
-        let load: LoadManner
+        let load: LoadOptions
         /// CSS selectors of the elements that are not compared.
         let masks: [String]
     }
@@ -23,7 +23,7 @@ struct PageVisit: Sendable {
     /// Loads a page in a newly started browser and takes its picture.
     ///
     /// - Throws: ``ToolError`` if the page cannot be loaded.
-    init(_ url: String, in browser: Browser, _ manner: Manner, _ complaints: Complaints) async throws {
+    init(_ url: String, in browser: Browser, _ manner: Manner, _ complaints: ReportedErrors) async throws {
         try await browser.load(url, manner.load)
         // Read before the picture is taken: errors caused by taking it are not the page's.
         self.complaints = complaints.all
@@ -33,7 +33,7 @@ struct PageVisit: Sendable {
 
     /// Collects the errors that a page reports.
     // Mutable state is only accessed inside the lock.
-    final class Complaints: @unchecked Sendable {
+    final class ReportedErrors: @unchecked Sendable {
         private let lock = NSLock()
         private var list: [String] = []
 
@@ -42,7 +42,7 @@ struct PageVisit: Sendable {
 
         var all: [String] { lock.withLock { list } }
 
-        func receive(_ happening: Browser.Happening) {
+        func receive(_ happening: Browser.Event) {
             guard case .complaint(let words) = happening else { return }
             lock.withLock { if list.count < Self.limit { list.append(words) } }
         }
@@ -72,7 +72,7 @@ extension Browser {
         let size = try await run("Page.getLayoutMetrics", [:], Metrics.self).cssContentSize
         let limit = Self.maximumSide / (settings.device?.scale ?? 1)
         let (width, height) = (min(max(1, size.width), limit), min(max(1, size.height), limit))
-        if height < size.height || width < size.width { note("the picture is cut to \(Int(width)) × \(Int(height))") }
+        if height < size.height || width < size.width { report("the picture is cut to \(Int(width)) × \(Int(height))") }
         let clip: [String: any Sendable] = ["x": 0, "y": 0, "width": width, "height": height, "scale": 1]
         return try await run(
             "Page.captureScreenshot",

@@ -4,7 +4,7 @@ import SubstituteCheckKit
 /// The difference between two pictures of a page.
 struct PictureComparison: Decodable, Sendable {
     /// A rectangle in which pixels differ, in CSS pixels.
-    struct Place: Codable, Sendable {
+    struct Region: Codable, Sendable {
         let x: Int
         let y: Int
         let width: Int
@@ -18,7 +18,7 @@ struct PictureComparison: Decodable, Sendable {
     /// The number of pixels that differ.
     let count: Int
     /// The rectangles with the most differing pixels, the one with most first; at most ten.
-    let places: [Place]
+    let places: [Region]
     /// The second picture, faded, with differing pixels in red, as PNG in base64.
     var picture: String
 

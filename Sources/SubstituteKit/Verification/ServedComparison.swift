@@ -39,7 +39,7 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
     private let table: SubstitutionTable
     private let lock = NSLock()
     private var found: [String: Change] = [:]
-    private var ended: [LiveTable.Load] = []
+    private var ended: [LiveTable.FinishedLoad] = []
 
     init(_ table: SubstitutionTable) { self.table = table }
 
@@ -47,20 +47,20 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
     var changes: [Change] { lock.withLock { found.values.sorted { $0.url < $1.url } } }
 
     /// Every load that has finished.
-    var loads: [LiveTable.Load] { lock.withLock { ended } }
+    var loads: [LiveTable.FinishedLoad] { lock.withLock { ended } }
 
-    func decide(on held: HeldRequest) async -> Decision { .goOn }
+    func decide(on held: HeldRequest) async -> Decision { .proceed }
 
     func decide(on held: HeldRequest, body: @Sendable () async throws -> String) async -> Decision {
-        if held.isRedirect { return .goOn }
-        guard held.request.url.lowercased().hasPrefix("http") else { return .goOn }
-        lock.withLock { ended.append(LiveTable.Load(held, file: nil, status: held.responseStatusCode)) }
+        if held.isRedirect { return .proceed }
+        guard held.request.url.lowercased().hasPrefix("http") else { return .proceed }
+        lock.withLock { ended.append(LiveTable.FinishedLoad(held, file: nil, status: held.responseStatusCode)) }
         guard let request = URLRequest(held), held.request.method == "GET", let answer = table.answer(to: request),
             let substitution = table.explain(request).substitution
         else {
             // Read the whole body, as the load with the files does, so that both pages are complete at the same point.
             _ = await held.size(body)
-            return .goOn
+            return .proceed
         }
         let served = await served(held, answer.data, body)
         lock.withLock {
@@ -75,7 +75,7 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
                 )
             }
         }
-        return .goOn
+        return .proceed
     }
 
     /// Returns the server's response; nil if it has the file's bytes, or if it cannot be compared.

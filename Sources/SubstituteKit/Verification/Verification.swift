@@ -53,14 +53,14 @@ struct Verification: Sendable {
         _ manner: PageVisit.Manner
     ) async throws {
         let served = ServedComparison(table)
-        let before = PageVisit.Complaints()
-        let first = try await Browser.run(settings, served, whenHappened: { before.receive($0) }) { browser in
+        let before = PageVisit.ReportedErrors()
+        let first = try await Browser.run(settings, served, onEvent: { before.receive($0) }) { browser in
             try await PageVisit(url, in: browser, manner, before)
         }
         let loads = LoadList()
-        let after = PageVisit.Complaints()
+        let after = PageVisit.ReportedErrors()
         let live = LiveTable(table, countsBytes: true) { loads.append($0) }
-        let (second, comparison) = try await Browser.run(settings, live, whenHappened: { after.receive($0) }) {
+        let (second, comparison) = try await Browser.run(settings, live, onEvent: { after.receive($0) }) {
             browser in
             let visit = try await PageVisit(url, in: browser, manner, after)
             let scale = settings.device?.scale ?? 1
@@ -110,15 +110,15 @@ struct Verification: Sendable {
     // Mutable state is only accessed inside the lock.
     private final class LoadList: @unchecked Sendable {
         private let lock = NSLock()
-        private var list: [LiveTable.Load] = []
+        private var list: [LiveTable.FinishedLoad] = []
 
-        var all: [LiveTable.Load] { lock.withLock { list } }
+        var all: [LiveTable.FinishedLoad] { lock.withLock { list } }
 
-        func append(_ load: LiveTable.Load) { lock.withLock { list.append(load) } }
+        func append(_ load: LiveTable.FinishedLoad) { lock.withLock { list.append(load) } }
     }
 }
 
-extension LiveTable.Load {
+extension LiveTable.FinishedLoad {
     /// True for a load of the page that a file could answer.
     fileprivate var isCounted: Bool {
         // The browser requests this icon, not the page.
@@ -129,7 +129,7 @@ extension LiveTable.Load {
 
 extension Verification.Miss {
     /// Explains why no file answered a load.
-    fileprivate init(_ load: LiveTable.Load, _ table: SubstitutionTable) {
+    fileprivate init(_ load: LiveTable.FinishedLoad, _ table: SubstitutionTable) {
         url = load.url
         guard let url = URL(string: load.url) else {
             (reason, line) = ("\(quoted(load.url)) is not a URL for an app.", nil)

@@ -87,6 +87,6 @@ struct VerificationLimits: Sendable {
     }
 }
 
-extension PictureComparison.Place {
+extension PictureComparison.Region {
     var words: String { "\(x),\(y) (\(width) × \(height))" }
 }

@@ -115,7 +115,7 @@ struct VerificationPrinter {
 
         struct Picture: Encodable {
             let differs: Double
-            let places: [PictureComparison.Place]
+            let places: [PictureComparison.Region]
         }
 
         let url: String

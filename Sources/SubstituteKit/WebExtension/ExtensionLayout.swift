@@ -47,7 +47,7 @@ struct ExtensionLayout {
     }
 
     /// Chooses, reserves and returns the path of the copy that answers for a URL.
-    mutating func place(_ substitution: Substitution, authority: String, path: String) -> String {
+    mutating func assignPath(_ substitution: Substitution, authority: String, path: String) -> String {
         let address = Address(
             authority: authority,
             path: path,
@@ -71,7 +71,7 @@ struct ExtensionLayout {
             first == WebExtension.encoded(first), !first.hasPrefix("_"), !Self.ownNames.contains(first.lowercased()),
             path.utf8.count <= 600,
             Self.suffix(for: substitution, in: last).isEmpty,
-            names.count == 1 || isFree(names.dropLast().joined(separator: "/")), take(path, for: substitution)
+            names.count == 1 || isFree(names.dropLast().joined(separator: "/")), reserve(path, for: substitution)
         else { return }
         rootCopies[path] = substitution
     }
@@ -103,7 +103,7 @@ struct ExtensionLayout {
             while true {
                 let number = numbers[key, default: 1]
                 let place = "\(folder)/\(Self.numbered(name, number))\(suffix)"
-                if take(place, for: substitution) { return place }
+                if reserve(place, for: substitution) { return place }
                 numbers[key] = number + 1
             }
         }
@@ -136,7 +136,7 @@ struct ExtensionLayout {
     }
 
     /// Reserves a path and its parent folders; returns false if another file has the path.
-    private mutating func take(_ place: String, for substitution: Substitution) -> Bool {
+    private mutating func reserve(_ place: String, for substitution: Substitution) -> Bool {
         let key = Self.key(place)
         if let other = taken[key] { return other == substitution.realPath && copies[place] != nil }
         for folder in Self.foldersUpToTop(key[...]).dropFirst() { taken[folder] = "" }

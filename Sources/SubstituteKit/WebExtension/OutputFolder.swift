@@ -35,7 +35,7 @@ struct OutputFolder {
     init(_ path: String, in current: CurrentFolder, besides sources: URL) throws {
         self.path = path
         let name = path.hasSuffix("/") ? String(path.reversed().drop { $0 == "/" }.reversed()) : path
-        let absolute = current.place(of: name.isEmpty ? path : name)
+        let absolute = current.standardizedURL(of: name.isEmpty ? path : name)
         url = absolute.deletingLastPathComponent().resolvingSymlinksInPath()
             .appendingPathComponent(absolute.lastPathComponent).resolvingSymlinksInPath()
         let (folder, files) = (url.path + "/", sources.resolvingSymlinksInPath().path + "/")

@@ -6,14 +6,14 @@ import SubstitutionRules
 /// The page of the extension's toolbar button: a switch, the substitutions, and the cases left to the network.
 struct ToolbarPage {
     /// One file in the page's list.
-    struct Row {
+    struct ListedURL {
         let substitution: Substitution
         /// The copy's address in the extension, percent-encoded.
         let address: String
     }
 
     let name: String
-    let rows: [Row]
+    let rows: [ListedURL]
     let left: [Ruleset.Omission]
 
     var html: String {
@@ -37,7 +37,7 @@ struct ToolbarPage {
         """
     }
 
-    private func html(_ row: Row) -> String {
+    private func html(_ row: ListedURL) -> String {
         let substitution = row.substitution
         let isImage = FileKind(substitution.mediaType) == .image
         let sample =

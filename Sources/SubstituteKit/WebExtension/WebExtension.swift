@@ -56,15 +56,15 @@ struct WebExtension {
         self.ruleset = ruleset
         var layout = ExtensionLayout()
         var rules: [DeclarativeRule] = []
-        var rows: [ToolbarPage.Row] = []
+        var rows: [ToolbarPage.ListedURL] = []
         var shown: Set<Int> = []
         for rule in ruleset.rules {
             let substitution = ruleset.substitutions[rule.substitution]
             let address = Self.address(of: rule.filter.start)
-            let place = layout.place(substitution, authority: address.authority, path: address.path)
+            let place = layout.assignPath(substitution, authority: address.authority, path: address.path)
             rules.append(DeclarativeRule(rules.count + 1, rule.filter, toFile: "/" + Self.encoded(place)))
             if shown.insert(rule.substitution).inserted {
-                rows.append(ToolbarPage.Row(substitution: substitution, address: Self.encoded(place)))
+                rows.append(ToolbarPage.ListedURL(substitution: substitution, address: Self.encoded(place)))
             }
         }
         try Self.checkNumbers(of: rules, ruleset, name: name)

@@ -21,18 +21,18 @@ struct WebViewCheck {
                 + "\(web.ruleset.rules.count { $0.filter.pattern == nil }) of \(WebExtension.maximumExpressions) with a regular expression"
             for omission in web.ruleset.omissions {
                 let message = "in a browser this is left to the network: \(omission.reason)"
-                add(.leftToNetwork, message, omission.line, omission.column)
+                report(.leftToNetwork, message, omission.line, omission.column)
             }
             for substitution in web.ruleset.dated {
                 let day = substitution.lastDay ?? ""
                 let message = "a browser shows its file also after \(day), until the extension is written again"
-                add(.leftToNetwork, message, substitution.line, substitution.column)
+                report(.leftToNetwork, message, substitution.line, substitution.column)
             }
             for (place, substitution) in web.copies.sorted(by: { $0.key < $1.key }) {
                 warnOfReferences(in: substitution, at: place, web)
             }
         } catch {
-            add(.leftToNetwork, (error as? ToolError)?.message ?? error.localizedDescription, 1, 1)
+            report(.leftToNetwork, (error as? ToolError)?.message ?? error.localizedDescription, 1, 1)
         }
         issues.sort { ($0.line, $0.column) < ($1.line, $1.column) }
     }
@@ -67,7 +67,7 @@ struct WebViewCheck {
             isMapped(first.text, from: substitution)
             ? "it is mapped, but its copy lies elsewhere or is left to the network; write the whole URL"
             : "map it, or write the whole URL"
-        add(
+        report(
             .lostReference,
             "\(quoted(substitution.file)) names \(quoted(first.text)) in line \(line), which a browser with the extension "
                 + "looks for in the extension, where it is not; \(remedy)\(others)",
@@ -102,7 +102,7 @@ struct WebViewCheck {
         return web.copies[path] == nil && web.rootCopies[path] == nil
     }
 
-    private mutating func add(_ code: ManifestIssue.Code, _ message: String, _ line: Int, _ column: Int) {
+    private mutating func report(_ code: ManifestIssue.Code, _ message: String, _ line: Int, _ column: Int) {
         issues.append(
             ManifestIssue(
                 severity: .warning,

@@ -43,8 +43,8 @@ extension Advice {
     private static func type(meantBy text: String) -> String? {
         let word = text.split(separator: ".").last.map(String.init) ?? ""
         // Put a semicolon before the charset instead of a space or a comma.
-        let mended = text.replacing(charsetBehindSpace, with: "; charset")
-        return MediaType(fileName: "x.\(word)")?.essence ?? (MediaType(mended)?.isConcrete == true ? mended : nil)
+        let repaired = text.replacing(charsetBehindSpace, with: "; charset")
+        return MediaType(fileName: "x.\(word)")?.essence ?? (MediaType(repaired)?.isConcrete == true ? repaired : nil)
     }
 
     nonisolated(unsafe) private static let charsetBehindSpace = /[, ]+charset/

@@ -18,8 +18,8 @@ enum URLRepair {
     ///
     /// The cause is the predicate of a sentence about the URL.
     static func suspicion(of url: String) -> (cause: String, meant: String)? {
-        suspicions.lazy.compactMap { cause, mend in
-            guard mend(url) != url else { return nil }
+        suspicions.lazy.compactMap { cause, repair in
+            guard repair(url) != url else { return nil }
             return repaired(url).map { (cause, $0) }
         }.first
     }
@@ -27,7 +27,7 @@ enum URLRepair {
     /// The mistakes that leave a valid URL, but one that no server has.
     ///
     /// They are in its scheme, its server's name or its query, or come from HTML.
-    private static let suspicions: [(cause: String, mend: Step)] = [
+    private static let suspicions: [(cause: String, repair: Step)] = [
         ("has two schemes, so its server is called \"http\" or \"https\"", withoutSecondScheme),
         ("has a server whose name holds a comma, or a dot too many", withSoundHost),
         ("has a \"?\" that nothing follows, so it answers no URL without it", withoutEmptyQuery),
@@ -112,8 +112,8 @@ enum URLRepair {
     private static func withoutSecondScheme(_ text: String) -> String {
         guard let first = text.lowercased().prefixMatch(of: firstOfTwoSchemes) else { return text }
         let rest = String(text.dropFirst(first.0.count))
-        let mended = withSoundScheme(rest)
-        return mended != rest || isURL(rest) && mended.contains("://") ? withoutSecondScheme(mended) : text
+        let repaired = withSoundScheme(rest)
+        return repaired != rest || isURL(rest) && repaired.contains("://") ? withoutSecondScheme(repaired) : text
     }
 
     nonisolated(unsafe) private static let firstOfTwoSchemes = /(https?:)?\/\/+(?=https?[:;.]?\/)/
@@ -156,9 +156,9 @@ enum URLRepair {
 
     nonisolated(unsafe) private static let authorityStart = /(https?:)?\/\//.ignoresCase()
 
-    private static func withAuthority(_ url: String, _ mend: (Substring) -> String) -> String {
+    private static func withAuthority(_ url: String, _ repair: (Substring) -> String) -> String {
         guard let range = authority(of: url) else { return url }
-        return url.replacingCharacters(in: range, with: mend(url[range]))
+        return url.replacingCharacters(in: range, with: repair(url[range]))
     }
 
     private static func withoutUser(_ url: String) -> String {

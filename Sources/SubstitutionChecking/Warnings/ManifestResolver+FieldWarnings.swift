@@ -7,15 +7,15 @@ extension ManifestResolver {
         for entry in manifest.entries {
             if entry.pattern != nil, let (cause, meant) = URLRepair.suspicion(of: entry.key.value) {
                 let sentence = "\(quoted(entry.key.value)) \(cause); did you mean \(quoted(meant, limit: 1000))?"
-                add(.warning, .unlikelyURL, entry.key.offset, sentence)
+                report(.warning, .unlikelyURL, entry.key.offset, sentence)
             }
             if let type = entry.type, let meant = Self.type(meantBy: type, of: entry.file?.value ?? "") {
                 let sentence = "browsers know no type \(quoted(type.essence)); write \(quoted(meant.essence))"
-                add(.warning, .unlikelyType, entry.typeOffset ?? entry.key.offset, sentence)
+                report(.warning, .unlikelyType, entry.typeOffset ?? entry.key.offset, sentence)
             }
             for (name, value) in entry.headers.sorted(by: { $0.key < $1.key }) {
                 guard let sentence = Self.problem(ofHeader: name, value, of: entry) else { continue }
-                add(.warning, .unlikelyHeader, entry.headersOffset ?? entry.key.offset, sentence)
+                report(.warning, .unlikelyHeader, entry.headersOffset ?? entry.key.offset, sentence)
             }
         }
     }

@@ -20,12 +20,12 @@ extension ManifestResolver {
         guard errors.isEmpty else { return warnOfUnusedFiles(unused, of: found.map(\.name), beside: errors) }
         guard !oneByOne else {
             for name in unused {
-                add(.warning, .unusedFile, 0, Self.sentence(ofUnused: [name], in: "", isWhole: false))
+                report(.warning, .unusedFile, 0, Self.sentence(ofUnused: [name], in: "", isWhole: false))
             }
             return
         }
         let leftovers = unused.filter { Leftover($0) != nil }
-        if !leftovers.isEmpty { add(.warning, .unusedFile, 0, Self.sentence(ofLeftovers: leftovers)) }
+        if !leftovers.isEmpty { report(.warning, .unusedFile, 0, Self.sentence(ofLeftovers: leftovers)) }
         let isUsed = Set(found.filter { used.contains($0.file.realPath) }.flatMap { Self.folders(of: $0.name) })
         // Group files by the topmost folder in which no file is used, or else by the folder that contains the file.
         let groups = Dictionary(grouping: unused.filter { Leftover($0) == nil }) { name in
@@ -33,7 +33,12 @@ extension ManifestResolver {
             return folders.first { !isUsed.contains($0) && !$0.isEmpty } ?? folders.last ?? ""
         }
         for (folder, names) in groups.sorted(by: { $0.key < $1.key }) {
-            add(.warning, .unusedFile, 0, Self.sentence(ofUnused: names, in: folder, isWhole: !isUsed.contains(folder)))
+            report(
+                .warning,
+                .unusedFile,
+                0,
+                Self.sentence(ofUnused: names, in: folder, isWhole: !isUsed.contains(folder))
+            )
         }
     }
 
@@ -62,7 +67,7 @@ extension ManifestResolver {
         let shown = names.prefix(3).map { quoted($0) }.joined(separator: ", ")
         let others = names.count > 3 ? " and \(names.count - 3) more" : ""
         let one = names.count == 1 ? "it" : "one of them"
-        add(.warning, .unusedFile, 0, "no entry uses \(shown)\(others); perhaps an entry with an error means \(one)")
+        report(.warning, .unusedFile, 0, "no entry uses \(shown)\(others); perhaps an entry with an error means \(one)")
     }
 
     // MARK: - Sentences

@@ -9,7 +9,7 @@ extension ManifestResolver {
     mutating func warn(on today: CalendarDay, listsUnused: Bool) {
         for entry in manifest.entries {
             if let until = entry.until, until.value < today {
-                add(
+                report(
                     .warning,
                     .expired,
                     until.offset,
@@ -37,7 +37,7 @@ extension ManifestResolver {
             guard entry.namesFolder != true || entry.pattern?.isFolder == true,
                 let sentence = Wildcard.warning(for: entry)
             else { continue }
-            add(.warning, .wildcard, entry.key.offset, sentence)
+            report(.warning, .wildcard, entry.key.offset, sentence)
         }
     }
 
@@ -47,7 +47,7 @@ extension ManifestResolver {
                 condition.value == .clientError
                 ? ("\"4xx\" includes 401, 403 and 407, by which", "name single statuses, such as 404 and 410")
                 : ("\(condition.value) is the status by which", "leave it out, unless nobody signs in there")
-            add(
+            report(
                 .warning,
                 .hidesSignIn,
                 condition.offset,
@@ -64,7 +64,12 @@ extension ManifestResolver {
         where seen.insert("\(substitution.fileOffset) \(substitution.foundFile.path)").inserted {
             let path = substitution.foundFile.path
             if substitution.entry.type == nil, MediaType(fileName: path) == nil {
-                add(.warning, .unknownExtension, substitution.fileOffset, Self.sentence(ofUnknown: path, substitution))
+                report(
+                    .warning,
+                    .unknownExtension,
+                    substitution.fileOffset,
+                    Self.sentence(ofUnknown: path, substitution)
+                )
             }
             warnOfKind(of: substitution)
             warnOfCode(substitution)
@@ -114,7 +119,7 @@ extension ManifestResolver {
     }
 
     private mutating func warn(of substitution: Substitution, loadedAs noun: String) {
-        add(
+        report(
             .warning,
             .unlikelyType,
             substitution.fileOffset,
@@ -147,7 +152,7 @@ extension ManifestResolver {
         default:
             return
         }
-        add(.warning, .notUTF8, offset, sentence)
+        report(.warning, .notUTF8, offset, sentence)
     }
 
     private mutating func warnOfEmptyFolders() {
@@ -156,7 +161,7 @@ extension ManifestResolver {
             guard let file = entry.file, entry.pattern?.isFolder == true,
                 let found = try? files?.files(below: file.value), found.files.isEmpty, found.problems.isEmpty
             else { continue }
-            add(
+            report(
                 .warning,
                 .emptyFolder,
                 file.offset,

@@ -26,7 +26,7 @@ package enum WebAddress: Equatable {
     /// Parses an address.
     ///
     /// - Parameters:
-    ///   - bytes: The address without the characters that a URL parser ignores (``PlacedText/address``).
+    ///   - bytes: The address without the characters that a URL parser ignores (``SourceMappedText/address``).
     ///   - scheme: The scheme of the base URL, `http` or `https`; nil if there is no base URL.
     package init(_ bytes: [UInt8], from scheme: String?) {
         guard let (own, rest) = Self.scheme(of: bytes) else {

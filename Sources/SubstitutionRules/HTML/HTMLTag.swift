@@ -13,10 +13,10 @@ struct HTMLTag {
         /// In lower case.
         let name: String
         /// The value with its character references decoded.
-        let value: PlacedText
+        let value: SourceMappedText
     }
 
-    subscript(name: String) -> PlacedText? { attributes.first { $0.name == name }?.value }
+    subscript(name: String) -> SourceMappedText? { attributes.first { $0.name == name }?.value }
 
     /// Returns true if the attribute with this name has this value, in letters of any case.
     func has(_ name: String, _ value: StaticString) -> Bool {

@@ -128,11 +128,13 @@ struct HTMLTokenizer {
         let name = (isOdd ? "=" : "") + name(until: " \t\n\u{0C}\r/>=")
         skipSpace()
         guard index < bytes.count, bytes[index] == UInt8(ascii: "=") else {
-            return HTMLTag.Attribute(name: name, value: PlacedText(endingAt: index))
+            return HTMLTag.Attribute(name: name, value: SourceMappedText(endingAt: index))
         }
         index += 1
         skipSpace()
-        guard index < bytes.count else { return HTMLTag.Attribute(name: name, value: PlacedText(endingAt: index)) }
+        guard index < bytes.count else {
+            return HTMLTag.Attribute(name: name, value: SourceMappedText(endingAt: index))
+        }
         let quote = bytes[index]
         let (end, next): (Int, Int)
         if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
@@ -149,8 +151,8 @@ struct HTMLTokenizer {
     }
 
     /// Returns the text in `range` with its character references decoded.
-    func decoded(_ range: Range<Int>, inAttribute: Bool = true) -> PlacedText {
-        var value = PlacedText(endingAt: range.upperBound)
+    func decoded(_ range: Range<Int>, inAttribute: Bool = true) -> SourceMappedText {
+        var value = SourceMappedText(endingAt: range.upperBound)
         var index = range.lowerBound
         while index < range.upperBound {
             if bytes[index] == UInt8(ascii: "&"),

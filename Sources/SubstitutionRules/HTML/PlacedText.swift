@@ -2,7 +2,7 @@
 ///
 /// One example is an attribute's value with its character references decoded. Another is an address in a stylesheet in
 /// that attribute.
-package struct PlacedText: Hashable, Sendable {
+package struct SourceMappedText: Hashable, Sendable {
     package private(set) var bytes: [UInt8] = []
     /// The source offset of each byte; empty if the bytes are contiguous from `start`.
     ///
@@ -32,7 +32,7 @@ package struct PlacedText: Hashable, Sendable {
     }
 
     /// Appends a text that follows this one in the source.
-    package mutating func append(_ other: PlacedText) {
+    package mutating func append(_ other: SourceMappedText) {
         for index in other.bytes.indices { append(other.bytes[index], at: other.offset(index)) }
         end = other.end
     }
@@ -43,17 +43,17 @@ package struct PlacedText: Hashable, Sendable {
         return offsets.isEmpty ? start + index : offsets[index]
     }
 
-    subscript(range: Range<Int>) -> PlacedText { part(Array(range), endingAt: offset(range.upperBound)) }
+    subscript(range: Range<Int>) -> SourceMappedText { part(Array(range), endingAt: offset(range.upperBound)) }
 
-    private func part(_ indices: [Int], endingAt end: Int) -> PlacedText {
-        var part = PlacedText(endingAt: end)
+    private func part(_ indices: [Int], endingAt end: Int) -> SourceMappedText {
+        var part = SourceMappedText(endingAt: end)
         for index in indices { part.append(bytes[index], at: offset(index)) }
         return part
     }
 
     /// Returns this text, which was found in `outer`, with the offsets that it has in the source of `outer`.
-    func placed(in outer: PlacedText) -> PlacedText {
-        var result = PlacedText(endingAt: outer.offset(end))
+    func placed(in outer: SourceMappedText) -> SourceMappedText {
+        var result = SourceMappedText(endingAt: outer.offset(end))
         for index in bytes.indices { result.append(bytes[index], at: outer.offset(offset(index))) }
         return result
     }
@@ -61,9 +61,9 @@ package struct PlacedText: Hashable, Sendable {
     /// The URL in this text, without the characters that a URL parser ignores (URL Standard §4.4).
     ///
     /// These are spaces and control characters around the URL, and tabs and line breaks in it.
-    package var address: PlacedText {
+    package var address: SourceMappedText {
         guard let first = bytes.firstIndex(where: { $0 > 0x20 }), let last = bytes.lastIndex(where: { $0 > 0x20 })
-        else { return PlacedText(endingAt: end) }
+        else { return SourceMappedText(endingAt: end) }
         return part((first...last).filter { ![0x09, 0x0A, 0x0D].contains(bytes[$0]) }, endingAt: offset(last + 1))
     }
 

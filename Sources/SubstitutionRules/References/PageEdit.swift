@@ -8,7 +8,7 @@ package struct PageEdit {
     /// The escaping that the surroundings of a text require.
     ///
     /// Escaped text ends neither the value that it is written into nor anything around that value.
-    package enum Notation {
+    package enum Escaping {
         /// As character references of HTML.
         case attribute
         /// As escapes of CSS (CSS Syntax Level 3 §4.3.7), in a stylesheet, `style` element or `style` attribute.
@@ -32,7 +32,7 @@ package struct PageEdit {
         }
     }
 
-    package init(_ range: Range<Int>, _ text: some Sequence<UInt8>, _ notation: Notation) {
+    package init(_ range: Range<Int>, _ text: some Sequence<UInt8>, _ notation: Escaping) {
         self.range = range
         self.text = notation.written(text)
     }
@@ -43,7 +43,7 @@ package struct PageEdit {
     /// Creates a replacement of `text` by `new`, without the end that both share; nil if nothing changes.
     ///
     /// Also nil if `new` is empty: an unquoted attribute would then take the next attribute for its value.
-    package init?(_ text: PlacedText, to new: [UInt8], _ notation: Notation) {
+    package init?(_ text: SourceMappedText, to new: [UInt8], _ notation: Escaping) {
         guard text.bytes != new, !new.isEmpty else { return nil }
         var kept = zip(text.bytes.reversed(), new.reversed()).prefix { $0 == $1 }.count
         // An escape is kept only as a whole.

@@ -20,7 +20,7 @@ package struct PageScanner {
         /// The addresses that the page loads: images, stylesheets, scripts, audio and video, also with `integrity`.
         package fileprivate(set) var resources: [String] = []
         /// The content security policies in the page's `meta` elements.
-        package var policies: [PlacedText] = []
+        package var policies: [SourceMappedText] = []
         /// The byte ranges of the page's import maps.
         package fileprivate(set) var importMaps: [Range<Int>] = []
     }
@@ -33,10 +33,10 @@ package struct PageScanner {
 
     /// A stylesheet that is joined from the texts and CDATA sections of one element.
     private struct ForeignStyle {
-        var text = PlacedText(endingAt: 0)
+        var text = SourceMappedText(endingAt: 0)
         var pieces: [Range<Int>] = []
 
-        mutating func append(_ piece: PlacedText, from range: Range<Int>) {
+        mutating func append(_ piece: SourceMappedText, from range: Range<Int>) {
             text.append(piece)
             pieces.append(range)
         }
@@ -57,14 +57,14 @@ package struct PageScanner {
     }
 
     /// Scans a page and reports each start tag, and the text of each `style` element.
-    static func read(_ bytes: [UInt8], _ report: (HTMLTag, PlacedText?) -> Void) {
+    static func read(_ bytes: [UInt8], _ report: (HTMLTag, SourceMappedText?) -> Void) {
         var scanner = PageScanner(tokenizer: HTMLTokenizer(bytes))
         scanner.readPage(report)
     }
 
     private init(tokenizer: HTMLTokenizer) { self.tokenizer = tokenizer }
 
-    private mutating func readPage(_ report: (HTMLTag, PlacedText?) -> Void) {
+    private mutating func readPage(_ report: (HTMLTag, SourceMappedText?) -> Void) {
         while let token = tokenizer.next(isForeign: context.isForeign) {
             switch token {
             case .comment: break
@@ -80,7 +80,7 @@ package struct PageScanner {
         }
     }
 
-    private mutating func readElement(_ tag: HTMLTag, _ report: (HTMLTag, PlacedText?) -> Void) {
+    private mutating func readElement(_ tag: HTMLTag, _ report: (HTMLTag, SourceMappedText?) -> Void) {
         add(tag.attributes, of: tag)
         report(tag, nil)
         switch context.start(tag) {
@@ -89,7 +89,7 @@ package struct PageScanner {
         case .text:
             let content = tokenizer.skipContent(of: tag)
             if tag.name == "style" {
-                let text = PlacedText(content, of: tokenizer.bytes)
+                let text = SourceMappedText(content, of: tokenizer.bytes)
                 report(tag, text)
                 addStylesheet(text)
             }
@@ -104,7 +104,8 @@ package struct PageScanner {
         var isPlain = false
         if case .characterData = token { isPlain = true }
         if let style = context.foreignStyle {
-            let text = isPlain ? PlacedText(range, of: tokenizer.bytes) : tokenizer.decoded(range, inAttribute: false)
+            let text =
+                isPlain ? SourceMappedText(range, of: tokenizer.bytes) : tokenizer.decoded(range, inAttribute: false)
             foreignStyles[style, default: ForeignStyle()].append(text, from: range)
         }
         let characters = characters(in: range, isPlain)
@@ -197,7 +198,7 @@ package struct PageScanner {
     }
 
     /// Adds the addresses in a list of image candidates, as in `srcset` (HTML §4.8.4.2.2).
-    private mutating func addCandidates(_ list: PlacedText) {
+    private mutating func addCandidates(_ list: SourceMappedText) {
         let value = list.bytes
         var index = 0
         while true {
@@ -217,7 +218,7 @@ package struct PageScanner {
         }
     }
 
-    private mutating func addStylesheet(_ text: PlacedText, where isAdded: (Reference) -> Bool = { _ in true }) {
+    private mutating func addStylesheet(_ text: SourceMappedText, where isAdded: (Reference) -> Bool = { _ in true }) {
         let found = ReferenceScanner.references(inStylesheet: text.bytes).map { $0.placed(in: text) }.filter(isAdded)
         references.styles += found
         references.resources += found.map(\.text)

@@ -69,9 +69,9 @@ extension ReferenceScanner {
     private mutating func addStyle(_ range: Range<Int>) { add(unescaped(range)) }
 
     /// Returns the text in `range` with its escapes decoded (CSS Syntax Level 3 §4.3.7).
-    private func unescaped(_ range: Range<Int>) -> PlacedText {
-        guard bytes[range].contains(UInt8(ascii: "\\")) else { return PlacedText(range, of: bytes) }
-        var text = PlacedText(endingAt: range.upperBound)
+    private func unescaped(_ range: Range<Int>) -> SourceMappedText {
+        guard bytes[range].contains(UInt8(ascii: "\\")) else { return SourceMappedText(range, of: bytes) }
+        var text = SourceMappedText(endingAt: range.upperBound)
         var index = range.lowerBound
         while index < range.upperBound {
             let start = index

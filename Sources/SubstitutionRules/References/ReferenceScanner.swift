@@ -8,8 +8,8 @@ package struct ReferenceScanner {
     /// An address and its position.
     package struct Reference: Hashable, Sendable {
         /// The address with its escapes decoded, and its offsets in the source.
-        package let place: PlacedText
-        package let notation: PageEdit.Notation
+        package let place: SourceMappedText
+        package let notation: PageEdit.Escaping
         /// True for an image, audio or video: in an https page, browsers load its http address over https.
         package var isUpgraded = false
         /// True for a module specifier, which is an address only if it begins with `/`, `./` or `../`.
@@ -20,7 +20,7 @@ package struct ReferenceScanner {
         package var offset: Int { place.offset(0) }
 
         /// Returns this reference of the stylesheet `text` with the offsets that it has in the page around it.
-        func placed(in text: PlacedText) -> Reference {
+        func placed(in text: SourceMappedText) -> Reference {
             Reference(place: place.placed(in: text), notation: notation, isSpecifier: isSpecifier)
         }
     }
@@ -67,15 +67,16 @@ package struct ReferenceScanner {
                 switch (expected, range) {
                 // In a call, the string must be the whole argument; the value of a longer expression is unknown.
                 case (.specifier, let range?) where !isCall || index < bytes.count && ",)".utf8.contains(bytes[index]):
-                    add(PlacedText(range, of: bytes), isSpecifier: true)
-                case (.address, let range?) where isCall && isModuleAddressNext(): add(PlacedText(range, of: bytes))
+                    add(SourceMappedText(range, of: bytes), isSpecifier: true)
+                case (.address, let range?) where isCall && isModuleAddressNext():
+                    add(SourceMappedText(range, of: bytes))
                 default: break
                 }
                 (expected, isCall, isAfterNew, last) = (nil, false, false, byte)
             } else if byte == UInt8(ascii: "`") {
                 let start = index + 1
                 skipTemplate()
-                let text = PlacedText(start..<max(start, min(index, bytes.count) - 1), of: bytes)
+                let text = SourceMappedText(start..<max(start, min(index, bytes.count) - 1), of: bytes)
                 if expected == .specifier, isCall, !text.string.contains("${") { add(text, isSpecifier: true) }
                 (expected, isCall, isAfterNew, last) = (nil, false, false, byte)
             } else if byte == UInt8(ascii: "/"), "(,=:[!&|?{};".utf8.contains(last) {
@@ -194,7 +195,7 @@ package struct ReferenceScanner {
             && (index == 0 || !isNameByte(bytes[index - 1]) && bytes[index - 1] != UInt8(ascii: "-"))
     }
 
-    mutating func add(_ text: PlacedText, isSpecifier: Bool = false) {
+    mutating func add(_ text: SourceMappedText, isSpecifier: Bool = false) {
         if text.bytes.isEmpty { return }
         references.append(Reference(place: text, notation: .stylesheet, isSpecifier: isSpecifier))
     }

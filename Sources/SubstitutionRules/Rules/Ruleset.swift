@@ -28,20 +28,22 @@ package struct Ruleset: Sendable {
     package let substitutions: [Substitution]
     package private(set) var rules: [Rule] = []
     /// The number of URLs for each omission.
-    private(set) var left: [Omission: Int] = [:]
+    private(set) var omissionCounts: [Omission: Int] = [:]
 
     /// The omissions in manifest order; if one covers several URLs, its reason gives their number.
     package var omissions: [Omission] {
-        left.sorted { ($0.key.line, $0.key.column, $0.key.reason) < ($1.key.line, $1.key.column, $1.key.reason) }
-            .map { omission, count in
-                let urls = count > 1 ? " (\(count) URLs)" : ""
-                return Omission(
-                    line: omission.line,
-                    column: omission.column,
-                    url: omission.url,
-                    reason: omission.reason + urls
-                )
-            }
+        omissionCounts.sorted {
+            ($0.key.line, $0.key.column, $0.key.reason) < ($1.key.line, $1.key.column, $1.key.reason)
+        }
+        .map { omission, count in
+            let urls = count > 1 ? " (\(count) URLs)" : ""
+            return Omission(
+                line: omission.line,
+                column: omission.column,
+                url: omission.url,
+                reason: omission.reason + urls
+            )
+        }
     }
 
     /// The substitutions that have rules and a last day (`until`).
@@ -83,13 +85,13 @@ package struct Ruleset: Sendable {
         for (index, candidate) in candidates.enumerated() {
             let substitution = substitutions[candidate.substitution]
             if !substitution.conditions.isEmpty {
-                leave(substitution, "the network is asked first, as its \"when\" says")
+                omit(substitution, "the network is asked first, as its \"when\" says")
             } else if let reason = refusal(substitution) {
-                leave(substitution, reason)
+                omit(substitution, reason)
             } else {
                 addRules(of: index, substitution)
                 if substitution.mediaType.isHTML {
-                    leave(substitution, "as a page or in a frame, where it would lose its address")
+                    omit(substitution, "as a page or in a frame, where it would lose its address")
                 }
             }
         }
@@ -133,7 +135,7 @@ package struct Ruleset: Sendable {
     private mutating func addOpenRule(for base: String, _ index: Int, _ substitution: Substitution) {
         if let better = competitor(of: index, at: base, where: { $0.rule != .exact || $0.target.identity.query != nil })
         {
-            leave(substitution, "its URL with a query, because line \(better.line) answers it with some queries")
+            omit(substitution, "its URL with a query, because line \(better.line) answers it with some queries")
         } else {
             add(URLFilter(base + "?", isOpen: true), index, substitution)
         }
@@ -159,11 +161,11 @@ package struct Ruleset: Sendable {
                 || other.target.identity.query.map { rule.remainder(of: $0) == remainder } ?? false
         }
         if let better {
-            leave(substitution, "its URL with a parameter, because line \(better.line) answers it with some queries")
+            omit(substitution, "its URL with a parameter, because line \(better.line) answers it with some queries")
             return
         }
         let list = names.sorted.map { quoted($0.description) }.joined(separator: ", ")
-        leave(substitution, "with a parameter of \(list) twice, or with two of them, or with one that has no \"=\"")
+        omit(substitution, "with a parameter of \(list) twice, or with two of them, or with one that has no \"=\"")
         let parameters = remainder?.split(separator: "&", omittingEmptySubsequences: false).map(String.init) ?? []
         var filters: Set<URLFilter> = []
         for name in names.sorted {
@@ -173,7 +175,7 @@ package struct Ruleset: Sendable {
                 let start = "\(before)\(name.text)\(name.isPrefix ? "" : "=")"
                 for (start, after) in Spelling.parts(start, after) {
                     if after.utf8.count > URLFilter.longestRest {
-                        leave(substitution, "with one of \(list) before a long query")
+                        omit(substitution, "with one of \(list) before a long query")
                     } else if filters.insert(URLFilter("\(base)?\(start)", rest: after)).inserted {
                         add(URLFilter("\(base)?\(start)", rest: after), index, substitution)
                     }
@@ -210,9 +212,10 @@ package struct Ruleset: Sendable {
         }
     }
 
-    private mutating func leave(_ substitution: Substitution, _ reason: String) {
+    private mutating func omit(_ substitution: Substitution, _ reason: String) {
         let (line, column) = (substitution.line, substitution.column)
-        left[Omission(line: line, column: column, url: substitution.namedURL, reason: reason), default: 0] += 1
+        omissionCounts[Omission(line: line, column: column, url: substitution.namedURL, reason: reason), default: 0] +=
+            1
     }
 }
 

@@ -198,8 +198,8 @@ struct FailedRunTests {
         )
         let before = try site.listing
         let error = try failure { change, staging in
-            change.put(try staging.write(Data("1".utf8)), at: "g/first.css")
-            change.put(try staging.write(Data("2".utf8)), at: "h/a.css")
+            change.schedule(try staging.write(Data("1".utf8)), at: "g/first.css")
+            change.schedule(try staging.write(Data("2".utf8)), at: "h/a.css")
         }
         #expect(error.contains("\"h/a.css\" would lie outside the manifest's folder, through a symbolic link"))
         #expect(try site.listing == before)
@@ -227,10 +227,10 @@ struct FailedRunTests {
         #expect(chmod(site.url.appendingPathComponent("h/a.css").path, 0o600) == 0)
         let before = try site.listing
         let error = try failure { change, staging in
-            change.put(try staging.write(Data("new".utf8)), at: "h/a.css")
-            change.put(try staging.write(Data("new".utf8)), at: "x.txt")
-            change.put(try staging.write(Data("newer".utf8)), at: "x.txt")
-            change.put(try staging.write(Data("new".utf8)), at: "new/deep/er/a.css")
+            change.schedule(try staging.write(Data("new".utf8)), at: "h/a.css")
+            change.schedule(try staging.write(Data("new".utf8)), at: "x.txt")
+            change.schedule(try staging.write(Data("newer".utf8)), at: "x.txt")
+            change.schedule(try staging.write(Data("new".utf8)), at: "new/deep/er/a.css")
             change.text = Data("{ \"https://x/b\": \"missing.txt\" }".utf8)
         }
         #expect(error.hasPrefix("the manifest would have errors, so nothing was changed:\nmanifest.json:1:18: "))
@@ -253,8 +253,8 @@ struct FailedRunTests {
         let before = try site.listing
         for path in ["h/a.css", "x.txt/a.css", "h"] {
             let error = try failure { change, staging in
-                change.put(try staging.write(Data("1".utf8)), at: "g/first.css")
-                change.put(try staging.write(Data("2".utf8)), at: path)
+                change.schedule(try staging.write(Data("1".utf8)), at: "g/first.css")
+                change.schedule(try staging.write(Data("2".utf8)), at: path)
             }
             #expect(!error.isEmpty)
             #expect(try site.listing == before, "\(path)")

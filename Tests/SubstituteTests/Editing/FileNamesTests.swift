@@ -161,7 +161,7 @@ struct FileNamesTests {
         #expect(names.isTaken("H/A.CSS"))
         #expect(names.isTaken("h/dir"))
         #expect(!names.isTaken("h/b.css"))
-        names.take("img/b.css")
+        names.markTaken("img/b.css")
         #expect(names.isTaken("img"))
         #expect(names.isTaken("IMG/B.css"))
     }

@@ -56,7 +56,7 @@ final class DrivenChromium: @unchecked Sendable {
 
     private func receive(_ event: DevTools.Event) {
         guard ["Runtime.exceptionThrown", "Log.entryAdded"].contains(event.method) else { return }
-        lock.withLock { complained.append(Complaint(event)?.words ?? event.method) }
+        lock.withLock { complained.append(ReportedError(event)?.words ?? event.method) }
     }
 
     /// The errors that the page reported.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// An error that a script or the browser reports, as one line.
-struct Complaint {
+struct ReportedError {
     let words: String
 
     private struct Exception: Decodable {
