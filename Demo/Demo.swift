@@ -15,24 +15,24 @@ struct Demo {
         USAGE: swift run Demo [--offline | --status CODE] [--record FILE | --serve] [--folder FOLDER] [--help]
 
         Starts a small web site on this machine, loads its page and everything the page refers to twice, and prints
-        who answered: first with a session that has no cache, then with URLSession.shared after cache.install().
+        what answered: first with a session that has no cache, then with URLSession.shared after cache.install().
         Exits with 1 if anything is not as expected.
 
         OPTIONS:
-          --offline      Stop the site before, so that there is no connection to it.
-          --status CODE  Let the site answer the request for the one picture that changes with this HTTP status:
-                         404, or 500 to 599, which the manifest names.
-          --record FILE  Record what the page with the library asks for, as an app that is being made does, and print
+          --offline      Stop the site first, so that there is no connection to it.
+          --status CODE  Let the site answer with this HTTP status when the changing picture is requested: 404, or
+                         500 to 599, which the manifest names.
+          --record FILE  Record the requests of the page with the library, as an app in development does, and print
                          the commands that read the recording.
           --serve        Keep running, and print an address to open in a browser. It shows the page before and after
                          side by side: pictures of the remote site say "from the network", those of the bundle say
-                         "from the bundle". And print how to see the site itself with the app's files, by a web
-                         extension. Files that are saved meanwhile are shown when the page is loaded again. End it
-                         with Control-C.
+                         "from the bundle". It also prints how to see the site itself with the app's files, through
+                         a web extension. To see files that were saved meanwhile, reload the page. End it with
+                         Control-C.
           --folder FOLDER
-                         Take the app's files from this folder, a copy of Resources/Substitutions; with --serve and
-                         without this option it is that folder itself, where there is one.
-          -h, --help     Print this.
+                         Take the app's files from this folder, a copy of Resources/Substitutions. Without this
+                         option, --serve uses that folder itself, if it exists.
+          -h, --help     Print this help.
         """
 
     static func main() async {
@@ -63,7 +63,7 @@ struct Demo {
                 guard let path = words.popFirst() else { throw UsageError(message: "--record needs a file") }
                 recording = path
             case "--serve", "--record":
-                throw UsageError(message: "only one of --record and --serve can be done")
+                throw UsageError(message: "--record and --serve cannot be combined")
             case "--folder":
                 guard let path = words.popFirst() else { throw UsageError(message: "--folder needs a folder") }
                 folder = URL(fileURLWithPath: path)
@@ -78,7 +78,7 @@ struct Demo {
                 }
                 mode = .refusing(status)
             case "--offline", "--status":
-                throw UsageError(message: "only one of --offline and --status can be shown")
+                throw UsageError(message: "--offline and --status cannot be combined")
             default:
                 throw UsageError(message: "there is no option \(word)")
             }
@@ -150,11 +150,11 @@ struct Demo {
             exit(1)
         }
         switch mode {
-        case .online: say("\nOnly the tide, which changes every hour, was still asked for.")
-        case .offline: say("\nWithout a connection the tide was answered with the file that the manifest names for it.")
+        case .online: say("\nOnly the tide, which changes every hour, was still requested.")
+        case .offline: say("\nWithout a connection, the file that the manifest names for the tide answered.")
         case .refusing(let status):
             say(
-                "\nThe tide was asked for, and after the \(status) answered with the file that the manifest names for it."
+                "\nThe tide was requested, and after the \(status), the file that the manifest names for it answered."
             )
         }
         if let recording { try report(recording, in: name) }
@@ -208,14 +208,14 @@ struct Demo {
         cache.install()
         try cache.reloadWhenChanged { outcome in
             switch outcome {
-            case .success(let paths): say("Saved: \(paths.joined(separator: ", ")). Load the page again to see it.")
-            case .failure(let error): say("\(error)\nWhat was there stays.")
+            case .success(let paths): say("Saved: \(paths.joined(separator: ", ")). Reload the page to see it.")
+            case .failure(let error): say("\(error)\nThe previous version stays in use.")
             }
         }
         if mode == .offline { site.server.stop() }
         let showcase = try Showcase(of: site)
         say("Open \(showcase.server.url.absoluteString)/ in a browser. End with Control-C.")
-        say("The app's files are in \(site.substitutions.path): change css/site.css, save, and load the page again.")
+        say("The app's files are in \(site.substitutions.path): change css/site.css, save, and reload the page.")
         guard mode == .online else { while true { try await Task.sleep(nanoseconds: .max) } }
         let signals = interruptions()
         let folder = try site.writeSubstitutions()

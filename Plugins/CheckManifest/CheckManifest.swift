@@ -52,13 +52,13 @@ struct CheckManifest: BuildToolPlugin {
                 $0.lowercased().hasPrefix("manifest") && $0.lowercased() != "manifest.schema.json"
             }
             return "\(folder.path) has no manifest.json"
-                + (found.map { "; rename \($0)" } ?? "; swift package substitute-edit init makes one")
+                + (found.map { "; rename \($0)" } ?? "; swift package substitute-edit init creates one")
         }
         let folder = target.directoryURL.appendingPathComponent("Substitutions")
         if isFile(folder.appendingPathComponent("manifest.json").path) {
             return "\(folder.path) is not shipped by the target \(target.name); \(remedy)"
         }
-        return "the target \(target.name) ships no folder with a manifest.json, so there is nothing to check; make "
+        return "the target \(target.name) ships no folder with a manifest.json, so there is nothing to check; create "
             + "\(folder.path) (swift package substitute-edit init does it), and \(remedy)"
     }
 
@@ -123,9 +123,9 @@ extension CheckManifest: XcodeBuildToolPlugin {
         // It is not documented whether plugins learn of folders that Xcode copies whole, so the build continues.
         if Self.manifests(among: resources).isEmpty {
             Diagnostics.warning(
-                "Xcode tells of no manifest.json in the target \(target.displayName), so nothing was checked; add the "
+                "Xcode reports no manifest.json in the target \(target.displayName), so nothing was checked; add the "
                     + "folder Substitutions to it, and untick \"Build Folder Contents\" in the folder's File inspector. "
-                    + "If that is done, check it with SubstituteCommand of the project's menu"
+                    + "If you have done that, check it with SubstituteCommand in the project's menu"
             )
             return []
         }

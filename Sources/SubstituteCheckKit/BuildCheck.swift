@@ -18,7 +18,7 @@ package enum BuildCheck {
             return 1
         }
         guard words.count == 3 else {
-            console.printError("substitute-check is for the plugin CheckManifest; yours is: substitute check")
+            console.printError("substitute-check is only for the plugin CheckManifest; run substitute check instead")
             return 2
         }
         do {

@@ -284,7 +284,7 @@ struct ReloadWhenChangedTests {
         let mapped = try LocalSubstitutionCache(manifest: manifest)
         let error = try #require(throws: ManifestError.self) { try mapped.reloadWhenChanged() }
         #expect(error.issues.map(\.code) == [.notWatched])
-        #expect(error.description.hasSuffix("make the cache with reading: .copied"))
+        #expect(error.description.hasSuffix("create the cache with reading: .copied"))
         let inMemory = try LocalSubstitutionCache(
             manifestData: Data("{}".utf8),
             folder: folder.url,

@@ -112,7 +112,7 @@ final class PageExtensionTests: CacheSuite {
         let error = #expect(throws: ManifestError.self) { try self.pages(manifest, maximum: 5) }
         #expect(
             error?.description
-                == #"manifest.json:2:1: error: its URLs need 6 rules, and WebKit takes 5; most are needed by "//h/b""#
+                == #"manifest.json:2:1: error: its URLs need 6 rules, but WebKit accepts 5; most are needed by "//h/b""#
         )
     }
 }

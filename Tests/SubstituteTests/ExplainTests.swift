@@ -173,7 +173,7 @@ struct ExplainTests {
         "A file without URLs is reported in a sentence",
         arguments: [
             ("@pages.har", "\" does not exist; did you mean \""), ("@none.txt", "none.txt\" does not exist\n"),
-            ("@Logo.png", "Logo.png\" is neither a recording (HAR) nor a list of URLs, one a line\n"),
+            ("@Logo.png", "Logo.png\" is neither a recording (HAR) nor a list of URLs, one per line\n"),
             ("@empty.txt", "empty.txt\" is neither a recording"), ("@manifest.json", "it has no \"log\""),
             ("@cut.har", "cut.har:1:41: "), ("@folder", "folder\" is a folder; name a recording"),
             ("-", "the test has no input"),
@@ -284,7 +284,7 @@ struct ExplainTests {
             let manifest = folder.url.appendingPathComponent("manifest.json").path
             let result = await Tool.run([command, manifest, pipe])
             #expect(result.status == 1)
-            #expect(result.errors.hasSuffix("/pipe\" is no plain file; name one, or \"-\" for standard input\n"))
+            #expect(result.errors.hasSuffix("/pipe\" is not a plain file; name one, or \"-\" for standard input\n"))
         }
     }
 

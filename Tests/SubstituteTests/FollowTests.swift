@@ -30,7 +30,7 @@ struct FollowTests {
     func nothingToWatch() async throws {
         let folder = try TemporaryFolder()
         let stdin = await Tool.run(["check", "--watch", "-"], in: folder.url)
-        #expect(stdin.status == 2 && stdin.errors.contains("--watch is for files"), "\(stdin)")
+        #expect(stdin.status == 2 && stdin.errors.contains("--watch needs files"), "\(stdin)")
         let nowhere = await Tool.run(["check", "--watch", "none/manifest.json"], in: folder.url)
         #expect(nowhere.status == 1 && nowhere.errors.contains("cannot be watched"), "\(nowhere)")
         let output = await Tool.run(["preview", "--serve", "-o", "x.html", "none/manifest.json"], in: folder.url)
@@ -47,7 +47,7 @@ struct FollowTests {
         let plain = try await site.run("preview")
         #expect(plain.status == 0 && !plain.output.contains("outdated"))
         let marked = try await site.run("preview", "--outdated")
-        #expect(marked.output.components(separatedBy: "outdated: its server has other bytes").count == 2)
+        #expect(marked.output.components(separatedBy: "outdated: its server has another version").count == 2)
         let process = try await ServingProcess(Tool.url, ["preview", "--serve", "--outdated"], in: site.folder.url)
         defer { process.stop() }
         let address = try await process.address(after: "Open ")
@@ -60,7 +60,7 @@ struct FollowTests {
                 return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
             }
         }
-        while try await !page().contains("outdated: its server has other bytes") {
+        while try await !page().contains("outdated: its server has another version") {
             try await Task.sleep(nanoseconds: 20_000_000)
         }
     }

@@ -117,7 +117,7 @@ struct PluginTests {
         for _ in 0..<3 {
             let build = try await swift(["build"])
             #expect(build.status == 0)
-            #expect(build.output.contains("manifest.json:2:22: warning: \"img/a.png\" does not begin as a PNG does"))
+            #expect(build.output.contains("manifest.json:2:22: warning: \"img/a.png\" does not begin like a PNG"))
         }
         try app.write(Self.picture, to: "\(Self.folder)/img/a.png")
         #expect(try await !swift(["build"]).output.contains("warning:"))
@@ -138,7 +138,7 @@ struct PluginTests {
         let permissions = ["--allow-writing-to-package-directory", "--allow-network-connections", "all"]
         let made = try await swift(["package"] + permissions + ["substitute-edit", "init"])
         #expect(made.status == 0, "\(made.output)")
-        #expect(made.output.contains("Made Sources/App/Substitutions/manifest.json"))
+        #expect(made.output.contains("Created Sources/App/Substitutions/manifest.json"))
         let build = try await swift(["build"])
         #expect(build.status == 0, "\(build.output)")
         #expect(
@@ -164,7 +164,7 @@ struct PluginTests {
         try move("\(Self.folder)/manifest.json", to: "\(Self.folder)/Manifest.json")
         #expect(try await problem().hasSuffix("Substitutions has no manifest.json; rename Manifest.json"))
         try move("\(Self.folder)/Manifest.json", to: "\(Self.folder)/img/manifest.json")
-        let remedy = "swift package substitute-edit init makes one"
+        let remedy = "swift package substitute-edit init creates one"
         #expect(try await problem().hasSuffix("Substitutions has no manifest.json; \(remedy)"))
         try move("\(Self.folder)/img/manifest.json", to: "\(Self.folder)/manifest.json")
         try move(Self.folder, to: "Substitutions")

@@ -85,8 +85,8 @@ struct ToolTests {
         #expect(
             github.output.hasPrefix(
                 """
-                ::error file=Substitutions/manifest.json,line=1,col=19,title=missing-file::"b.css" does not exist; put it \
-                there, or correct the name
+                ::error file=Substitutions/manifest.json,line=1,col=19,title=missing-file::"b.css" does not exist; add it, \
+                or correct the name
                 ::error file=Substitutions/manifest.json,line=2,col=28,title=missing-file::"c.css" does not exist
                 """
             ),
@@ -120,7 +120,7 @@ struct ToolTests {
         #expect(over.status == 1)
         #expect(
             over.output == """
-                manifest.json:1:1: error: the files have 2.5 kB together, more than the budget of 2.5 kB; make files \
+                manifest.json:1:1: error: the files have 2.5 kB in total, more than the budget of 2.5 kB; make files \
                 smaller, or raise the budget (the largest are "a.png" (2.0 kB), "b.txt" (500 bytes))
                 \(summary)
                 1 error
@@ -138,7 +138,7 @@ struct ToolTests {
         try folder.write(String(repeating: "x", count: 50), to: "new.txt")
         try folder.write(String(repeating: "x", count: 5000), to: "old.txt")
         let result = try await run(["check", "--budget", "10B"])
-        #expect(result.output.contains("the files have 50 bytes together") && !result.output.contains("\"old.txt\" ("))
+        #expect(result.output.contains("the files have 50 bytes in total") && !result.output.contains("\"old.txt\" ("))
         try writeSite(to: "a\u{1B}[31m/Substitutions/")
         #expect(try await !run(["check"]).errors.contains("\u{1B}"))
     }
@@ -215,11 +215,11 @@ struct ToolTests {
             let result = try await run([command] + (command == "preview" ? ["-o", "preview.html"] : []))
             #expect(result.status == 0 && result.errors == "", "\(result)")
         }
-        #expect(try await run(["outdated"]).output == "1 file: 1 is not asked about\n")
+        #expect(try await run(["outdated"]).output == "1 file: 1 was skipped\n")
         #expect(try await run(["update"]).output == "0 files updated, 0 up to date\n")
         let again = try await run(["init"])
         #expect(again.status == 1)
-        #expect(again.errors.contains("is there already, and stays as it is"))
+        #expect(again.errors.contains("already exists, and was not changed"))
 
         try folder.write("", to: "Sources/Other/Other.swift")
         #expect(try await run(["init"]).errors.contains("such as: substitute init Sources/App/Substitutions"))
@@ -265,8 +265,8 @@ struct ToolTests {
         )
         let next = """
             Next:
-              swift package substitute check         tells everything that is wrong with the manifest
-              swift package substitute-edit preview  shows what ships
+              swift package substitute check         reports everything that is wrong with the manifest
+              swift package substitute-edit preview  shows the files that ship
 
             """
         #expect(tool.output.hasSuffix(next), "\(tool.output)")

@@ -97,7 +97,7 @@ struct RepairingJSONParserTests {
         let errors = RepairingJSONParser.parse(Array(("{" + String(repeating: "'a': 'b',", count: 200) + "}").utf8))
             .errors
         #expect(errors.count == RepairingJSONParser.maximumErrors + 1)
-        #expect(errors.last?.message == "more than 100 mistakes; mend these first")
+        #expect(errors.last?.message == "more than 100 errors; fix these first")
         let latin = Array("{\"a\": \"".utf8) + [0xE9] + Array("\", \"b\": \"".utf8) + [0xE8] + Array("\"}".utf8)
         #expect(RepairingJSONParser.parse(latin).errors.map(\.kind) == [.encoding])
     }

@@ -34,12 +34,12 @@ package enum FileProblem: Error, Equatable {
                 "\(subject) has a space at its beginning or end; write \(quoted(suggestion))"
             } else {
                 "\(subject) does not exist; "
-                    + (suggestion.map { "did you mean \(quoted($0))?" } ?? "put it there, or correct the name")
+                    + (suggestion.map { "did you mean \(quoted($0))?" } ?? "add it, or correct the name")
             }
         case .wrongCase(let actual):
             "\(subject) is \(quoted(actual)) on disk; write it in the same case, or it works on a Mac and fails on a phone"
         case .isFolder:
-            "\(subject) is a folder; end it in \"/\" to substitute all that is in it, or name a file"
+            "\(subject) is a folder; add \"/\" at its end to map everything in it, or name a file"
         case .isFile:
             "\(subject) is a file; remove the \"/\" at its end, and the one at the end of its URL"
         case .isLink:
@@ -47,17 +47,17 @@ package enum FileProblem: Error, Equatable {
         case .dangling:
             "\(subject) is a symbolic link to something that does not exist; put the file itself there, or remove the link"
         case .replaced:
-            "\(subject), or a folder on the way to it, was replaced by something else while it was read; load it again"
+            "\(subject), or a folder on its path, was replaced while it was being read; load the manifest again"
         case .notRegular:
             "\(subject) is neither a file nor a folder"
         case .unreadable(let reason):
             "\(subject) cannot be read: \(reason)"
         case .outside:
-            "\(subject) leads out of the manifest's folder by a symbolic link; put the file itself below the folder"
+            "\(subject) is outside the manifest's folder, behind a symbolic link; put the file itself into the folder"
         case .endless(let link):
             "the symbolic link \(quoted(link)) in \(subject) leads back to a folder that is read already; remove it"
         case .tooDeep:
-            "\(subject) lies in more than \(ManifestFolder.maximumDepth) folders; move it up"
+            "\(subject) is nested more than \(ManifestFolder.maximumDepth) folders deep; move it up"
         case .tooManyFiles:
             "\(subject) and the folders of the entries before it hold more than \(ManifestFolder.maximumNames) files; "
                 + "map smaller folders"

@@ -14,7 +14,7 @@ extension ManifestReader {
             error(
                 .missingField,
                 offset,
-                "an entry names a file; if this is the answer itself, write it into a file, and name that"
+                "an entry names a file; if this is the content itself, save it in a file, and name that file"
             )
             return
         }
@@ -71,7 +71,7 @@ extension ManifestReader {
             error(
                 .badType,
                 typeOffset,
-                "remove \"type\": a folder holds files of many types; give single files entries of their own"
+                "\"type\" cannot apply to a whole folder; remove it, and give single files their own entries"
             )
         }
     }
@@ -83,7 +83,7 @@ extension ManifestReader {
             offset,
             "\(quoted(text)) is not a media type",
             .type(text),
-            otherwise: "one looks like \"image/png\"; without \"type\", the file's extension decides"
+            otherwise: "write one, such as \"image/png\", or remove \"type\" to go by the file's extension"
         )
         return nil
     }
@@ -96,9 +96,9 @@ extension ManifestReader {
             error(
                 .badDate,
                 offset,
-                "\(quoted(text)) is not a day as a manifest writes it",
+                "\(quoted(text)) is not a day in the form YYYY-MM-DD",
                 .day(text),
-                otherwise: "write YYYY-MM-DD, such as \"2027-03-31\""
+                otherwise: "write one, such as \"2027-03-31\""
             )
         }
         return nil
@@ -116,7 +116,7 @@ extension ManifestReader {
             error(
                 .wrongKind,
                 field.value.offset,
-                "\"headers\" is not \(field.value.article)",
+                "\"headers\" must be an object, not \(field.value.article)",
                 .headers(field.value),
                 otherwise: "write { \"Name\": \"value\" }"
             )
@@ -149,7 +149,7 @@ extension ManifestReader {
                         .badHeader,
                         member.value.offset,
                         "\(quoted(value)) is not a header value; "
-                            + "it may hold no control characters, and no space at its ends"
+                            + "it must not contain control characters, or begin or end with a space"
                     )
                     continue
                 }
@@ -160,7 +160,7 @@ extension ManifestReader {
                 error(
                     .wrongKind,
                     member.value.offset,
-                    "null is only for \"Access-Control-Allow-Origin\", which it removes; remove \(quoted(member.name))"
+                    "only \"Access-Control-Allow-Origin\" can be null, which removes it; remove \(quoted(member.name))"
                 )
             case .unreadable:
                 continue
@@ -168,7 +168,7 @@ extension ManifestReader {
                 error(
                     .wrongKind,
                     member.value.offset,
-                    "the value of a header is text in quotation marks, not \(member.value.article)"
+                    "the value of a header must be text in quotation marks, not \(member.value.article)"
                         + (member.value.digits.map { "; write \"\($0)\"" } ?? "")
                 )
             }
@@ -196,7 +196,7 @@ extension ManifestReader {
                     error(
                         .wrongKind,
                         element.offset,
-                        "the name of a parameter is text in quotation marks, not \(element.article)"
+                        "the name of a parameter must be text in quotation marks, not \(element.article)"
                     )
                     continue
                 }
@@ -222,7 +222,7 @@ extension ManifestReader {
             error(
                 .wrongKind,
                 field.value.offset,
-                "\"ignoreQuery\" is true, false or a list of parameter names, not \(field.value.article)",
+                "\"ignoreQuery\" must be true, false or a list of parameter names, not \(field.value.article)",
                 .queryRule(field.value)
             )
             return .exact
@@ -272,7 +272,7 @@ extension ManifestReader {
                 error(
                     .wrongKind,
                     value.offset,
-                    "a condition is \"offline\", a status, \"4xx\" or \"5xx\", not \(value.article)"
+                    "a condition must be \"offline\", a status, \"4xx\" or \"5xx\", not \(value.article)"
                 )
             }
             return nil

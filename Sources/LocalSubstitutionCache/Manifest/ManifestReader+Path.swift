@@ -26,7 +26,7 @@ extension ManifestReader {
         }
         if isAbsoluteLocalPath(path) {
             return
-                "\(quoted(path)) is a place on one computer; copy the file into the manifest's folder, and write its name from there"
+                "\(quoted(path)) is a path on one computer; copy the file into the manifest's folder, and write its path from there"
         }
         if bytes.contains(UInt8(ascii: "\\")) {
             return "\(quoted(path)) has a backslash; \(advice(plain(path.replacingOccurrences(of: "\\", with: "/"))))"
@@ -41,8 +41,8 @@ extension ManifestReader {
             guard let plain = plain(path) else {
                 let rest = path.components(separatedBy: "../").last ?? ""
                 return
-                    "\(quoted(path)) leaves the manifest's folder by \"..\"; put the file into that folder, and write its "
-                    + "name from there" + (rest.isEmpty || rest == ".." ? "" : ", such as \(quoted(rest))")
+                    "\(quoted(path)) leaves the manifest's folder with \"..\"; put the file into the folder, and write its "
+                    + "path from there" + (rest.isEmpty || rest == ".." ? "" : ", such as \(quoted(rest))")
             }
             let what = segments.contains("..") ? ".." : segments.contains(".") ? "./" : "//"
             return "\(quoted(path)) has a \"\(what)\" too many; \(advice(plain))"
@@ -67,7 +67,7 @@ extension ManifestReader {
     }
 
     private static func advice(_ plain: String?) -> String {
-        plain.map { "write \(quoted($0))" } ?? "name the file as it is reached from the manifest's folder"
+        plain.map { "write \(quoted($0))" } ?? "write the file's path from the manifest's folder"
     }
 
     /// Returns the same path with empty, `.` and `..` segments resolved; nil if it leaves the folder.

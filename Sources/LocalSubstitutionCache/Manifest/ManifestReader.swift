@@ -27,7 +27,7 @@ package struct ManifestReader {
             error(
                 .wrongKind,
                 document.value.offset,
-                "a manifest is an object, { \"https://…\": \"file\" }, not \(document.value.article)",
+                "a manifest must be an object, { \"https://…\": \"file\" }, not \(document.value.article)",
                 .manifest(document.value)
             )
         }
@@ -94,7 +94,7 @@ package struct ManifestReader {
                 .unknownField,
                 member.nameOffset,
                 advice?.remedy(for: .annotation(member))
-                    ?? "remove \(quoted(member.name)): only \"$schema\" and \"$comment\" begin with \"$\""
+                    ?? "\(quoted(member.name)) is not known, only \"$schema\" and \"$comment\" are; remove it"
             )
         }
         return nil
@@ -130,7 +130,7 @@ package struct ManifestReader {
             error(
                 .wrongKind,
                 member.value.offset,
-                "\(member.value.article) cannot answer",
+                "the value of an entry cannot be \(member.value.article)",
                 .entry(member.value),
                 otherwise: "write the file's name in quotation marks"
             )
@@ -156,7 +156,7 @@ package struct ManifestReader {
             error(
                 .badURL,
                 entry.key.offset,
-                "\(quoted(file.value)) names a folder by its \"/\", so its URL ends in \"/\" too; "
+                "\(quoted(file.value)) ends in \"/\" and so names a folder, whose URL must end in \"/\" too; "
                     + "write \(quoted(folder))"
             )
         }
@@ -172,7 +172,7 @@ package struct ManifestReader {
         case .string(let text): return text
         case .unreadable: return nil
         default:
-            error(.wrongKind, field.value.offset, "\(quoted(field.name)) is \(kind), not \(field.value.article)")
+            error(.wrongKind, field.value.offset, "\(quoted(field.name)) must be \(kind), not \(field.value.article)")
             return nil
         }
     }
@@ -184,7 +184,7 @@ package struct ManifestReader {
             error(
                 .duplicateKey,
                 member.nameOffset,
-                "\(quoted(member.name)) stands twice in this object; remove one of the two"
+                "\(quoted(member.name)) appears twice in this object; remove one of the two"
             )
         }
     }

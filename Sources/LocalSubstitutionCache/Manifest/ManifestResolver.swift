@@ -129,7 +129,7 @@ package struct ManifestResolver {
                 .error,
                 .tooManyURLs,
                 file.offset,
-                "with \(quoted(file.value)) the manifest stands for more than \(maximumRows) URLs, all of which an app "
+                "with \(quoted(file.value)) the manifest maps more than \(maximumRows) URLs, all of which an app "
                     + "would hold in memory; remove entries, or map smaller folders"
             )
         }

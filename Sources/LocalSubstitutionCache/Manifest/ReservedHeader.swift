@@ -11,9 +11,9 @@ package enum ReservedHeader {
     private static let reasons: [String: String] = {
         let computed = "the library computes it"
         let refused = "URL loading would refuse the response, now or later"
-        let connection = "it belongs to a connection, and there is none"
+        let connection = "it describes a connection, and a file has none"
         return [
-            "content-type": "\"type\" beside \"file\" does it", "content-length": computed, "content-range": computed,
+            "content-type": "the field \"type\" sets it", "content-length": computed, "content-range": computed,
             "accept-ranges": computed, "etag": computed, "cache-control": computed, "cache-status": computed,
             "expires": refused, "pragma": refused, "age": refused, "date": refused, "vary": refused,
             "www-authenticate": refused, "proxy-authenticate": refused,

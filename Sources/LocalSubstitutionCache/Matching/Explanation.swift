@@ -82,7 +82,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case .protocolOnly(because: .cachePolicy):
             return
                 "\(subject) is answered with \(file), but only in sessions to which the app has added substitutions, "
-                + "because the request asks to be loaded past every cache."
+                + "because the request bypasses every cache."
         case .protocolOnly(because: .authorization):
             return
                 "\(subject) is answered with \(file), but only in sessions to which the app has added substitutions, "
@@ -106,10 +106,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
             "it is not a URL that a manifest can name"
                 + (problem.map { ": \($0)\($0.hasSuffix("?") ? "" : ".")" } ?? ".")
         case .expired:
-            "the entry that names it (\(visible(manifestName)):\(substitution?.line ?? 1)) is ignored since "
-                + "\(substitution?.lastDay ?? "") has passed."
-        case .scheme(let scheme): "its scheme is \(quoted(scheme)); only http and https are."
-        case .method(let method): "its method is \(quoted(method)); only GET and HEAD are."
+            "the entry that names it (\(visible(manifestName)):\(substitution?.line ?? 1)) has expired: "
+                + "its last day was \(substitution?.lastDay ?? "")."
+        case .scheme(let scheme): "its scheme is \(quoted(scheme)); only http and https are substituted."
+        case .method(let method): "its method is \(quoted(method)); only GET and HEAD are substituted."
         case .userInfo: "it holds a user name; remove everything up to the \"@\"."
         case .optOut:
             "the app switched substitution off for this request (reloadIgnoringLocalAndRemoteCacheData)."
@@ -150,7 +150,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             let query =
                 entry.folderLength == nil
                 ? "{ \"file\": \(file), \"ignoreQuery\": \(rule) }" : "\"ignoreQuery\": \(rule)"
-            if neighbour.differences.count == 1 { return "Its entry would answer with \(query)." }
+            if neighbour.differences.count == 1 { return "To let it answer this URL too, write \(query)." }
         }
         let key = String(url.prefix { $0 != "#" })
         // A message hides user information, so it cannot show this URL as a key.

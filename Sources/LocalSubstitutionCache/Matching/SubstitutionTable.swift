@@ -131,7 +131,7 @@ package final class SubstitutionTable: @unchecked Sendable {
             let target = candidate.target
             let substitution = substitutions[candidate.substitution]
             guard let spelling = Self.spelling(of: target) else {
-                let problem = FileProblem.unreadable("Foundation makes no URL of its key")
+                let problem = FileProblem.unreadable("Foundation cannot create a URL from its key")
                 findings.append(Finding(problem, with: substitution.file, at: substitution.fileOffset))
                 continue
             }

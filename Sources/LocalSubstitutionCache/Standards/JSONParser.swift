@@ -37,7 +37,7 @@ package struct JSONParser {
         let value = try value(depth: 0)
         scanner.skipSpace()
         guard scanner.current == nil else {
-            throw scanner.error("everything is closed before this; remove it, or the bracket that closes too early")
+            throw scanner.error("all brackets are already closed; remove this, or the bracket that closes too early")
         }
         return value
     }

@@ -54,7 +54,7 @@ package struct JSONScanner {
         skipDigits()
         if position == digits { throw error("a digit is missing after \"-\"", at: start) }
         if bytes[digits] == UInt8(ascii: "0"), position > digits + 1 {
-            throw error("a number does not begin with 0; write it without, or in quotation marks", at: start)
+            throw error("a number cannot begin with 0; remove the 0, or write the number in quotation marks", at: start)
         }
         if skip(UInt8(ascii: ".")) {
             let fraction = position
@@ -130,7 +130,7 @@ package struct JSONScanner {
         guard let offset = bytes[range].firstInvalidUTF8() else { return nil }
         let hex = String(bytes[offset], radix: 16, uppercase: true)
         return error(
-            "the file is not saved as UTF-8 (byte 0x\(hex) is not); save it again, with UTF-8 as the encoding",
+            "the file is not saved as UTF-8 (it has the byte 0x\(hex) here); save it again, with UTF-8 as the encoding",
             at: offset,
             kind: .encoding
         )

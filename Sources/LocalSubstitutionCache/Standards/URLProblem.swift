@@ -34,7 +34,7 @@ package enum URLProblem: Error, Equatable {
         }
         // A password with a "/" in it looks like a port and a path.
         return bytes[secret].contains { "/?#\\ ".utf8.contains($0) }
-            ? "\(quoted(url)) has a \":\" that no port follows; if a user name and a password stand there, remove them and "
+            ? "\(quoted(url)) has a \":\" without a port after it; if that is a user name and a password, remove them and "
                 + "the \"@\""
             : Self.userInfo.sentence(for: url, meant)
     }
@@ -44,7 +44,7 @@ package enum URLProblem: Error, Equatable {
         // With its user information hidden, `meant` would be useless as text to copy.
         let meant = meant.flatMap { UserInformation.isPresent(in: $0) ? nil : quoted($0, limit: 1000) }
         /// Returns the advice to write `meant`, or `otherwise` if `meant` is unknown.
-        func write(_ otherwise: String = "write the URL that is loaded") -> String {
+        func write(_ otherwise: String = "write the URL that the app loads") -> String {
             meant.map { "write \($0)" } ?? otherwise
         }
         /// Returns the same as a question, for problems whose `meant` is more of a guess.
@@ -52,17 +52,17 @@ package enum URLProblem: Error, Equatable {
         return switch self {
         case .notAbsolute:
             "\(subject) is not a whole URL; "
-                + guess("it begins with the server, such as \"https://example.com/img/logo.png\"")
+                + guess("begin it with the server, such as \"https://example.com/img/logo.png\"")
         case .scheme(let scheme):
-            "\(subject) begins with \(quoted(scheme + ":")); " + guess("write the https: or http: URL that is loaded")
+            "\(subject) begins with \(quoted(scheme + ":")); " + guess("write the https or http URL that the app loads")
         case .userInfo:
             "\(subject) holds a user name; " + write()
         case .noHost:
             "\(subject) names no server; " + guess("write https://example.com/…")
         case .host(let host) where host.utf8.contains(UInt8(ascii: "*")):
-            "\(quoted(host)) has a wildcard, and there are none; write an entry for each server"
+            "\(quoted(host)) has a wildcard, but manifests have none; write an entry for each server"
         case .host(let host) where host.first.map { "<{$".contains($0) } == true && meant == nil:
-            "\(quoted(host)) stands for a server, whose name belongs here; write it"
+            "\(quoted(host)) is a placeholder; write the server's name in its place"
         case .host(let host):
             "\(quoted(host)) is not the name of a server" + (meant.map { "; did you mean \($0)?" } ?? "")
         case .nonASCIIHost(let host):
@@ -70,7 +70,7 @@ package enum URLProblem: Error, Equatable {
         case .port(let port):
             "\(quoted(port)) is not a port, which is a number up to 65535; " + write()
         case .percent:
-            "\(subject) has a \"%\" that two hexadecimal digits do not follow; a percent sign itself is written %25: "
+            "\(subject) has a \"%\" without two hexadecimal digits after it; a percent sign itself is written %25: "
                 + write()
         case .space:
             "\(subject) has a space; " + write()

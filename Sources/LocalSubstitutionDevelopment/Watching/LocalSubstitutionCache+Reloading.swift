@@ -49,7 +49,7 @@ extension LocalSubstitutionCache {
             throw ManifestError(
                 unwatched: source.name,
                 because:
-                    "the cache maps its files, and a mapped file that is written in place ends the process; make the cache with "
+                    "the cache maps its files, and writing a mapped file in place kills the process; create the cache with "
                     + "reading: .copied"
             )
         }

@@ -34,7 +34,7 @@ struct PageExtension {
                 ManifestIssue(
                     severity: .error,
                     code: .tooManyRules,
-                    message: "its URLs need \(filters.count) rules, and WebKit takes \(maximum)\(most.joined())",
+                    message: "its URLs need \(filters.count) rules, but WebKit accepts \(maximum)\(most.joined())",
                     file: name,
                     line: ruleset.costliest(ruleset.rules).first?.line ?? 1,
                     column: 1

@@ -54,7 +54,7 @@ struct ForwardingGuard: Sendable {
         let method = request.httpMethod ?? "GET"
         let isReading = method == "GET" || method == "HEAD"
         guard let page = WebOrigin(request.mainDocumentURL) else {
-            return .refused("it does not say which page of the web asks")
+            return .refused("the request does not name the web page that sends it")
         }
         if Self.isMixedContent(request, of: target) { return .refused(Self.mixedContent) }
         if page.isMirror {
@@ -64,7 +64,7 @@ struct ForwardingGuard: Sendable {
             if let text = request.value(forHTTPHeaderField: "Origin") {
                 let origin = WebOrigin(text)
                 guard let origin, origin.isMirror, isNamed(origin) || isMapped(origin.authority) else {
-                    return .refused("\(quoted(text)) asks, which is no mirror of the app's")
+                    return .refused("\(quoted(text)) sends the request, and is not one of the app's mirrors")
                 }
             }
             if page == target.mirror {
@@ -77,10 +77,10 @@ struct ForwardingGuard: Sendable {
             }
         }
         guard isReading else {
-            return .refused("its method is \(quoted(method)), and nothing tells that a page of the same site asks")
+            return .refused("its method is \(quoted(method)), and nothing shows that a page of the same site sends it")
         }
         if let field = Self.fieldNeedingConsent(request) {
-            return .refused("another site asks with the field \(quoted(field)), which needs consent")
+            return .refused("another site sends the field \(quoted(field)), which needs the server's consent")
         }
         return .allowed(.none)
     }
@@ -95,7 +95,7 @@ struct ForwardingGuard: Sendable {
     }
 
     /// The reason for refusing mixed content, as a sentence without its full stop.
-    static let mixedContent = "the page came over https, and this is asked for without encryption"
+    static let mixedContent = "the page is https, and this request is http (mixed content)"
 
     /// Returns true if an https page or its mirror requests an http URL or its mirror (Mixed Content §4.4).
     static func isMixedContent(_ request: URLRequest, of target: WebOrigin) -> Bool {

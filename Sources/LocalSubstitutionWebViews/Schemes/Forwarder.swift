@@ -378,8 +378,8 @@ private final class ForwardedLoad: @unchecked Sendable {
     /// scripts.
     private func refuse() -> URLRequest? {
         let reason =
-            "It redirects to something that this page may not have, or to nothing: only what is on the web, not from https "
-            + "to http, of a host that the app has named, and shared by that host (Access-Control-Allow-Origin)."
+            "It redirects to a URL that this page may not load, or to none. The target must be http or https, not from https "
+            + "to http, on a host that the app has named, and shared by that host (Access-Control-Allow-Origin)."
         end(with: server.refusal(502, reason, to: request))
         return nil
     }

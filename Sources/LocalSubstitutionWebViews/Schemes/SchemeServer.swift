@@ -47,7 +47,7 @@ struct SchemeServer: @unchecked Sendable {
         cookies: @escaping @Sendable () async -> PageCookies? = { nil }
     ) -> SchemeReply {
         guard let url = request.url, let original = MirrorURL.original(of: url) else {
-            return refusal(404, "This is no mirror of a URL of http or https.", to: request)
+            return refusal(404, "This is not a mirror of an http or https URL.", to: request)
         }
         forwarder?.note(request)
         let asked = Self.originalRequest(original, by: request)

@@ -88,13 +88,13 @@ extension ContentCheck {
     /// It allows what is common on sites: one image format under the type of another, which every browser shows.
     package static func refusal(of head: [UInt8], as type: MediaType) -> String? {
         let format = FileFormat(head: head)
-        if format == .lfsPointer { return "it is a placeholder of Git LFS" }
+        if format == .lfsPointer { return "it is a Git LFS pointer" }
         guard let expected = FileFormat.expected(of: type) else {
             let isCode = type.isJSON || type.essence == "text/css" || type.isJavaScript
             if format == .html, isCode { return "it is a web page, not \(type.essence)" }
             let isWide = head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF])
             guard type.isText, !isWide, FileFormat.isBinary(head) else { return nil }
-            return format == .gzip ? "it is still compressed" : "it is no text"
+            return format == .gzip ? "it is still compressed" : "it is not text"
         }
         if let format, format != .html, format != .gzip || expected.contains(.gzip) { return nil }
         if format == .html { return "it is a web page, not \(type.essence)" }

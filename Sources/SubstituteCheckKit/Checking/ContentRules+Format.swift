@@ -12,7 +12,7 @@ extension ContentRules {
         if ContentCheck.isUnclear(file.head, among: expected) { return nil }
         let cause =
             file.firstTag.map { "begins with \(quoted("<\($0)")), so it is HTML or XML, not \(names)" }
-            ?? "does not begin as \(names) does, so it is damaged or something else"
+            ?? "does not begin like \(names), so it is damaged or something else"
         return ContentProblem(kind: "no \(names)", sentence: "\(file.subject) \(cause); export it again")
     }
 
@@ -30,7 +30,7 @@ extension ContentRules {
         return ContentProblem(
             kind: "no text",
             sentence:
-                "\(file.subject) is no text, but is sent as \(type.essence), so it is damaged or something else; "
+                "\(file.subject) is not text, but is sent as \(type.essence), so it is damaged or something else; "
                 + "export it again"
         )
     }
@@ -65,14 +65,14 @@ extension ContentRules {
 
     private static func remedy(_ format: FileFormat, _ expected: Set<FileFormat>, _ file: String) -> String {
         switch format {
-        case .html: return "servers send a page for a missing file, so load it again from the right address"
-        case .gzip: return "it is still compressed, so unpack it (gunzip), or load it again without compression"
+        case .html: return "servers send a page for a missing file, so download it again from the right address"
+        case .gzip: return "it is still compressed, so unpack it (gunzip), or download it again without compression"
         case .zip: return "unpack it, and put the file that it holds in its place"
         default: break
         }
         let start = file.lastIndex(of: "/").map(file.index(after:)) ?? file.startIndex
         let name = file[..<(file[start...].lastIndex(of: ".") ?? file.endIndex)]
-        let rename = format.fileExtension.map { "rename it to \(quoted("\(name).\($0)")), here, too" }
+        let rename = format.fileExtension.map { "rename it to \(quoted("\(name).\($0)")), on disk and here" }
         let exported = FileFormat.allCases.filter(expected.contains).map(\.rawValue).joined(separator: " or ")
         return [rename, exported.isEmpty ? "name another file" : "export it as \(exported)"].compactMap(\.self)
             .joined(separator: ", or ")

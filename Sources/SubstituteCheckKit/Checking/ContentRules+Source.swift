@@ -14,17 +14,17 @@ extension ContentRules {
     private static func wrapping(_ file: FileSample) -> String? {
         // AppleSingle and AppleDouble formats, "AppleDouble file header".
         if file.head.starts(with: [0, 5, 0x16, 7]) {
-            return "is what a Mac keeps beside a file on a foreign disk (AppleDouble); put the file itself in its place"
+            return "holds only a Mac's metadata about a file (AppleDouble); put the file itself in its place"
         }
         guard file.isCode || file.expected != nil || file.type.isHTML || file.type.isJSON || file.type.isXML else {
             return nil
         }
         if let head = file.beginning.prefixMatch(of: headOfAnswer)?.0 {
-            return "begins with the head of a server's answer (\(quoted(String(head)))); "
-                + "load it again without the head (curl without -i)"
+            return "begins with the header of a server's response (\(quoted(String(head)))); "
+                + "download it again without the header (curl without -i)"
         }
         guard let path = path(in: file) else { return nil }
-        return "holds only the path \(quoted(path)), as a link of Git does on Windows; put the file itself in its place"
+        return "holds only the path \(quoted(path)), as Git does for links on Windows; put the file itself in its place"
     }
 
     /// The status line of HTTP/1.1 (RFC 9112 §4).
@@ -52,24 +52,24 @@ extension ContentRules {
     /// Finds code in another language than the type's, which a build turns into the file.
     private static func otherCode(_ file: FileSample) -> String? {
         if file.isCode, file.beginning.prefixMatch(of: sourceMap) != nil {
-            return "is a source map, which only developers' tools read; put the code itself in its place"
+            return "is a source map, which only developer tools read; put the code itself in its place"
         }
         if file.expected == [.webAssembly], file.beginning.hasPrefix("(module") {
-            return "is WebAssembly as text; make the binary of it (wat2wasm), and put that in its place"
+            return "is WebAssembly as text; compile it (wat2wasm), and put the binary in its place"
         }
         let isSVG = file.expected == [.svg]
         if isSVG || file.type.essence == "text/css", file.beginning.prefixMatch(of: script) != nil {
             let remedy =
                 isSVG
-                ? "put the <svg> that it draws in its place, as a browser shows it"
-                : "put the stylesheet that a build makes of it in its place"
+                ? "replace it with the <svg> that it draws in a browser"
+                : "put the stylesheet that is built from it in its place"
             return "is JavaScript, but is sent as \(file.type.essence); \(remedy)"
         }
         guard let expected = file.expected, file.format == nil, file.beginning.first == "{",
             file.head.count == file.substitution.size, JSONProblem(in: Data(file.head)) == nil
         else { return nil }
         let names = FileFormat.allCases.filter(expected.contains).map(\.article).joined(separator: " or ")
-        return "is JSON, as a service sends it, not \(names); load the file itself"
+        return "is JSON, as a service sends it, not \(names); download the file itself"
     }
 
     // MARK: - Sources
@@ -91,7 +91,7 @@ extension ContentRules {
     private static func unbuiltPage(_ text: Data) -> Source? {
         let marks = [
             ("<?php", "a server runs this before it sends the page; save the page as a browser gets it"),
-            ("/@vite/client\"", "only a development server answers this; build the site, and take the page from there"),
+            ("/@vite/client\"", "only a development server answers this; build the site, and use the built page"),
         ]
         return marks.lazy.compactMap { word, sentence in
             text.range(of: Data(word.utf8)).map { (word, line(of: $0.lowerBound, in: text), sentence) }
@@ -108,7 +108,7 @@ extension ContentRules {
             }
             let before = text[..<place]
             guard !before.contains(UInt8(ascii: "`")), before.range(of: Data("/*".utf8)) == nil else { continue }
-            let sentence = "this is TypeScript, which browsers do not read; name the script that is made of it"
+            let sentence = "this is TypeScript, which browsers do not read; name the script that is built from it"
             let line = isFirst ? 1 : line(of: place, in: text)
             return (word.trimmingCharacters(in: .whitespaces), line, sentence)
         }
@@ -122,7 +122,7 @@ extension ContentRules {
             let match = file.beginning.firstMatch(of: indentedRule)
         else { return nil }
         let start = text.range(of: Data(match.2.utf8))?.lowerBound ?? text.startIndex
-        let sentence = "no { follows, as in Sass and Stylus, which browsers do not read; name the stylesheet made of it"
+        let sentence = "no { follows, as in Sass and Stylus, which browsers do not read; name the built stylesheet"
         return (String(match.2.prefix(60)), line(of: start, in: text), sentence)
     }
 

@@ -33,7 +33,7 @@ enum ContentRules {
 
     private static func isFilled(_ file: FileSample) -> ContentProblem? {
         guard file.substitution.size == 0 else { return nil }
-        let remedy = file.expected == nil ? "if that is meant, write a line break into it" : "export it again"
+        let remedy = file.expected == nil ? "if that is intended, write a line break into it" : "export it again"
         return ContentProblem(kind: "empty", sentence: "\(file.subject) is empty; \(remedy)")
     }
 
@@ -41,7 +41,7 @@ enum ContentRules {
         switch file.format {
         case .lfsPointer:
             let remedy = "run \"git lfs pull\", or ask a developer"
-            let sentence = "\(file.subject) is a placeholder of Git LFS, not the file itself; \(remedy)"
+            let sentence = "\(file.subject) is a Git LFS pointer, not the file itself; \(remedy)"
             return ContentProblem(kind: "lfs", sentence: sentence)
         case .alias:
             let sentence =
@@ -57,8 +57,8 @@ enum ContentRules {
         return ContentProblem(
             kind: "error message",
             sentence:
-                "\(file.subject) is what a server sends instead of a file (\(quoted(message.text))); "
-                + "load it again from the right address"
+                "\(file.subject) is a server's error message (\(quoted(message.text))), not a file; "
+                + "download it again from the right address"
         )
     }
 
@@ -72,7 +72,7 @@ enum ContentRules {
         let own = file.type.essence == "text/css" ? "style" : "script"
         let remedy =
             tag.lowercased() == own
-            ? "remove the tags <\(own)> and </\(own)>, which belong into HTML"
+            ? "remove the tags <\(own)> and </\(own)>, which belong in HTML"
             : "it is HTML or XML, so put the right file in its place"
         return ContentProblem(
             kind: "markup",
@@ -90,7 +90,7 @@ enum ContentRules {
         return ContentProblem(
             kind: "conflict",
             sentence:
-                "\(file.subject) holds two versions that Git could not join, from line \(line) on; keep one, and remove the "
+                "\(file.subject) has a Git merge conflict in line \(line); keep one version, and remove the "
                 + "lines with <, = and >"
         )
     }
@@ -104,7 +104,7 @@ enum ContentRules {
             return ContentProblem(
                 kind: "json lines",
                 sentence:
-                    "\(file.subject) has a JSON text in each line (JSON Lines), and JSON is one; write [ before the first, "
+                    "\(file.subject) has a JSON value in each line (JSON Lines), but JSON is a single value; write [ before the first, "
                     + "a comma after each but the last, and ] at the end"
             )
         }
@@ -155,7 +155,7 @@ enum ContentRules {
         return ContentProblem(
             kind: "own disk",
             sentence:
-                "\(file.subject) has \(quoted(word)) in line \(line), a place on one computer; "
+                "\(file.subject) has \(quoted(word)) in line \(line), a path on one computer; "
                 + "embed the file, or name its URL"
         )
     }
@@ -182,7 +182,7 @@ enum ContentRules {
 
     private static func isWhole(_ file: FileSample) -> ContentProblem? {
         guard CutPicture.isCut(file) else { return nil }
-        let sentence = "\(file.subject) ends too early, so its lower part is missing; load it again, or export it again"
+        let sentence = "\(file.subject) ends too early, so its lower part is missing; download or export it again"
         return ContentProblem(kind: "cut", sentence: sentence)
     }
 
@@ -194,7 +194,7 @@ enum ContentRules {
             file.head[8..<12].reduce(0, { $0 << 8 | Int($1) }) > file.substitution.size
         else { return nil }
         let sentence =
-            "\(file.subject) ends too early, so browsers do not take the font; load it again, or export it again"
+            "\(file.subject) ends too early, so browsers reject the font; download or export it again"
         return ContentProblem(kind: "cut font", sentence: sentence)
     }
 
@@ -209,8 +209,8 @@ enum ContentRules {
         return ContentProblem(
             kind: "large picture",
             sentence:
-                "\(file.subject) has \(size), more than a whole page should have; export it smaller, "
-                + "in the size in which it is shown"
+                "\(file.subject) is \(size), more than a whole page should be; export it smaller, "
+                + "at the size at which it is shown"
         )
     }
 }

@@ -31,13 +31,13 @@ enum Disguise {
                 "{\\rtf",
                 "is RTF, which is text with fonts; in TextEdit choose Format > Make Plain Text, and save it again"
             ) { $0.type.isText && $0.type.canonical.essence != "application/rtf" },
-            Beginning("bplist00", "is a web archive of Safari; save the page as its source") { $0.type.isHTML },
+            Beginning("bplist00", "is a Safari web archive; save the page as Page Source") { $0.type.isHTML },
             Beginning("From: <Saved by", "is a page with all its files in one (MHTML); save it as HTML only") {
                 $0.type.isHTML
             },
             Beginning(
                 "&lt;",
-                "is HTML whose \"<\" are written as \"&lt;\"; copy its source, not what a page shows of it"
+                "is HTML whose \"<\" are written as \"&lt;\"; copy the page's source, not the text that it shows"
             ) {
                 $0.type.isHTML
             },
@@ -47,7 +47,7 @@ enum Disguise {
             },
         ]
         + ["iVBORw0KGgo", "/9j/4", "R0lGOD", "PHN2Zy", "PD94bWwg", "UklGR", "d09GM"].map { start in
-            Beginning(start, "is a file as text (Base64); decode it") { $0.expected != nil }
+            Beginning(start, "is a file encoded as text (Base64); decode it") { $0.expected != nil }
         }
 
     /// The beginnings that WebVTT §4.1 and RFC 8216 §4.3.1.1 require.

@@ -93,8 +93,8 @@ package struct ManifestCheck {
             severity: .warning,
             code: .misnamedFolder,
             message:
-                "the folder is called \(quoted(folder)), and an app looks for \"Substitutions\"; rename the folder, "
-                + "unless the app names it",
+                "the folder is called \(quoted(folder)), but an app looks for \"Substitutions\"; rename the folder, "
+                + "unless the app's code names it",
             file: name,
             line: 1,
             column: 1

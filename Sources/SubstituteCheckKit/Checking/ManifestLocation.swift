@@ -29,9 +29,9 @@ package struct ManifestLocation: Sendable {
         let found = findAll()
         guard let first = found.first else {
             throw UsageError(
-                "there is no manifest here; it is looked for as \(Self.places.dropFirst().map { "\($0)/manifest.json" }.joined(separator: ", ")) "
-                    + "and manifest.json, here and in the folders above up to the package's. "
-                    + "Name one, or make one with: \(ToolName(environment).words("init"))"
+                "there is no manifest here; the tool looks for \(Self.places.dropFirst().map { "\($0)/manifest.json" }.joined(separator: ", ")) "
+                    + "and manifest.json, here and in the folders above, up to the package's. "
+                    + "Name one, or create one with: \(ToolName(environment).words("init"))"
             )
         }
         guard found.count == 1 else {

@@ -65,7 +65,7 @@ struct StylesheetScan {
                 return Problem(
                     word: "}",
                     line: line,
-                    sentence: "it closes nothing, and browsers skip the rule behind it"
+                    sentence: "it closes nothing, and browsers skip the rule after it"
                 )
             } else {
                 if isAtStart, !byte.isSpace { start = (index, line) }
@@ -76,7 +76,7 @@ struct StylesheetScan {
             Problem(
                 word: "{",
                 line: line,
-                sentence: "it is never closed, so what follows belongs to this rule; write }"
+                sentence: "it is never closed, so everything after it belongs to this rule; write }"
             )
         }
     }
@@ -117,7 +117,7 @@ struct StylesheetScan {
         }
         // CSS Cascade §2: only @charset and @layer may precede @import.
         if hasRule, braces.isEmpty, word.lowercased() == "@import" {
-            let sentence = "browsers skip it behind a rule; move it to the top of the file"
+            let sentence = "browsers ignore it after a rule; move it to the top of the file"
             return Problem(word: word, line: line, sentence: sentence)
         }
         let rest = bytes[(index + word.utf8.count)...].drop { $0 == 0x20 || $0 == 0x09 }
@@ -126,7 +126,7 @@ struct StylesheetScan {
         return Problem(
             word: word,
             line: line,
-            sentence: "this is \(language), which browsers do not read; name the stylesheet that is made of it"
+            sentence: "this is \(language), which browsers do not read; name the stylesheet that is built from it"
         )
     }
 

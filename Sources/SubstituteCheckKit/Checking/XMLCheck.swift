@@ -28,7 +28,7 @@ final class XMLCheck: NSObject, XMLParserDelegate {
         if check.mistake != nil || check.openElements > 0, let root = check.root?.name,
             text.range(of: Data("</\(root)".utf8)) == nil
         {
-            return "it ends before \(quoted("</\(root)>")), so it was cut off; export it again, or load it again"
+            return "it ends before \(quoted("</\(root)>")), so it was cut off; download or export it again"
         }
         if let mistake = check.mistake { return mistake }
         if check.openElements > 0 { return "at its end, an element is not closed" }
@@ -49,9 +49,9 @@ final class XMLCheck: NSObject, XMLParserDelegate {
         if attributes[declaration] == Self.namespace { return nil }
         let attribute = "\(declaration)=\"\(Self.namespace)\""
         return attributes[declaration].map {
-            "\(declaration) is \(quoted($0)), by which browsers do not know it; write \(attribute)"
+            "\(declaration) is \(quoted($0)), which browsers do not recognise; write \(attribute)"
         }
-            ?? "browsers show no picture whose <svg> has no xmlns; write <\(name) \(attribute) …>"
+            ?? "<svg> has no xmlns, so browsers do not show it; write <\(name) \(attribute) …>"
     }
 
     /// True for a text that Foundation's parser can read safely.
@@ -124,15 +124,15 @@ final class XMLCheck: NSObject, XMLParserDelegate {
         switch code {
         case 76: "an element is closed by another one's tag"
         case 5:
-            "something follows the end of the first element, and a file has one; remove it, or give it a file of its own"
-        case 9: "a character is here that XML does not know; remove it"
+            "something follows the root element, but a file has only one; remove it, or move it to its own file"
+        case 9: "there is a character that XML does not allow; remove it"
         case 80: "a comment holds \"--\"; write one hyphen"
         case 77, 85: "an element is not closed"
         case 38, 68: "\"&\" must be written &amp;, and \"<\" &lt;"
-        case 26: "an entity is not known; write the character itself"
+        case 26: "an entity is unknown; write the character itself"
         case 39, 40, 41: "an attribute has no value in quotation marks"
-        case 42: "an attribute stands twice in one tag"
-        case 65, 73: "a tag is not written as XML has it"
+        case 42: "an attribute appears twice in one tag"
+        case 65, 73: "a tag is not well-formed XML"
         default: "it cannot be read"
         }
     }

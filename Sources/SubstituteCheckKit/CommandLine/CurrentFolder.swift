@@ -39,7 +39,7 @@ package struct CurrentFolder: Sendable {
     package func contents(of written: String) throws(ToolError) -> Data {
         let kind = targetKind(of: written)
         guard kind == nil || kind == .typeRegular || kind == .typeDirectory else {
-            throw ToolError("\(quoted(written)) is no plain file; name one, or \"-\" for standard input")
+            throw ToolError("\(quoted(written)) is not a plain file; name one, or \"-\" for standard input")
         }
         do {
             return try Data(contentsOf: url(written))

@@ -26,7 +26,7 @@ extension Browser {
         case "Page.javascriptDialogOpening": Task { await closeDialog(event) }
         case "Browser.downloadWillBegin": report("a download was refused", event, \.url)
         case "Inspector.targetCrashed":
-            if event.session == page?.session { failure = ToolError("the page has crashed the browser's tab") }
+            if event.session == page?.session { failure = ToolError("the browser's tab with the page has crashed") }
         case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
             if let words = ReportedError(event)?.words { onEvent(.complaint(words)) }
         default: traffic.receive(event)

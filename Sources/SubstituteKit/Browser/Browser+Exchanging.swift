@@ -31,7 +31,7 @@ extension Browser {
           };
           const holds = sheet => {
             let isFound = isMeant(sheet.href);
-            // Rules of other servers are not told.
+            // Reading the rules of a cross-origin stylesheet throws.
             try {
               for (const rule of sheet.cssRules) if (rule.styleSheet && holds(rule.styleSheet)) isFound = true;
             } catch {}
@@ -39,11 +39,11 @@ extension Browser {
           };
           for (const element of document.querySelectorAll("link, style")) {
             if (!element.sheet || !holds(element.sheet)) continue;
-            // One that an earlier save has put there may still be on its way.
+            // The replacement from an earlier save may still be loading.
             if (element.nextElementSibling?.matches("[data-substitute]")) element.nextElementSibling.remove();
             const fresh = element.cloneNode(true);
             fresh.dataset.substitute = "";
-            // The old one stays until the new one is there, so that the page is never without.
+            // Keep the old stylesheet until the new one has loaded, so that the page is never unstyled.
             for (const end of ["load", "error"]) fresh.addEventListener(end, () => element.remove(), { once: true });
             element.after(fresh);
           }

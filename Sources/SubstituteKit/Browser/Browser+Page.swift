@@ -20,7 +20,7 @@ extension Browser {
         let unfinished = traffic.unfinished
         let rest = unfinished.prefix(3).map { shortened($0, limit: 119) }.joined(separator: ", ")
         report(
-            "\(shortened(url)) was not done after \(counted(Int(settings.limit), "second"))"
+            "\(shortened(url)) was not finished after \(counted(Int(settings.limit), "second"))"
                 + (unfinished.isEmpty ? "" : "; still loading: \(rest)")
                 + (unfinished.count > 3 ? " and \(unfinished.count - 3) more" : "")
         )
@@ -65,12 +65,12 @@ extension Browser {
         } catch DevTools.Failure.silent {
             throw failure
                 ?? ToolError(
-                    "\(shortened(url)) did not come within \(counted(Int(settings.limit), "second"))"
+                    "\(shortened(url)) did not answer within \(counted(Int(settings.limit), "second"))"
                 )
         }
         // The user has opened another page meanwhile.
         if settings.hasWindow, answer.errorText == "net::ERR_ABORTED" { return }
-        if answer.isDownload == true { throw ToolError("\(shortened(url)) is a download, and no page") }
+        if answer.isDownload == true { throw ToolError("\(shortened(url)) is a download, not a page") }
         if let error = answer.errorText {
             throw ToolError("\(shortened(url)) could not be loaded: \(Self.reason(error))")
         }
@@ -81,13 +81,13 @@ extension Browser {
         let name = error.replacingOccurrences(of: "net::", with: "")
         let words =
             switch name {
-            case "ERR_NAME_NOT_RESOLVED": "its server is not known"
+            case "ERR_NAME_NOT_RESOLVED": "its server was not found"
             case "ERR_CONNECTION_REFUSED", "ERR_ADDRESS_UNREACHABLE", "ERR_INTERNET_DISCONNECTED":
                 "its server cannot be reached"
-            case "ERR_CONNECTION_TIMED_OUT", "ERR_TIMED_OUT": "its server is silent"
+            case "ERR_CONNECTION_TIMED_OUT", "ERR_TIMED_OUT": "its server sent nothing"
             case "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_CLOSED", "ERR_CONNECTION_RESET":
                 "its server closed the connection"
-            case "ERR_TOO_MANY_REDIRECTS": "it is redirected again and again"
+            case "ERR_TOO_MANY_REDIRECTS": "it is redirected too many times"
             case _ where name.hasPrefix("ERR_CERT"): "its server cannot be trusted"
             default: "the browser gave up"
             }
@@ -147,7 +147,7 @@ extension Browser {
             )
             return evaluation.result.value
         } catch DevTools.Failure.silent {
-            throw failure ?? ToolError("the page does not answer: a script of it runs without end")
+            throw failure ?? ToolError("the page does not answer: one of its scripts never ends")
         }
     }
 

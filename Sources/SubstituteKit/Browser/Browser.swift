@@ -158,8 +158,8 @@ actor Browser {
         let name = quoted(settings.program.path)
         if words.contains("without --no-sandbox is not supported") {
             return ToolError(
-                "\(name) refuses to be started by root, where it has no sandbox: a page that breaks out of it would have the "
-                    + "whole machine. Run this as somebody else, or give --no-sandbox for a page that you trust"
+                "\(name) refuses to run as root, where it has no sandbox: a malicious page could take over the whole "
+                    + "machine. Run this as another user, or give --no-sandbox for a page that you trust"
             )
         }
         if words.contains("No usable sandbox") {
@@ -168,7 +168,7 @@ actor Browser {
                     + "trust"
             )
         }
-        if words.contains("$DISPLAY") { return ToolError("\(name) can open no window: there is no display") }
+        if words.contains("$DISPLAY") { return ToolError("\(name) cannot open a window: there is no display") }
         // Skip the browser's messages about a missing desktop, which are irrelevant.
         let lines = words.split(separator: "\n").filter { !$0.contains("dbus/") && !$0.hasPrefix("status ") }
             .map { $0.trimmingCharacters(in: .whitespaces) }

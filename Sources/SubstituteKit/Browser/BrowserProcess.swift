@@ -89,7 +89,7 @@ final class BrowserProcess: @unchecked Sendable {
     private static func sockets() throws(ToolError) -> (own: Int32, other: Int32) {
         var ends: [Int32] = [0, 0]
         guard socketpair(AF_UNIX, Socket.stream, 0, &ends) == 0 else {
-            throw ToolError("no socket can be had: \(String(cString: strerror(errno)))")
+            throw ToolError("no socket can be created: \(String(cString: strerror(errno)))")
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         // If the browser stops reading, a send times out instead of blocking forever.
@@ -107,7 +107,7 @@ final class BrowserProcess: @unchecked Sendable {
         let temporary = usual.utf8.count > 45 ? "/tmp" : usual
         var path = Array("\(temporary)/substitute-XXXXXX".utf8CString)
         guard mkdtemp(&path) != nil else {
-            throw ToolError("no folder can be made in \(quoted(temporary)): \(String(cString: strerror(errno)))")
+            throw ToolError("no folder can be created in \(quoted(temporary)): \(String(cString: strerror(errno)))")
         }
         return String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -9,7 +9,7 @@ struct BrowserProgram: Equatable {
     static let option = Option(
         "browser",
         value: "path",
-        "The browser: Chrome, Chromium, Edge or Brave. Without it the one that\nSUBSTITUTE_BROWSER names, or the first that is found."
+        "The browser: Chrome, Chromium, Edge or Brave. Without it, the browser that\nSUBSTITUTE_BROWSER names, or the first that is found."
     )
 
     /// The program names under which Linux packages install browsers.
@@ -41,10 +41,10 @@ struct BrowserProgram: Equatable {
             confined.append(path)
         }
         let reason =
-            confined.isEmpty ? "" : "; \(confined.joined(separator: ", ")) is a snap or flatpak, which cannot be driven"
+            confined.isEmpty ? "" : "; \(confined.joined(separator: ", ")) is a snap or flatpak, which cannot be used"
         throw ToolError(
-            "there is no browser that can be driven\(reason). It was looked for as \(names.joined(separator: ", ")) in "
-                + "PATH, and on a Mac as \(apps.joined(separator: ", ")) in Applications. Install one, or name one with "
+            "there is no browser that can be used\(reason). Looked for \(names.joined(separator: ", ")) in "
+                + "PATH, and on a Mac for \(apps.joined(separator: ", ")) in Applications. Install one, or name one with "
                 + "--browser PATH or SUBSTITUTE_BROWSER"
         )
     }
@@ -57,10 +57,10 @@ struct BrowserProgram: Equatable {
             paths.append("\(app)/Contents/MacOS/\(name)")
         }
         guard let path = paths.first(where: isProgram) else {
-            throw ToolError("\(what) names \(quoted(named)), which is no program")
+            throw ToolError("\(what) names \(quoted(named)), which is not a program")
         }
         if isConfined(path) {
-            throw ToolError("\(what) names \(quoted(named)), a snap or flatpak, which cannot be driven; name another")
+            throw ToolError("\(what) names \(quoted(named)), a snap or flatpak, which cannot be used; name another")
         }
         return BrowserProgram(path: path)
     }

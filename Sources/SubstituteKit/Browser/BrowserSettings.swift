@@ -22,7 +22,7 @@ struct BrowserSettings: Sendable {
     var summary: String {
         allowsServiceWorkers
             ? "Caches are off; service workers answer."
-            : "Caches are off, and service workers are left out; --service-workers lets them answer."
+            : "Caches are off, and service workers are bypassed; --service-workers lets them answer."
     }
 
     /// The browser's command-line switches.
@@ -47,9 +47,9 @@ struct BrowserSettings: Sendable {
 extension BrowserSettings {
     static let noSandbox = Option(
         "no-sandbox",
-        "Switch the browser's own sandbox off, as root has to: only for pages that you\ntrust, in a container."
+        "Switch off the browser's sandbox, which does not work for root. Use this only in a\ncontainer, for pages that you trust."
     )
-    static let timeout = Option("timeout", value: "seconds", "How long a page may take; without it 60.")
+    static let timeout = Option("timeout", value: "seconds", "The time limit for each page; by default 60.")
 
     /// Reads the options that every command with a browser has.
     ///
@@ -57,7 +57,7 @@ extension BrowserSettings {
     init(_ arguments: Arguments, _ console: Console) throws {
         if let text = arguments.values(Self.timeout).last {
             guard let seconds = Double(text), (1...3600).contains(seconds) else {
-                throw UsageError("\(quoted(text)) is no number of seconds; write one from 1 to 3600")
+                throw UsageError("\(quoted(text)) is not a number of seconds; write a number from 1 to 3600")
             }
             limit = seconds
         }

@@ -88,7 +88,7 @@ final class DevTools: @unchecked Sendable {
         do {
             return try JSONDecoder().decode(Answer<Result>.self, from: answer).result
         } catch {
-            throw Failure.refused("\(method) has another result than expected")
+            throw Failure.refused("\(method) returned an unexpected result")
         }
     }
 
@@ -199,7 +199,7 @@ final class DevTools: @unchecked Sendable {
             // The browser writes the command's number first.
             let start = String(decoding: message.prefix(100), as: UTF8.self)
             if let id = start.prefixMatch(of: Self.number).flatMap({ Int($0.1) }) {
-                finish(id, with: .failure(Failure.refused("its answer is too long, or no JSON")))
+                finish(id, with: .failure(Failure.refused("its answer is too long, or not JSON")))
             }
             return
         }

@@ -12,7 +12,7 @@ struct Device: Equatable, Sendable {
     static let option = Option(
         "device",
         value: "device",
-        "The screen: phone, tablet, desktop, or its size and pixels for each CSS pixel,\nas 390x844@3. "
+        "The screen: phone, tablet, desktop, or its width, height and pixels per CSS pixel,\nsuch as 390x844@3. "
     )
 
     static let phone = Device(width: 390, height: 844, scale: 3)
@@ -44,8 +44,8 @@ struct Device: Equatable, Sendable {
 
     private static func error(_ text: String) -> UsageError {
         UsageError(
-            "there is no device \(quoted(text)); write phone, tablet, desktop, or a size of 100 to 5000 and perhaps a scale "
-                + "of 0.5 to 5, as 390x844@3"
+            "there is no device \(quoted(text)); write phone, tablet, desktop, or a size from 100 to 5000 with an optional "
+                + "scale from 0.5 to 5, such as 390x844@3"
         )
     }
 

@@ -10,7 +10,7 @@ struct LoadOptions: Sendable {
 
     static let scroll = Option(
         "scroll",
-        "Scroll to the end of each page, so that it loads what is not seen at first."
+        "Scroll to the end of each page, to load content that is not visible at first."
     )
     static let wait = Option("wait", value: "seconds", "How long to wait after a page is loaded.")
 
@@ -22,7 +22,7 @@ struct LoadOptions: Sendable {
         scrolls = arguments.has(Self.scroll)
         guard let text = arguments.values(Self.wait).last else { return }
         guard let seconds = Double(text), (0...3600).contains(seconds) else {
-            throw UsageError("\(quoted(text)) is no number of seconds; write one from 0 to 3600")
+            throw UsageError("\(quoted(text)) is not a number of seconds; write a number from 0 to 3600")
         }
         pause = seconds
     }

@@ -14,7 +14,7 @@ struct PageAddress: Sendable {
         let whole = text.contains("://") ? text : (isLocal ? "http://" : "https://") + text
         guard let url = URL(string: whole), ["http", "https"].contains(url.scheme?.lowercased()),
             url.host?.isEmpty == false
-        else { throw UsageError("\(quoted(text)) is no address of a page; write it as https://example.com/") }
+        else { throw UsageError("\(quoted(text)) is not the address of a page; write it as https://example.com/") }
         self.text = whole
     }
 }

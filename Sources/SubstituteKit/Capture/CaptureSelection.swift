@@ -68,24 +68,24 @@ struct CaptureSelection {
     {
         let url = exchange.url
         if let answerer = exchange.recorded?.answeredBy, answerer == .file || answerer == .archive {
-            throw ToolError("the app answered it with what it has")
+            throw ToolError("the app answered it without the network")
         }
         if exchange.recorded != nil, url.contains("=\(HARFile.mask)") {
-            throw ToolError("its address holds what may be a secret, which was not recorded")
+            throw ToolError("its URL holds a value that may be a secret and was not recorded")
         }
         if exchange.recorded?.isPersonal == true { throw ToolError("it may be for one person") }
         if url.isEmpty { throw ToolError("its request was not recorded") }
         let scheme = url.prefix { $0 != ":" }.lowercased()
         guard ["http", "https"].contains(scheme) else {
             let isScheme = url.contains(":") && !scheme.contains { "/?#".contains($0) }
-            throw ToolError(isScheme ? "\(quoted(scheme + ":")) needs no server" : "it is no whole URL")
+            throw ToolError(isScheme ? "\(quoted(scheme + ":")) needs no server" : "it is not a complete URL")
         }
-        guard exchange.method == "GET" else { throw ToolError("\(exchange.method) asks for more than a file") }
+        guard exchange.method == "GET" else { throw ToolError("its method is \(exchange.method), not GET") }
         let key: URLPattern
         do {
             key = try URLPattern(requested: url)
         } catch .userInfo {
-            throw ToolError("its address holds a user name or password")
+            throw ToolError("its URL holds a user name or password")
         } catch {
             throw ToolError(error.message(for: url, meant: Advice().url(meantBy: url)))
         }
@@ -102,9 +102,9 @@ struct CaptureSelection {
             throw ToolError("--exclude \(quoted(part)) leaves it out")
         }
         if exchange.isAuthorized {
-            throw ToolError("it was asked for with a password or token, so it is for one person")
+            throw ToolError("it was requested with a password or token, so it is for one person")
         }
-        if filter.incomplete.contains(url) { throw ToolError("the connection was lost before its end") }
+        if filter.incomplete.contains(url) { throw ToolError("the connection was lost before it was complete") }
         let bytes = try exchange.bytes
         let name = FileNames.path(for: key, exchange.typeOfBytes)
         let head = Array(bytes.prefix(FileFormat.headLength))
@@ -114,11 +114,11 @@ struct CaptureSelection {
         }
         var remarks: [String] = []
         if exchange.isPersonal {
-            remarks.append("asked for with cookies and marked private: look into it before you ship it")
+            remarks.append("requested with cookies and marked private: look at it before you ship it")
         }
         // Some programs count the transferred bytes, or characters.
         if let size = exchange.size, size != bytes.count {
-            remarks.append("the capture counts \(counted(size, "byte")), and holds \(bytes.count)")
+            remarks.append("the recording states \(counted(size, "byte")), but holds \(bytes.count)")
         }
         return SelectedExchange(key: key, count: bytes.count, exchange: exchange, remarks: remarks)
     }
@@ -126,8 +126,8 @@ struct CaptureSelection {
     private static func checkStatus(_ exchange: HARFile.Exchange, _ tool: ToolName) throws(ToolError) {
         switch exchange.status {
         case 200, 203: return
-        case ...0: throw ToolError("there was no answer: it failed, or was blocked")
-        case 204, 205: throw ToolError("its answer has no body (\(exchange.status))")
+        case ...0: throw ToolError("there was no response: it failed, or was blocked")
+        case 204, 205: throw ToolError("its response has no body (\(exchange.status))")
         case 206: throw ToolError("only a part of it was sent (206); load it with \(tool.words("add"))")
         case 304: throw ToolError("the browser had it already (304); empty its cache, and record again")
         case 300..<400: throw ToolError("it is a redirect (\(exchange.status))")
@@ -160,7 +160,7 @@ struct CaptureSelection {
                 if isOne, let key = pick.key.withoutQuery {
                     (pick.key, pick.ignoresQuery) = (key, true)
                 } else if pick.key.query != nil {
-                    pick.remarks.append("keeps its query, by which its content differs")
+                    pick.remarks.append("keeps its query, because the content depends on it")
                 }
                 choices[index] = choices[index].with(.success(pick))
             }

@@ -62,7 +62,7 @@ struct HARFile {
             let list = root.cut
         else {
             throw ToolError(
-                "\(quoted(name)) is no capture (HAR): it has no \"log\" with \"entries\"; in the browser's developer tools "
+                "\(quoted(name)) is not a recording (HAR): it has no \"log\" with \"entries\"; in the browser's developer tools "
                     + "choose Network, load the page, and export all as HAR with content"
             )
         }
@@ -78,7 +78,7 @@ struct HARFile {
 
     private static func error(_ data: Data, _ name: String) -> ToolError {
         let place = JSONProblem(in: data).map { "\(visible(name)):\($0.line):\($0.column): \($0.message)" }
-        return ToolError("\(quoted(name)) is no capture (HAR): \(place ?? "it cannot be read as JSON")")
+        return ToolError("\(quoted(name)) is not a recording (HAR): \(place ?? "it cannot be read as JSON")")
     }
 
     /// Calls `body`, and then immediately frees the objects that Foundation created in it.
@@ -221,9 +221,9 @@ extension HARFile.Exchange {
         get throws(ToolError) {
             switch body {
             case .missing:
-                throw ToolError(comment ?? "its body was not recorded; export the capture with content")
+                throw ToolError(comment ?? "its body was not recorded; export the recording with content")
             case .unknown(let encoding):
-                throw ToolError("its body was recorded in an encoding that is not known, \(quoted(encoding))")
+                throw ToolError("its body was recorded in an unknown encoding, \(quoted(encoding))")
             case .text(let string):
                 guard let data = string.bytes else {
                     throw ToolError("its body was recorded with broken characters")

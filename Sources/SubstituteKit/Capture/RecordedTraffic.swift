@@ -74,14 +74,14 @@ extension RecordedTraffic.Item {
     }
 
     private static func refusal(_ exchange: HARFile.Exchange, _ answer: RecordedAnswer) -> String? {
-        if answer.line != nil { return answer.reason ?? "an entry names it, and asks the network first" }
+        if answer.line != nil { return answer.reason ?? "its entry asks the network first" }
         if exchange.method != "GET" && exchange.method != "HEAD" { return "only GET and HEAD are answered with files" }
         if answer.isPersonal == true || exchange.isAuthorized || exchange.isPersonal {
             return "it may be for one person"
         }
-        if exchange.status == 0 { return "it led elsewhere" }
-        if exchange.status != 200 { return "the server said \(exchange.status)" }
-        if exchange.lifetime == 0 { return "its server wants to be asked each time" }
+        if exchange.status == 0 { return "it was redirected" }
+        if exchange.status != 200 { return "its server answered \(exchange.status)" }
+        if exchange.lifetime == 0 { return "its server wants a new request each time" }
         return nil
     }
 

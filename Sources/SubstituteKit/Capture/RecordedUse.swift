@@ -76,7 +76,7 @@ extension Option {
         "used",
         short: "u",
         value: "recording",
-        "Say how often each URL was answered, by a recording (HAR) of the app."
+        "Show how often each URL was answered, from a recording (HAR) of the app."
     )
 }
 

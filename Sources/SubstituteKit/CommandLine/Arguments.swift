@@ -15,7 +15,7 @@ struct Option: Sendable {
         (self.name, self.short, self.value, self.choices, self.help) = (name, short, value, choices, help)
     }
 
-    static let help = Option("help", short: "h", "Print this.")
+    static let help = Option("help", short: "h", "Print this help.")
 }
 
 /// The words of a command line, split into options and operands.

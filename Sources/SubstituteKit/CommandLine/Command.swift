@@ -34,9 +34,10 @@ struct Command: Sendable {
 
     /// The paragraph of the help about how a command finds its manifest.
     static let aboutManifest = """
-        Without a MANIFEST it takes the only one there is: Substitutions/manifest.json here, in a folder here, or in a
-        target of the package (Sources/*/Substitutions), or manifest.json; then the same in the folders above, up to the
-        package's. A folder stands for the manifest in it.
+        Without MANIFEST, the command uses the only manifest that it finds. It looks for
+        Substitutions/manifest.json here, in a folder here and in a target of the package
+        (Sources/*/Substitutions), and for manifest.json; then for the same in the folders above, up to the
+        package's. MANIFEST may also be the folder that contains it.
         """
 
     /// The help of this command.

@@ -13,16 +13,16 @@ enum AddCommand {
         operandKind: .manifest,
         options: [path, replace, references, host, .maxSize, .dryRun],
         discussion: """
-            Each file lies below the manifest's folder as host/path. The entries stand behind all others, written as they
-            are; what stands in the manifest is not touched. A URL that an entry answers already is left alone;
-            --with-references looks into the file that is there.
+            Saves each file as host/path below the manifest's folder. New entries follow all others, in the same
+            style; the rest of the manifest is not changed. A URL that an entry already answers is not loaded; for
+            such a URL, --with-references reads the existing file.
 
             \(Command.aboutManifest)
 
-            Exits with 0 when every URL is answered by an entry now; 1 when one could not be loaded, or the manifest has
-            errors: then nothing was changed; and 2 when it is used wrongly. What a page or stylesheet refers to may be
-            missing: it is told, and the rest is added. Redirects are followed to http: and https:, and never from https:
-            to http:.
+            Exits with 0 if an entry now answers every URL; 1 if a URL could not be loaded or the manifest has errors,
+            in which case nothing is changed; and 2 on a usage error. If a reference of a page or stylesheet cannot be
+            loaded, it is reported, and the rest is added. Redirects are followed to http: and https:, but never from
+            https: to http:.
             """,
         example: "  substitute add --with-references https://example.com/",
         run: run
@@ -31,19 +31,19 @@ enum AddCommand {
     private static let path = Option(
         "as",
         value: "path",
-        "Where the file of the one URL lies, below the manifest's folder."
+        "The path of the file below the manifest's folder; only for a single URL."
     )
-    private static let replace = Option("replace", "Load again what an entry answers already.")
+    private static let replace = Option("replace", "Load a URL again even if an entry already answers it.")
     private static let references = Option(
         "with-references",
         short: "r",
-        "Also load what the pages and stylesheets among the URLs refer to, and what these\nstylesheets refer to, from their own server and port, and for https: nothing by\nhttp:. CSS url() and @import, HTML link, script, img, srcset and source."
+        "Also load the files that the pages and stylesheets refer to, and those that their\nstylesheets refer to: CSS url() and @import; HTML link, script, img, srcset and\nsource. Only from the same server and port, and never http: from https:."
     )
 
     private static let host = Option(
         HostSelection.option.name,
         value: "host",
-        "A server from which references are taken, too, whatever the port; *.example.com\nstands for all of its servers, and example.com:8080 for one port. May be repeated."
+        "Also load references from this server, on any port. *.example.com means\nexample.com and its subdomains; example.com:8080 means one port. May be repeated."
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
@@ -158,7 +158,7 @@ private struct AddRun {
         case .added(let file): lines.append("added    \(visible(key.spelling)) → \(visible(file))")
         case .replaced(let file): lines.append("replaced \(visible(key.spelling)) → \(visible(file))")
         case .present(let line):
-            lines.append("present  \(visible(key.spelling)), by the entry in line \(line); --replace loads it again")
+            lines.append("present  \(visible(key.spelling)), answered by line \(line); --replace loads it again")
         case .refused(let reason):
             problems.append("\(quoted(key.spelling)) was not loaded: \(visible(reason))")
             return false
@@ -184,13 +184,13 @@ private struct AddRun {
             if keys.isEmpty { break }
             if seen.count + keys.count > Self.most {
                 lines.append(
-                    "left     \(counted(keys.count, "reference")), since \(Self.most) URLs are the most for one run; "
+                    "skipped  \(counted(keys.count, "reference")), because one run loads at most \(Self.most) URLs; "
                         + "import a recording instead"
                 )
                 break
             }
             if depth == Self.deepest {
-                lines.append("left     what stylesheets import that lie \(Self.deepest) deep in others")
+                lines.append("skipped  imports that are nested more than \(Self.deepest) stylesheets deep")
                 break
             }
             resources = []

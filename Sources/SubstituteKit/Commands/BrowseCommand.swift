@@ -12,7 +12,7 @@ import FoundationNetworking
 enum BrowseCommand {
     static let command = Command(
         name: "browse",
-        summary: "Opens a page in a browser in which the app's files answer, and follows every save.",
+        summary: "Opens a page in a browser with the app's files, and updates it after every save.",
         operands: "[OPTIONS] [MANIFEST] URL",
         operandKind: .manifest,
         options: [
@@ -20,17 +20,17 @@ enum BrowseCommand {
             BrowserSettings.noSandbox,
         ],
         discussion: """
-            Starts Chrome, Chromium, Edge or Brave with a fresh profile. Each request is asked of the manifest first: what
-            an app would answer with a file is answered with it, entries with "when" once the network has answered or
-            failed, and all else is loaded as ever. Caches are off, and service workers are left out.
+            Starts Chrome, Chromium, Edge or Brave with a fresh profile. If an app would answer a request with a file,
+            the file answers here, too; for an entry with "when", that is after the network has answered or failed.
+            All other requests are loaded from the network. Caches are off, and service workers are bypassed.
 
-            When a file is saved, stylesheets and pictures are exchanged in the page; for all else it is loaded again.
-            Close the window to end it.
+            When you save a stylesheet or a picture, it is replaced in the page; for other files, the page is
+            reloaded. Close the window to end the command.
 
             \(Command.aboutManifest)
 
-            Exits with 0 when the window was closed, 1 when the page could not be loaded or the manifest has errors at the
-            start, and 2 when it is used wrongly.
+            Exits with 0 after the window was closed, 1 if the page could not be loaded or the manifest has errors at
+            the start, and 2 on a usage error.
             """,
         example: "  substitute browse --misses https://example.com/",
         run: run
@@ -40,14 +40,14 @@ enum BrowseCommand {
     private static let device = Option(
         Device.option.name,
         value: "device",
-        Device.option.help + "Without it the window's."
+        Device.option.help + "Without it, the size of the window."
     )
-    static let serviceWorkers = Option("service-workers", "Let service workers answer; their requests are asked, too.")
-    private static let headless = Option("headless", "Open no window, and go on until Control-C.")
+    static let serviceWorkers = Option("service-workers", "Let service workers run; files answer their requests, too.")
+    private static let headless = Option("headless", "Open no window, and run until Control-C.")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
         let (named, texts) = ManifestLocation(console).split(arguments.operands)
-        guard texts.count == 1 else { throw UsageError("name one page, as https://example.com/") }
+        guard texts.count == 1 else { throw UsageError("name one page, such as https://example.com/") }
         let url = try PageAddress(texts[0])
         let manifest = try ManifestLocation(console).find(named)
         let table: SubstitutionTable
@@ -83,13 +83,13 @@ enum BrowseCommand {
         do {
             try await follower.follow(paths, printer.loads) { outcome in
                 switch outcome {
-                case .exchanged: printer.print("\(saved) Exchanged in the page.")
-                case .reloaded: printer.print("\(saved) The page is loaded again.")
-                case .unused: printer.print("\(saved) The page has not loaded it.")
+                case .exchanged: printer.print("\(saved) Replaced in the page.")
+                case .reloaded: printer.print("\(saved) The page is reloaded.")
+                case .unused: printer.print("\(saved) The page does not use it.")
                 }
             }
         } catch let error as ManifestError {
-            printer.print("\(saved)\n\(error)\nWhat was there stays.")
+            printer.print("\(saved)\n\(error)\nThe previous version stays in use.")
         } catch {
             printer.print("\(saved) \((error as? ToolError)?.message ?? "The page cannot be reached.")")
         }

@@ -6,23 +6,23 @@ import SubstituteCheckKit
 enum CaptureCommand {
     static let command = Command(
         name: "capture",
-        summary: "Loads pages in a browser, and takes the files that they load, with their entries.",
+        summary: "Loads pages in a browser, and adds the files that they load, with their entries.",
         operands: "[OPTIONS] [MANIFEST] URL…",
         operandKind: .manifest,
         options: [devices, LoadOptions.scroll, LoadOptions.wait, show, har] + ImportRun.options + [
             BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
         ],
         discussion: """
-            Starts Chrome, Chromium, Edge or Brave with a fresh profile, loads each page with the cache off and without
-            service workers, and takes each answer as its server sent it, as substitute import takes a recording: what
-            stands in the manifest is not touched, and what is left out is told with its reason.
+            Starts Chrome, Chromium, Edge or Brave with a fresh profile, loads each page with the cache off and
+            without service workers, and adds each response as its server sent it. As with substitute import, existing
+            entries are not changed, and the command prints the reason for each response that it leaves out.
 
-            With --show a window opens, in which you sign in and click; the recording ends when you close it.
+            With --show, a window opens in which you can sign in and click; the recording ends when you close it.
 
             \(Command.aboutManifest)
 
-            Exits with 0 when the pages were loaded; 1 when one could not be, or the manifest has errors: then nothing was
-            changed; and 2 when it is used wrongly.
+            Exits with 0 if the pages were loaded; 1 if a page could not be loaded or the manifest has errors, in
+            which case nothing is changed; and 2 on a usage error.
             """,
         example: "  substitute capture --device phone --device desktop --scroll https://example.com/",
         run: run
@@ -31,15 +31,15 @@ enum CaptureCommand {
     private static let devices = Option(
         Device.option.name,
         value: "device",
-        Device.option.help + "May be repeated: the pages are loaded for each."
+        Device.option.help + "May be repeated; the pages are loaded for each."
     )
     private static let show = Option("show", "Open a window, and record until it is closed.")
-    private static let har = Option("har", value: "file", "Keep the recording (HAR) in this file, too.")
+    private static let har = Option("har", value: "file", "Also save the recording (HAR) in this file.")
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
         let (named, texts) = ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
-        guard !urls.isEmpty else { throw UsageError("name a page to load, as https://example.com/") }
+        guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }
         let devices = try arguments.values(devices).map { text throws(UsageError) in try Device(text) }
         let manner = try LoadOptions(arguments)
         let importRun = try ImportRun(arguments, console)
@@ -132,7 +132,7 @@ private struct CountLine: Sendable {
     init(_ write: (@Sendable (String) -> Void)?) { self.write = write }
 
     func show(_ count: Int, _ bytes: Int) {
-        write?("\r\u{1B}[K\(counted(count, "answer")), \(ByteCount(bytes))")
+        write?("\r\u{1B}[K\(counted(count, "response")), \(ByteCount(bytes))")
     }
 
     func end() { write?("\r\u{1B}[K") }

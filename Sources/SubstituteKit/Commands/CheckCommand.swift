@@ -7,19 +7,19 @@ import SubstituteCheckKit
 enum CheckCommand {
     static let command = Command(
         name: "check",
-        summary: "Tells everything that is wrong with a manifest, and where.",
+        summary: "Reports everything that is wrong with a manifest, and where.",
         operands: "[OPTIONS] [MANIFEST…]",
         operandKind: .manifest,
         options: [strict, all, watch, budget, webViews, format, json, folder],
         discussion: """
             \(Command.aboutManifest)
-            With - it reads the manifest from standard input; its files lie in the current folder, or in the one that
-            --folder names.
+            With -, the command reads the manifest from standard input; its files are in the current folder, or in the
+            one that --folder names.
 
-            Errors keep an app from using the manifest. Warnings are what is probably not meant: they tell of files that
-            nothing uses, and of files whose content is not what their name says.
+            An app does not use a manifest with errors. Warnings point out probable mistakes, such as files that no
+            entry uses, and files whose content does not match their name.
 
-            Exits with 0 when there is no error, 1 when there is one, and 2 when it is used wrongly.
+            Exits with 0 if there is no error, 1 if there is one, and 2 on a usage error.
             """,
         example: "  substitute check --strict --budget 5MB",
         run: run
@@ -36,24 +36,24 @@ enum CheckCommand {
         "budget",
         short: "b",
         value: "size",
-        "Make it an error when the files have more than this together, such as 5MB."
+        "Report an error if the files in total are larger than this, such as 5MB."
     )
     private static let webViews = Option(
         "web-views",
-        "Also warn of what substitute webextension cannot show: what it leaves to the network,\nand what stylesheets and scripts name in vain."
+        "Also warn about entries that substitute webextension leaves to the network, and about\nreferences in stylesheets and scripts that lead nowhere in the extension."
     )
     private static let format = Option(
         "format",
         value: "format",
         choices: ReportFormat.allCases.map(\.rawValue),
-        "How to print: text; json, one object for each issue; github, as annotations\nof a workflow; sarif, one document."
+        "The output format: text; json, one object for each issue; github, workflow\nannotations; or sarif, one document."
     )
     private static let json = Option("json", "The same as --format json.")
     private static let folder = Option(
         "folder",
         short: "f",
         value: "folder",
-        "Where the files lie, for a manifest from standard input."
+        "The folder of the files, for a manifest from standard input."
     )
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
         let manifests: [ManifestFile?] =
@@ -84,7 +84,7 @@ enum CheckCommand {
         _ check: () throws -> Int32
     ) async throws -> Never {
         guard !manifests.contains(where: { $0 == nil }) else {
-            throw UsageError("--watch is for files; standard input has an end")
+            throw UsageError("--watch needs files; standard input cannot be watched")
         }
         var watchers: [FolderWatcher] = []
         var problem: (any Error)?
@@ -112,7 +112,7 @@ enum CheckCommand {
             console.flush()
         }
         withExtendedLifetime(watchers) {}
-        throw ToolError("the manifest's folder is watched no more")
+        throw ToolError("the manifest's folder is no longer watched")
     }
 
     private static func check(
@@ -163,7 +163,7 @@ private enum BudgetCheck {
             severity: .error,
             code: .overBudget,
             message:
-                "the files have \(ByteCount(size)) together, more than the budget of \(budget); make files smaller, or raise the "
+                "the files have \(ByteCount(size)) in total, more than the budget of \(budget); make files smaller, or raise the "
                 + "budget (the largest are \(list))",
             file: check.name,
             line: 1,

@@ -12,7 +12,7 @@ extension Command {
     /// The help of the tool.
     static var overview: String {
         """
-        Makes, fills, checks, explains and shows the manifest of LocalSubstitutionCache.
+        Creates, fills, checks, explains and shows a manifest of LocalSubstitutionCache.
 
         Usage: substitute COMMAND …
 
@@ -20,7 +20,7 @@ extension Command {
         \(list(all.map { ($0.name, $0.summary) }))
 
         Options:
-        \(list([("-h, --help", "Print this, or with a command its own help."), ("--version", "Print the version.")]))
+        \(list([("-h, --help", "Print this help; after a command, that command's help."), ("--version", "Print the version.")]))
 
         Example:
           substitute check

@@ -12,27 +12,28 @@ import FoundationNetworking
 struct ExplainCommand {
     static let command = Command(
         name: "explain",
-        summary: "Tells for each URL what answers it, or why nothing does.",
+        summary: "Shows for each URL which file answers it, or why none does.",
         operands: "[OPTIONS] [MANIFEST] URL|FILE…",
         operandKind: .manifest,
         options: [method, header, require, json],
         discussion: """
-            Prints the entry and the file that answer a URL, and the head of the response as a client gets it; or the
-            reason why the URL is left to the network, and the nearest entry. A FILE is a list of URLs, one a line, or a
-            recording of a page (HAR); - reads either from standard input. For several URLs it says at the end how many of
-            them a file answers.
+            Prints the entry and the file that answer a URL, with the status and headers of the response; or the
+            reason why the URL is left to the network, with the nearest entry. FILE is a list of URLs, one per line,
+            or a recording of a page (HAR); - reads either from standard input. For several URLs, the last line says
+            how many of them files answer.
 
-            Of a recording that the app has made (cache.record(to:)) it prints what came from the network: first what files
-            would save most of, with the entry to write, then what files cannot answer. URLs whose servers promise that
-            they stay as they are come first, and what may be for one person is no candidate.
+            For a recording by the app (cache.record(to:)), the command lists the URLs that the network answered:
+            first those that files could answer, with the entry to write, then those that files cannot answer. The
+            first list begins with URLs that their servers promise not to change, then come those with the most bytes.
+            A response that may be for one person gets no entry.
 
-            The answer is what an app gets that makes a URL of the very text with URL(string:). Where a browser would ask
-            for another URL, the answer to that follows.
+            Each URL is read as an app reads it, with URL(string:). If a browser would request another URL for the
+            same text, the answer for that URL follows.
 
             \(Command.aboutManifest)
 
-            Exits with 0 when the manifest could be read, 1 when it has errors (with --require, also when no file answers
-            one of the URLs), and 2 when it is used wrongly.
+            Exits with 0 if the manifest could be read; 1 if it has errors or, with --require, if no file answers one
+            of the URLs; and 2 on a usage error.
             """,
         example: """
               substitute explain https://example.com/css/site.css
@@ -46,7 +47,7 @@ struct ExplainCommand {
         "method",
         short: "m",
         value: "method",
-        "The method of the request; without it GET."
+        "The method of the request; by default GET."
     )
     private static let header = Option(
         "header",
@@ -145,7 +146,7 @@ struct ExplainCommand {
             let (explanation, _) = URL(string: text).map { explain($0, question) } ?? (nil, nil)
             sentence += " A browser asks for \(visible(text)) instead, which \(Self.clause(explanation))."
             browserURL = text
-        case .invalid where explanation?.substitution != nil: sentence += " A browser takes it for no URL."
+        case .invalid where explanation?.substitution != nil: sentence += " A browser does not accept it as a URL."
         default: break
         }
         return ExplainedRequest(

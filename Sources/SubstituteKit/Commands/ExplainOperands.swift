@@ -114,7 +114,7 @@ extension ExplainOperands.Source {
             let questions = Self.list(data)
             // A list may contain mistakes, but not in every line.
             guard questions.contains(where: { $0.url.contains("//") }) else {
-                throw ToolError("\(quoted(name)) is neither a recording (HAR) nor a list of URLs, one a line")
+                throw ToolError("\(quoted(name)) is neither a recording (HAR) nor a list of URLs, one per line")
             }
             return .questions(questions)
         }

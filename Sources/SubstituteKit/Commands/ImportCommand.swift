@@ -6,23 +6,24 @@ import SubstituteCheckKit
 enum ImportCommand {
     static let command = Command(
         name: "import",
-        summary: "Takes the files of a recorded page (HAR), and adds their entries.",
+        summary: "Adds the files of a recorded page (HAR), with their entries.",
         operands: "[OPTIONS] [MANIFEST] FILE.har",
         operandKind: .manifest,
         options: ImportRun.options,
         discussion: """
             To record a page, open the browser's developer tools, choose Network, switch its cache off, load the page, and
-            export all as HAR with content. With - the recording is read from standard input.
+            export all as HAR with content. With -, the recording is read from standard input.
 
-            Each file lies below the manifest's folder as host/path. The entries stand behind all others; what stands in
-            the manifest is not touched, and a URL that an entry answers already is left alone. Taken are whole answers to
-            GET with status 200; what is left out is told with its reason. Cookies, passwords and tokens in headers are
-            written nowhere, and answers to requests with Authorization are left out.
+            Saves each file as host/path below the manifest's folder. New entries follow all others; the rest of the
+            manifest is not changed, and URLs that an entry already answers are left out. The command takes complete
+            responses to GET with status 200, and prints the reason for each response that it leaves out. It never
+            writes cookies, passwords and tokens from headers, and leaves out responses to requests with
+            Authorization.
 
             \(Command.aboutManifest)
 
-            Exits with 0 when the recording could be read; 1 when it could not, or the manifest has errors: then nothing
-            was changed; and 2 when it is used wrongly.
+            Exits with 0 if the recording could be read; 1 if it could not be read or the manifest has errors, in
+            which case nothing is changed; and 2 on a usage error.
             """,
         example: "  substitute import --only image,stylesheet,font --dry-run page.har",
         run: run
@@ -30,7 +31,7 @@ enum ImportCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
         guard let file = arguments.operands.last, arguments.operands.count <= 2 else {
-            throw UsageError("name a recording, and before it perhaps a manifest")
+            throw UsageError("name one recording, and optionally a manifest before it")
         }
         let run = try ImportRun(arguments, console)
         let manifest = try ManifestLocation(console).find(

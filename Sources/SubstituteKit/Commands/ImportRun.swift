@@ -69,11 +69,11 @@ struct ImportRun {
     private static let exclude = Option(
         "exclude",
         value: "part",
-        "Leave out URLs that hold this text, in which * stands for anything.\nMay be repeated."
+        "Leave out URLs that contain this text, in which * matches anything.\nMay be repeated."
     )
     private static let stripQuery = Option(
         "strip-query",
-        "Let one entry answer whatever the query, where the same bytes were sent for each."
+        "Let one entry answer any query, if the server sent the same bytes for each."
     )
 
     private static func kinds(_ arguments: Arguments) throws(UsageError) -> Set<ResourceKind> {
@@ -101,7 +101,7 @@ private struct ImportReport {
 
     mutating func skip(_ url: String, _ reason: String) {
         left.append((reason, url))
-        table.append(["leave", Self.short(url), "", "", visible(reason)])
+        table.append(["skip", Self.short(url), "", "", visible(reason)])
     }
 
     mutating func add(_ pick: CaptureSelection.SelectedExchange, _ outcome: Addition.Outcome) {
@@ -114,7 +114,7 @@ private struct ImportReport {
                 "take", Self.short(pick.key.spelling), visible(file), size,
                 visible(pick.remarks.joined(separator: "; ")),
             ])
-        case .present(let line): skip(pick.key.spelling, "the entry in line \(line) answers it already")
+        case .present(let line): skip(pick.key.spelling, "the entry in line \(line) already answers it")
         case .refused(let reason): skip(pick.key.spelling, reason)
         }
     }

@@ -6,16 +6,17 @@ import SubstituteCheckKit
 enum InitCommand {
     static let command = Command(
         name: "init",
-        summary: "Makes the folder Substitutions with a manifest, its schema and a first entry.",
+        summary: "Creates the folder Substitutions with a manifest, its schema and a first entry.",
         operands: "[FOLDER]",
         operandKind: .folder,
         options: [],
         discussion: """
-            Without a FOLDER it makes Sources/TARGET/Substitutions in a package with one target, and Substitutions
-            elsewhere. The schema for editors lies at the top of the package, so that no target has to declare it;
-            elsewhere beside FOLDER, or in it where that is outside the current folder. It writes over nothing.
+            Without FOLDER, it creates Sources/TARGET/Substitutions in a package with one target, and Substitutions
+            elsewhere. In a package, the schema for editors is put beside Package.swift, so that no target has to
+            declare it; elsewhere beside FOLDER, or in FOLDER if its parent is outside the current folder. Existing
+            files are never replaced.
 
-            Exits with 0 when the folder was made, 1 when it could not be, and 2 when it is used wrongly.
+            Exits with 0 if the folder was created, 1 if it could not be created, and 2 on a usage error.
             """,
         example: "  substitute init Sources/App/Substitutions",
         run: run
@@ -29,12 +30,12 @@ enum InitCommand {
             folder.appendingPathComponent("manifest.json"), folder.appendingPathComponent("hello.txt")
         )
         if let taken = [manifest, file].first(where: { FileManager.default.fileExists(atPath: $0.path) }) {
-            throw ToolError("\(quoted("\(name)/\(taken.lastPathComponent)")) is there already, and stays as it is")
+            throw ToolError("\(quoted("\(name)/\(taken.lastPathComponent)")) already exists, and was not changed")
         }
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         } catch {
-            throw ToolError("the folder \(quoted(name)) cannot be made: \(error.localizedDescription)")
+            throw ToolError("the folder \(quoted(name)) cannot be created: \(error.localizedDescription)")
         }
         let package = package(around: folder)
         let schema = (package ?? folderOfSchema(for: folder, in: console.folder)).appendingPathComponent(
@@ -53,7 +54,7 @@ enum InitCommand {
         try create("This file answers for https://example.com/hello.txt.\n", at: file)
         console.print(
             """
-            Made \(visible(name))/manifest.json with a first entry for \(visible(name))/hello.txt, and \
+            Created \(visible(name))/manifest.json with a first entry for \(visible(name))/hello.txt, and \
             \(schema.lastPathComponent) for editors.
 
             Next:
@@ -61,8 +62,8 @@ enum InitCommand {
         )
         if let step = nextStep(folder, in: package) { console.print("  \(step)") }
         var table = TextTable()
-        table.append(["  " + console.tool.words("check"), "tells everything that is wrong with the manifest"])
-        table.append(["  " + console.tool.words("preview"), "shows what ships"])
+        table.append(["  " + console.tool.words("check"), "reports everything that is wrong with the manifest"])
+        table.append(["  " + console.tool.words("preview"), "shows the files that ship"])
         table.lines.forEach(console.print)
         return 0
     }
@@ -127,7 +128,7 @@ enum InitCommand {
         do {
             try Data(text.utf8).write(to: file, options: .withoutOverwriting)
         } catch {
-            throw ToolError("\(quoted(file.path)) cannot be made: \(error.localizedDescription)")
+            throw ToolError("\(quoted(file.path)) cannot be created: \(error.localizedDescription)")
         }
     }
 }

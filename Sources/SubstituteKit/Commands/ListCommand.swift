@@ -11,15 +11,15 @@ enum ListCommand {
         operandKind: .manifest,
         options: [.used, unusedLimit, json],
         discussion: """
-            Files of folders are listed one by one. Entries that ask the network first, or end some day, say so.
+            Files of folders are listed one by one. Lines of entries with "when" or "until" show these conditions.
 
-            With --used each line begins with the number of times that the app has answered the URL with its file, by a
-            recording that the app has made (cache.record(to:)); of a recording by a browser, how often it would have.
+            With --used, each line begins with the number of times that the file answered its URL in a recording by
+            the app (cache.record(to:)). For a recording by a browser, it is how often the file would have answered.
 
             \(Command.aboutManifest)
 
-            Exits with 0 when the manifest could be read, 1 when it has errors, or more is never used than
-            --unused-limit, and 2 when it is used wrongly.
+            Exits with 0 if the manifest could be read; 1 if it has errors, or if the unused files are larger than
+            --unused-limit; and 2 on a usage error.
             """,
         example: """
               substitute list
@@ -32,7 +32,7 @@ enum ListCommand {
     private static let unusedLimit = Option(
         "unused-limit",
         value: "size",
-        "Exit with 1 when files of more than this are never used, such as 200kB."
+        "Exit with 1 if the unused files in total are larger than this, such as 200kB."
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
@@ -77,9 +77,9 @@ enum ListCommand {
 
     private static func unusedLimit(in arguments: Arguments) throws(UsageError) -> Int? {
         guard let text = arguments.values(unusedLimit).last else { return nil }
-        guard arguments.has(.used) else { throw UsageError("--unused-limit needs --used, and a recording of the app") }
+        guard arguments.has(.used) else { throw UsageError("--unused-limit needs --used with a recording of the app") }
         guard let size = ByteCount(text) else {
-            throw UsageError("\(quoted(text)) is no size; write it as 200kB or 1.5MB")
+            throw UsageError("\(quoted(text)) is not a size; write it as 200kB or 1.5MB")
         }
         return size.bytes
     }

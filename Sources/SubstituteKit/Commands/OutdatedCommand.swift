@@ -6,20 +6,20 @@ import SubstituteCheckKit
 enum OutdatedCommand {
     static let command = Command(
         name: "outdated",
-        summary: "Lists the files that differ from what their servers have now.",
+        summary: "Lists the files that differ from their servers' current versions.",
         operands: "[OPTIONS] [MANIFEST]",
         operandKind: .manifest,
         options: [all, json],
         discussion: """
-            Asks each URL of the manifest, four at a time. A server that told a version when the file was loaded (by add or
-            update) is asked whether it has another; all others are asked for the bytes, which are compared. Entries with
-            "when" are not asked about, because their files are meant to differ, nor are example.com and its like, which have
-            none. Nothing is written.
+            Requests each URL of the manifest, four at a time. If the server sent a version (ETag or Last-Modified)
+            when add or update loaded the file, the command asks only whether that has changed; otherwise, it loads
+            and compares the bytes. It skips entries with "when", because their files are meant to differ, and
+            example.com and similar names, which have no files. Nothing is written.
 
             \(Command.aboutManifest)
 
-            Exits with 0 when every file is what its server has; 1 when one differs, or its URL is gone, or the manifest has
-            errors; 3 when no file is known to differ, but a server could not be asked; and 2 when it is used wrongly.
+            Exits with 0 if every file is up to date; 1 if a file differs, its URL is gone, or the manifest has
+            errors; 3 if no file is known to differ, but one could not be compared; and 2 on a usage error.
             """,
         example: "  substitute outdated || substitute update",
         run: run
@@ -28,7 +28,7 @@ enum OutdatedCommand {
     private static let all = Option(
         "all",
         short: "a",
-        "List also the files that are up to date, or are not asked about."
+        "Also list files that are up to date, or skipped."
     )
     private static let json = Option("json", "Print one JSON object for each file, and nothing else.")
 
@@ -58,8 +58,8 @@ enum OutdatedCommand {
         let counts = Dictionary(grouping: findings, by: \.word).mapValues(\.count)
         let parts = [
             ("differs", "differ", "differs"), ("gone", "are gone", "is gone"),
-            ("unknown", "could not be asked about", nil),
-            ("current", "are up to date", "is up to date"), ("exempt", "are not asked about", "is not asked about"),
+            ("unknown", "could not be compared", nil),
+            ("current", "are up to date", "is up to date"), ("exempt", "were skipped", "was skipped"),
         ].compactMap { word, many, one in
             counts[word].map { "\($0) \($0 == 1 ? one ?? many : many)" }
         }

@@ -6,28 +6,29 @@ import SubstituteCheckKit
 enum PreviewCommand {
     static let command = Command(
         name: "preview",
-        summary: "Writes a page that shows what ships.",
+        summary: "Writes a page that shows the files that ship.",
         operands: "[OPTIONS] [MANIFEST]",
         operandKind: .manifest,
         options: [output, opens, serves, outdated, .used],
         discussion: """
-            The page shows a thumbnail, specimen, player or first lines of each file, with its URL, media type, size and
-            conditions, as cards or as a list, and what is wrong with the manifest on top. It is one file; it refers to the
-            files of the manifest by relative address, and sends nothing anywhere.
+            The page shows a thumbnail, specimen, player or the first lines of each file, with its URL, media type,
+            size and conditions, as cards or as a list. The manifest's errors and warnings are at the top. The page is
+            one HTML file, which refers to the manifest's files by relative URLs, and sends nothing anywhere.
 
-            With --serve the page is served on this machine instead, to this machine only, and follows what is saved: a
-            picture, a stylesheet, the manifest, with its errors. End it with Control-C.
+            With --serve, the page is not written but served, to this machine only. It updates after every save of a
+            picture, a stylesheet or the manifest, and shows the manifest's errors. End it with Control-C.
 
-            With --used each card says how often the app has answered its URL, by a recording that the app has made
-            (cache.record(to:)); with --serve, too, the page follows the recording while the app runs.
+            With --used, each card says how often the app has answered its URL in a recording by the app
+            (cache.record(to:)). With --serve as well, the page updates while the app records.
 
-            Lines of the manifest open in an editor that is chosen on the page, with --serve, and with --open when no file
-            is named. The links hold the manifest's absolute path, so a page that may be handed on has none of them.
+            With --serve, or with --open and no file named, line numbers open the manifest in an editor that you
+            choose on the page. These links hold the manifest's absolute path, so a page that you may pass on has none
+            of them.
 
             \(Command.aboutManifest)
 
-            Exits with 0 when the page was written, also for a manifest with errors, 1 when it could not be, and 2 when it
-            is used wrongly.
+            Exits with 0 if the page was written, even for a manifest with errors; 1 if it could not be written; and 2
+            on a usage error.
             """,
         example: "  substitute preview --serve --open",
         run: run
@@ -37,13 +38,13 @@ enum PreviewCommand {
         "output",
         short: "o",
         value: "file",
-        "Where the page is written; without it to standard output, or with --open to a\ntemporary file."
+        "The file for the page. Without it, the page goes to standard output, or with --open\nto a temporary file."
     )
     private static let opens = Option("open", "Open the page in the browser.")
-    private static let serves = Option("serve", short: "s", "Serve the page, and show what is saved at once.")
+    private static let serves = Option("serve", short: "s", "Serve the page, and update it after every save.")
     private static let outdated = Option(
         "outdated",
-        "Ask the servers, and mark files that differ from what they have now."
+        "Mark files that differ from their servers' current versions."
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
@@ -79,7 +80,7 @@ enum PreviewCommand {
         let written = page.resolvingSymlinksInPath().path
         let sources = [manifest.url.resolvingSymlinksInPath().path] + check.substitutions.map(\.realPath)
         if sources.contains(written) {
-            throw UsageError("\(quoted(output)) is what is to be shown; name another file")
+            throw UsageError("\(quoted(output)) is one of the files that the page shows; name another file")
         }
         try console.write(preview.html, to: output)
         console.print("\(visible(output)) shows \(PreviewSummary(check).shown)")

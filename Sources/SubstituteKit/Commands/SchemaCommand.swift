@@ -5,13 +5,13 @@ import SubstituteCheckKit
 enum SchemaCommand {
     static let command = Command(
         name: "schema",
-        summary: "Prints the JSON schema by which editors complete and check a manifest.",
+        summary: "Prints the JSON schema with which editors complete and check a manifest.",
         operands: "[OPTIONS]",
         operandKind: .nothing,
         options: [output],
         discussion: """
-            Name the file in the manifest, relative to it: "$schema": "../manifest.schema.json". In a package, put it
-            beside Package.swift: what lies in a target's folder has to be declared.
+            Name the schema in the manifest, by a path relative to it: "$schema": "../manifest.schema.json". In a
+            package, put the schema beside Package.swift, because files in a target's folder have to be declared.
             """,
         example: "  substitute schema -o manifest.schema.json",
         run: run
@@ -21,7 +21,7 @@ enum SchemaCommand {
         "output",
         short: "o",
         value: "file",
-        "Where the schema is written; without it to standard output."
+        "The file for the schema; by default standard output."
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {

@@ -14,17 +14,17 @@ struct TrafficReport {
 
     func printText() {
         console.print(
-            "\(visible(name)): \(counted(traffic.requests, "request")), of which the app answered \(traffic.fromFiles); "
+            "\(visible(name)): \(counted(traffic.requests, "request")), \(traffic.fromFiles) answered by the app, "
                 + "\(ByteCount(traffic.bytesFromFiles)) not loaded"
         )
         var names = FileNames(in: manifest.folder)
-        if !traffic.candidates.isEmpty { console.print("\nFrom the network, with the entries that would change it:") }
+        if !traffic.candidates.isEmpty { console.print("\nFrom the network, with the entries to write:") }
         for item in traffic.candidates {
-            console.print(Self.line(item) + (item.staysTheSame ? ", which its server promises to leave as it is" : ""))
+            console.print(Self.line(item) + (item.staysTheSame ? ", which its server promises not to change" : ""))
             console.print("      \(visible(item.reason))")
             if let entry = item.entry(&names) { console.print("      \(visible(entry))") }
         }
-        if !traffic.others.isEmpty { console.print("\nFrom the network, and not for files:") }
+        if !traffic.others.isEmpty { console.print("\nFrom the network, and files cannot answer:") }
         for item in traffic.others {
             console.print(Self.line(item))
             console.print("      \(visible(item.refusal ?? ""))")

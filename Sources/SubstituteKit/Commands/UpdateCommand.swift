@@ -6,19 +6,19 @@ import SubstituteCheckKit
 enum UpdateCommand {
     static let command = Command(
         name: "update",
-        summary: "Loads the files again that differ from what their servers have now.",
+        summary: "Reloads the files that differ from their servers' current versions.",
         operands: "[OPTIONS] [MANIFEST]",
         operandKind: .manifest,
         options: [.dryRun, .maxSize],
         discussion: """
-            Finds them as substitute outdated does. Each file that could be loaded whole, and still is what its type says,
-            gets the new bytes; the others stay as they are, as does the manifest. Files get their places together at the
-            end; Control-C before that changes nothing.
+            Finds the outdated files as substitute outdated does. A file is replaced if its new version was loaded
+            completely and still matches its type; the other files and the manifest are not changed. All files are
+            replaced together at the end; Control-C before that changes nothing.
 
             \(Command.aboutManifest)
 
-            Exits with 0 when every file is now what its server has; 1 when one could not be loaded, or the manifest has
-            errors; and 2 when it is used wrongly.
+            Exits with 0 if every file is now up to date; 1 if a file could not be loaded or the manifest has errors;
+            and 2 on a usage error.
             """,
         example: "  substitute update",
         run: run
@@ -40,7 +40,7 @@ enum UpdateCommand {
         let differing = findings.filter { $0.word == "differs" }
         let outdated = differing.filter { !isShared($0) }
         var failed = findings.filter { ["gone", "unknown"].contains($0.word) }.map { ($0.copy, $0.reason ?? "") }
-        failed += differing.filter(isShared).map { ($0.copy, "several entries name its file; give it one of its own") }
+        failed += differing.filter(isShared).map { ($0.copy, "several entries name its file; give each its own file") }
         if arguments.has(.dryRun) {
             for finding in outdated { console.print("would load \(visible(finding.copy.substitution.file))") }
         } else {

@@ -6,7 +6,7 @@ import SubstituteCheckKit
 enum VerifyCommand {
     static let command = Command(
         name: "verify",
-        summary: "Loads live pages without and with the files, and tells whether these still fit.",
+        summary: "Loads live pages without and with the files, and reports whether the files still fit.",
         operands: "[OPTIONS] [MANIFEST] URL…",
         operandKind: .manifest,
         options: [
@@ -15,19 +15,20 @@ enum VerifyCommand {
             BrowserSettings.timeout, BrowserProgram.option, BrowserSettings.noSandbox,
         ],
         discussion: """
-            Starts Chrome, Chromium, Edge or Brave without a window, with a fresh profile, and loads each page twice: from
-            the network, and with the files. It prints how many requests and bytes came from files, which files are not
-            what their servers send, what no file answered and why, what failed or was complained of only with the files,
-            and how much of the page's picture differs. Caches are off, and service workers are left out.
+            Starts Chrome, Chromium, Edge or Brave without a window, with a fresh profile, and loads each page twice:
+            from the network, and with the files. It prints how many requests and bytes came from files, which files
+            differ from what their servers send, which requests no file answered and why, which loads failed and which
+            errors occurred only with the files, and how much of the page's picture differs. Caches are off, and
+            service workers are bypassed.
 
-            Counted are the page's GET requests over http and https, its own included, after redirects. Two pixels differ
-            when red, green or blue does so by more than 4 of 255.
+            It counts GET requests over http and https, including the request for the page; a redirected request
+            counts once. Two pixels differ if their red, green or blue differs by more than 4 of 255.
 
             \(Command.aboutManifest)
 
-            Exits with 0 when the files fit; 1 when fewer requests came from files than required, a file is not what its
-            server sends, the picture differs by more than the tolerance, a page could not be loaded, or the manifest has
-            errors; and 2 when it is used wrongly.
+            Exits with 0 if the files fit; 1 if fewer requests came from files than required, a file differs from what
+            its server sends, the picture differs by more than the tolerance, a page could not be loaded, or the
+            manifest has errors; and 2 on a usage error.
             """,
         example: "  substitute verify --require 90% --report verified https://example.com/",
         run: run
@@ -37,43 +38,43 @@ enum VerifyCommand {
         "require",
         short: "r",
         value: "share",
-        "The least part of each page's requests that files have to answer, such as 90%."
+        "The share of each page's requests that files must at least answer, such as 90%."
     )
     private static let allowsChanged = Option(
         "allow-changed",
-        "Only tell which files are not what their servers send."
+        "Report files that differ from what their servers send, but do not fail."
     )
     private static let tolerance = Option(
         "tolerance",
         value: "share",
-        "The most of each picture that may differ, such as 0.5%; without it nothing may."
+        "The share of each picture that may differ, such as 0.5%; by default 0%."
     )
     private static let mask = Option(
         "mask",
         value: "selector",
-        "Leave what this CSS selector finds out of the pictures, such as \".advert\".\nMay be repeated."
+        "Hide elements that match this CSS selector in the pictures, such as \".advert\".\nMay be repeated."
     )
     private static let report = Option(
         "report",
         value: "folder",
-        "Write a page into this folder, with the pictures and what was found."
+        "Write a page with the results and the pictures into this folder."
     )
     private static let format = Option(
         "format",
         value: "format",
         choices: VerificationPrinter.Format.allCases.map(\.rawValue),
-        "How to print: text; json, one object for each page; github, as annotations of\na workflow."
+        "The output format: text; json, one object for each page; or github, workflow\nannotations."
     )
     private static let device = Option(
         Device.option.name,
         value: "device",
-        Device.option.help + "Without it desktop."
+        Device.option.help + "By default desktop."
     )
 
     private static func run(_ arguments: Arguments, _ console: Console) async throws -> Int32 {
         let (named, texts) = ManifestLocation(console).split(arguments.operands)
         let urls = try texts.map(PageAddress.init)
-        guard !urls.isEmpty else { throw UsageError("name a page to load, as https://example.com/") }
+        guard !urls.isEmpty else { throw UsageError("name a page to load, such as https://example.com/") }
         var limits = VerificationLimits()
         if let text = arguments.values(require).last { limits.required = try VerificationLimits.share(text) }
         if let text = arguments.values(tolerance).last { limits.tolerance = try VerificationLimits.share(text) }

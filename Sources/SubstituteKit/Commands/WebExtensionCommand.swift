@@ -12,31 +12,31 @@ enum WebExtensionCommand {
         operandKind: .manifest,
         options: [output, pages, zip],
         discussion: """
-            The pages come from the network, and keep their address, origin and cookies; what they load is taken from the
-            manifest's files, in Chrome, Edge, Firefox and Safari. A button in the toolbar lists what is substituted, and
-            switches it off. What a browser cannot do is left to the network, and listed: entries that ask the network first,
-            those with headers, unusual types, and pages themselves.
+            Pages come from the network, and keep their address, origin and cookies; the manifest's files answer the
+            requests of the pages, in Chrome, Edge, Firefox and Safari. A toolbar button lists the substitutions, and
+            switches them off. Entries that an extension cannot substitute are left to the network, and listed: those
+            that ask the network first, those with headers or unusual types, and pages themselves.
 
             \(Command.aboutManifest)
 
-            The folder is written whole, and replaces one that this command wrote before; no other folder is touched.
-            Run it again after an edit, and press the button in the browser that reloads the extension.
+            The folder is written as a whole, and replaces only a folder that this command wrote before. After an
+            edit, run the command again, and press the button in the browser that reloads the extension.
 
-            Exits with 0 when all was written; 1 when the manifest has errors, nothing of it can be shown, it needs more
-            rules than browsers take, or something could not be written; and 2 when it is used wrongly.
+            Exits with 0 if everything was written; 1 if the manifest has errors, no entry of it can be shown, it
+            needs more rules than browsers accept, or something could not be written; and 2 on a usage error.
             """,
         example: "  substitute webextension -o SiteWithAppFiles",
         run: run
     )
 
-    private static let output = Option("output", short: "o", value: "folder", "Where the extension is written.")
+    private static let output = Option("output", short: "o", value: "folder", "The folder for the extension.")
     private static let pages = Option(
         "pages",
         short: "p",
         value: "host",
-        "A host whose pages show the files, beside the manifest's own hosts;\n*.example.com stands for all of its hosts. May be repeated."
+        "A host whose pages show the files, in addition to the manifest's own hosts.\n*.example.com means example.com and its subdomains. May be repeated."
     )
-    private static let zip = Option("zip", "Write FOLDER.zip, too, for handing it on.")
+    private static let zip = Option("zip", "Also write FOLDER.zip, to pass the extension on.")
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> Int32 {
         guard arguments.operands.count <= 1 else { throw UsageError("name one manifest") }
@@ -68,7 +68,7 @@ enum WebExtensionCommand {
         if !doubled.isEmpty {
             console.print(
                 "\(counted(doubled.count, "file")), \(ByteCount(doubled.reduce(0) { $0 + $1.size })), "
-                    + "\(doubled.count == 1 ? "lies" : "lie") twice in it, because stylesheets and scripts name "
+                    + "\(doubled.count == 1 ? "is" : "are") in it twice, because stylesheets and scripts refer to "
                     + "\(doubled.count == 1 ? "it" : "them") from the root"
             )
         }
@@ -80,7 +80,7 @@ enum WebExtensionCommand {
             )
         }
         let dated = web.ruleset.dated
-        if !dated.isEmpty { console.print("\nShown also after its last day, until this is run again:") }
+        if !dated.isEmpty { console.print("\nAlso shown after their last day, until you run this again:") }
         for substitution in dated {
             console.print("  line \(substitution.line) \(quoted(substitution.namedURL)): \(substitution.lastDay ?? "")")
         }

@@ -54,7 +54,7 @@ struct Addition {
         check = ManifestCheck(manifest, on: date)
         guard check.errors.isEmpty else {
             throw ToolError(
-                "the manifest has errors; mend them first\n" + check.errors.map(\.description).joined(separator: "\n")
+                "the manifest has errors; fix them first\n" + check.errors.map(\.description).joined(separator: "\n")
             )
         }
         do {
@@ -77,11 +77,11 @@ struct Addition {
     func known(_ key: URLPattern) -> Outcome? {
         if let old = substitution(for: key) {
             return old.isExpired(on: check.date)
-                ? .refused("its entry in line \(old.line) has ended; remove it, or set a later day")
+                ? .refused("its entry in line \(old.line) has expired; remove it, or set a later day")
                 : .present(old.line)
         }
         return text.line(of: key).map { line in
-            .refused("the entry in line \(line) is for a folder, in which there is no index.html; put one there")
+            .refused("the entry in line \(line) is for a folder without an index.html; add one")
         }
     }
 
@@ -119,7 +119,7 @@ struct Addition {
         let file: String
         if let path {
             guard !names.isTaken(path) || isSame(path) else {
-                return .refused("\(quoted(path)) is there already, and is another file; name another path")
+                return .refused("\(quoted(path)) already exists, with other content; name another path")
             }
             names.markTaken(path)
             file = path
@@ -146,11 +146,11 @@ struct Addition {
             return .replaced(old.file)
         }
         guard old.namedFile == old.file else {
-            return .refused("\(quoted(old.file)) comes from the entry of its folder, so it has to be called so")
+            return .refused("\(quoted(old.file)) belongs to the entry of its folder, so it cannot have another path")
         }
         // The same file may be left over from a run that was killed.
         guard !names.isTaken(path) || isSame(as: resource)(path) else {
-            return .refused("\(quoted(path)) is there already; name another path")
+            return .refused("\(quoted(path)) already exists; name another path")
         }
         names.markTaken(path)
         if let key = try? URLPattern(old.namedURL) { text.setFile(of: key, to: path) }

@@ -57,7 +57,7 @@ struct FolderChange {
                 do {
                     for step in undo.reversed() { try step() }
                 } catch {
-                    throw ToolError("not all could be put back: \(FileSystem.reason(error))")
+                    throw ToolError("not everything could be restored: \(FileSystem.reason(error))")
                 }
                 if let error = error as? ToolError { throw error }
                 throw ToolError("nothing was changed: \(FileSystem.reason(error))")
@@ -138,7 +138,7 @@ struct FolderChange {
         let file = manifest.resolvingSymlinksInPath()
         // The manifest may have been edited while the files were loaded.
         guard try Data(contentsOf: file) == original else {
-            throw ToolError("\(quoted(name)) was changed meanwhile, so nothing was done; do it again")
+            throw ToolError("\(quoted(name)) was changed in the meantime, so nothing was done; run the command again")
         }
         if text == original { return }
         let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]

@@ -24,7 +24,7 @@ struct ManifestText {
     /// Reads a manifest that a check has found to be free of errors.
     init(_ text: Data) throws(ToolError) {
         bytes = Array(text)
-        guard read() else { throw ToolError("this is no manifest") }
+        guard read() else { throw ToolError("this is not a manifest") }
     }
 
     @discardableResult

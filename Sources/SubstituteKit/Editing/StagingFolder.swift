@@ -81,7 +81,7 @@ final class StagingFolder: @unchecked Sendable {
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 close(descriptor)
-                throw ToolError("another substitute is at work in \(quoted(folder.path)); wait for its end")
+                throw ToolError("another run of substitute is changing \(quoted(folder.path)); wait until it ends")
             }
             // If another run removed the folder before it was locked, this descriptor belongs to a folder that is gone;
             // try again.

@@ -2,7 +2,7 @@
 enum PictureScript {
     /// The function `isTransparent(image)`.
     static let isTransparent = """
-        // Pages from files may not look into their pictures; then there is one picture, on its checks.
+        // On a file: page, the browser refuses to read pixels; the image then counts as opaque.
         function isTransparent(image) {
           try {
             const canvas = document.createElement("canvas");

@@ -97,7 +97,7 @@ struct PreviewCard {
             ? [] : ["only when " + substitution.conditions.map(\.description).joined(separator: " or ")]
         if let ignored = ignoredQuery { chips.append("ignores \(ignored)") }
         if let day = substitution.lastDay {
-            chips.append(isExpired ? "ended on \(day): not used any more" : "until \(day)")
+            chips.append(isExpired ? "ended on \(day), no longer used" : "until \(day)")
         }
         if let mark { chips.append(mark) }
         if let use { chips.append(use) }

@@ -31,12 +31,12 @@ extension PreviewPage {
           if (!opened.delete(anchor)) opened.add(anchor);
           apply();
         }
-        // A link leads to a card, which is then open.
+        // Opens the card that the URL's fragment names.
         function reveal() {
           opened.add(location.hash.slice(1));
           apply();
         }
-        // Lines lead to the editor that is chosen, or else to their cards.
+        // Links line numbers to the chosen editor, or to their cards if none is chosen.
         function leadToEditor() {
           const address = form.elements.editor?.value;
           for (const link of document.querySelectorAll("[data-place]")) {
@@ -48,7 +48,7 @@ extension PreviewPage {
             if (!address && !link.dataset.card) link.removeAttribute("href");
           }
         }
-        // What was chosen, where the browser remembers it; not all do for files.
+        // Restores the saved choices. Not every browser has storage for file: pages.
         function recall() {
           try {
             if (localStorage.getItem("substitute view") === "list") form.elements.view.value = "list";
@@ -78,7 +78,7 @@ extension PreviewPage {
           if (event.key === "/" && document.activeElement !== search) { event.preventDefault(); search.focus(); }
           if (event.key === "Escape") { search.value = ""; apply(); }
         });
-        // What a browser cannot show says so in words.
+        // Shows a sentence instead of a file that the browser cannot show.
         function mark(element, sentence) {
           const show = element.closest(".show");
           const words = document.createElement("p");
@@ -93,7 +93,7 @@ extension PreviewPage {
           if (!image.naturalWidth) return mark(image, "This browser cannot show the picture.");
           const card = image.closest(".card");
           const facts = card.querySelector(".facts");
-          // An SVG has the size that it is given.
+          // An SVG scales to its container, so it has no size in pixels.
           if (!facts.querySelector(".pixels") && !facts.textContent.includes("svg")) {
             const size = document.createElement("span");
             size.className = "pixels";
@@ -158,7 +158,7 @@ extension PreviewPage {
           leadToEditor();
           apply();
         }
-        // One at a time, and the last is never left out.
+        // Refreshes run one at a time, and the last version is always shown.
         let running = Promise.resolve();
         const events = new EventSource("/events");
         events.addEventListener("message", event => {

@@ -120,7 +120,7 @@ struct PreviewPage {
         }
         let worst = check.issues.contains { $0.severity == .error } ? "error" : "warning"
         return
-            "<section class=\"issues \(worst)\" aria-label=\"What is wrong\">\n<ul>\n\(items.joined())</ul>\n</section>\n"
+            "<section class=\"issues \(worst)\" aria-label=\"Errors and warnings\">\n<ul>\n\(items.joined())</ul>\n</section>\n"
     }
 
     /// Returns a link from the issue's line and column to its entry's card, or to the line in the chosen editor.

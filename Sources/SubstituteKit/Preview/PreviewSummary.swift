@@ -40,6 +40,6 @@ struct PreviewSummary {
     /// More may ship, because entries with errors name files, too.
     private var expectation: String? {
         if inventory.urls == 0 { return nil }
-        return "Once \(errors == 1 ? "it is" : "they are") mended, at least this ships: \(inventory.description)"
+        return "Once \(errors == 1 ? "it is" : "they are") fixed, at least this ships: \(inventory.description)"
     }
 }

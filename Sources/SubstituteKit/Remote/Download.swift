@@ -46,7 +46,7 @@ extension Option {
     static let maxSize = Option(
         "max-size",
         value: "size",
-        "Take nothing that has more than this, such as 5MB;\nfrom servers nothing above 1GB without it."
+        "Take no file larger than this, such as 5MB. Without it, add and update\ntake no file larger than 1GB."
     )
     static let dryRun = Option("dry-run", short: "n", "Only say what would be done.")
 

@@ -101,7 +101,7 @@ final class Fetcher: NSObject, @unchecked Sendable {
             guard let next = answer.next else { return answer }
             url = next
         }
-        throw ToolError("it is redirected again and again")
+        throw ToolError("it is redirected too many times")
     }
 
     private func loadOnce(_ url: URL, _ headers: [String: String], _ use: BodyUse, _ limit: Int?) async throws
@@ -230,11 +230,11 @@ extension Fetcher: URLSessionDataDelegate {
             count > 0 ? "the connection was lost after \(counted(count, "byte"))" : "the server closed the connection"
         guard let error = error as? URLError else { return error?.localizedDescription ?? lost }
         return switch error.code {
-        case .cannotFindHost, .dnsLookupFailed: "its server is not known"
+        case .cannotFindHost, .dnsLookupFailed: "its server was not found"
         case .cannotConnectToHost, .notConnectedToInternet: "its server cannot be reached"
-        case .timedOut: "its server was silent for \(Int(patience)) seconds"
+        case .timedOut: "its server sent nothing for \(Int(patience)) seconds"
         case .networkConnectionLost, .cannotParseResponse, .badServerResponse, .resourceUnavailable: lost
-        case .httpTooManyRedirects: "it is redirected again and again"
+        case .httpTooManyRedirects: "it is redirected too many times"
         case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid:
             "its server cannot be trusted: \(error.localizedDescription)"

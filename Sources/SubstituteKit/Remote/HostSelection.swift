@@ -15,7 +15,7 @@ struct HostSelection {
     static let option = Option(
         "host",
         value: "host",
-        "Take only what comes from this server; *.example.com stands for all of its\nservers, and example.com:8080 for one port. May be repeated."
+        "Take only files from this server. *.example.com means example.com and its\nsubdomains; example.com:8080 means one port. May be repeated."
     )
 
     /// Reads the values of `--host`.

@@ -25,7 +25,7 @@ enum Redirect {
         }
         guard let source = response.url, let target = RedirectPolicy.target(of: response, from: source),
             let scheme = target.scheme?.lowercased()
-        else { throw ToolError("it is redirected to \(quoted(location)), which is no URL") }
+        else { throw ToolError("it is redirected to \(quoted(location)), which is not a URL") }
         guard ["http", "https"].contains(scheme) else {
             throw ToolError("it is redirected to \(quoted(location)), and only http: and https: are followed")
         }

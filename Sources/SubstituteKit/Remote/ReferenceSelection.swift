@@ -60,10 +60,10 @@ struct ReferenceSelection {
         skipped.map { skipped in
             let host = visible(skipped.host)
             return switch skipped.reason {
-            case .otherServer: "left     what is referred to at \(host); --host \(host) takes it"
+            case .otherServer: "skipped  references to \(host); --host \(host) loads them"
             case .lessSafe:
-                "left     what is referred to at http://\(host) by what came from https:; browsers do not load it"
-            case .userInformation: "left     what is referred to at \(host) with a user name or password"
+                "skipped  references from https: to http://\(host); browsers do not load them"
+            case .userInformation: "skipped  references to \(host) with a user name or password"
             }
         }.sorted()
     }

@@ -23,7 +23,7 @@ extension RemoteCheck.Finding {
     /// The note on the file's card in the preview; nil if there is none.
     var mark: String? {
         switch state {
-        case .differs: "outdated: its server has other bytes"
+        case .differs: "outdated: its server has another version"
         case .gone(let status): "outdated: its server answers \(status)"
         case .current, .unknown, .exempt: nil
         }

@@ -36,8 +36,8 @@ enum Schema {
           "properties": {
             "$schema": {
               "type": "string",
-              "description": "Where this schema lies, so that an editor completes and checks the manifest.",
-              "errorMessage": "Write where the schema lies, in quotation marks, such as \"../manifest.schema.json\".",
+              "description": "The path of this schema, with which an editor completes and checks the manifest.",
+              "errorMessage": "Write the path of the schema in quotation marks, such as \"../manifest.schema.json\".",
               "examples": ["../manifest.schema.json"]
             },
             "$comment": { "description": "Anything, for people to read." }
@@ -50,8 +50,8 @@ enum Schema {
           "additionalProperties": { "$ref": "#/definitions/entry" },
           "definitions": {
             "entry": {
-              "description": "What answers for the URL: a file, or an object that says more.",
-              "markdownDescription": "What answers for the URL: a file, or an object that says more.\n\n- `\"img/logo.png\"`: this file\n- `\"icons/\"`: all files of this folder, when the URL ends in `/`, too\n- `{ \"file\": …, \"ignoreQuery\": … }`: a file with more to say",
+              "description": "The file that answers for the URL, or an object with the file and more fields.",
+              "markdownDescription": "The file that answers for the URL, or an object with the file and more fields.\n\n- `\"img/logo.png\"`: this file\n- `\"icons/\"`: all files of this folder, when the URL ends in `/`, too\n- `{ \"file\": …, \"ignoreQuery\": … }`: a file with more fields",
               "examples": ["css/site.css", "fonts/", { "file": "img/logo.png", "ignoreQuery": true }],
               "defaultSnippets": [
                 { "label": "A file", "description": "The path below the manifest's folder.", "body": "${1:img/logo.png}" },
@@ -122,8 +122,8 @@ enum Schema {
                   ]
                 },
                 "ignoreQuery": {
-                  "description": "What to ignore of the query, which follows the ?. true: all of it. A list: parameters of these names; a name may end in *. false: nothing.",
-                  "markdownDescription": "What to ignore of the query, which follows the `?`:\n\n- `true`: all of it\n- `[\"v\", \"utm_*\"]`: parameters of these names; a name may end in `*`\n- `false`: nothing",
+                  "description": "The part of the query (after the ?) that is ignored. true: all of it. A list: parameters of these names; a name may end in *. false: nothing.",
+                  "markdownDescription": "The part of the query (after the `?`) that is ignored:\n\n- `true`: all of it\n- `[\"v\", \"utm_*\"]`: parameters of these names; a name may end in `*`\n- `false`: nothing",
                   "default": false,
                   "defaultSnippets": [
                     { "label": "true", "description": "Any query matches.", "body": true },
@@ -147,8 +147,8 @@ enum Schema {
                   "examples": [true, ["v", "utm_*"]]
                 },
                 "when": {
-                  "description": "When the file answers. The network is asked first, and the file only answers when it is offline, or answers with one of these statuses. Without it the file always answers.",
-                  "markdownDescription": "When the file answers instead of the network, which is asked first. Without it the file always answers.\n\n- `\"offline\"`: there is no connection\n- `404`: the server answers with this status, from 400 to 599\n- `\"4xx\"`, `\"5xx\"`: with any status of these",
+                  "description": "When the file answers. The network is asked first, and the file answers only if there is no connection, or if the server answers with one of these statuses. Without this field, the file always answers.",
+                  "markdownDescription": "When the file answers instead of the network, which is asked first. Without this field, the file always answers.\n\n- `\"offline\"`: there is no connection\n- `404`: the server answers with this status, from 400 to 599\n- `\"4xx\"`, `\"5xx\"`: with any status of these",
                   "defaultSnippets": [
                     {
                       "label": "[\"offline\", 404, \"5xx\"]",
@@ -201,8 +201,8 @@ enum Schema {
                       "enum": ["offline", "4xx", "5xx"],
                       "enumDescriptions": [
                         "There is no connection to the server.",
-                        "The server answers with any status from 400 to 499; also when it asks somebody to sign in (401, 403).",
-                        "The server answers with an error of its own: any status from 500 to 599."
+                        "The server answers with any status from 400 to 499; also when it asks the user to sign in (401, 403).",
+                        "The server reports an internal error: any status from 500 to 599."
                       ]
                     },
                     {}
@@ -244,9 +244,9 @@ enum Schema {
         ("Content-Security-Policy", "What a page may load and run."),
         ("Cross-Origin-Resource-Policy", "Which sites may show the file."),
         ("Link", "Other files that belong to this one."),
-        ("Referrer-Policy", "What a page tells other servers about where it is."),
+        ("Referrer-Policy", "How much of a page's URL other servers see."),
         ("Timing-Allow-Origin", "Which sites may see how long the load took."),
-        ("X-Content-Type-Options", "nosniff: the type is taken as it is."),
+        ("X-Content-Type-Options", "nosniff: browsers do not guess another type."),
     ].map { name, description in
         // This header field may be removed with null, so it has its own rule in `patternProperties`.
         name == "Access-Control-Allow-Origin"

@@ -58,7 +58,7 @@ extension Browser {
     func picture(without masks: [String]) async throws -> String {
         let list = String(decoding: try JSONEncoder().encode(masks), as: UTF8.self)
         let wrong = try await value(of: "(\(Self.stillness))(\(list))", String.self)
-        if !wrong.isEmpty { throw UsageError("\(quoted(wrong)) is no CSS selector") }
+        if !wrong.isEmpty { throw UsageError("\(quoted(wrong)) is not a CSS selector") }
         // Give the browser time to paint the page without the hidden elements.
         try await Task.sleep(nanoseconds: 100_000_000)
         struct Metrics: Decodable {

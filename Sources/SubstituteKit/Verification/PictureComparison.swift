@@ -82,7 +82,7 @@ struct PictureComparison: Decodable, Sendable {
             context.getImageData(0, 0, width, height).data.buffer));
           const shown = canvases[1].getImageData(0, 0, width, height);
           const out = shown.data;
-          // Neighbouring cells that hold a difference are one place.
+          // Adjacent cells with differing pixels form one place.
           const side = 16, columns = Math.ceil(width / side), rows = Math.ceil(height / side);
           const cells = new Uint32Array(columns * rows);
           const isApart = at => Math.abs(one[at] - two[at]) > 4;

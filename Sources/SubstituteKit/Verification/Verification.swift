@@ -132,13 +132,13 @@ extension Verification.Miss {
     fileprivate init(_ load: LiveTable.FinishedLoad, _ table: SubstitutionTable) {
         url = load.url
         guard let url = URL(string: load.url) else {
-            (reason, line) = ("\(quoted(load.url)) is not a URL for an app.", nil)
+            (reason, line) = ("\(quoted(load.url)) is not a URL that an app can load.", nil)
             return
         }
         if load.isTooLarge {
             let limit = ByteCount(LiveTable.maximumSize)
             (reason, line) = (
-                "\(visible(load.url)) has a file of more than \(limit), which no browser takes from the tool.", nil
+                "\(visible(load.url)) has a file larger than \(limit), which is too large to send to the browser.", nil
             )
             return
         }

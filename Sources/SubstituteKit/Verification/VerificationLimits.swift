@@ -49,7 +49,7 @@ struct VerificationLimits: Sendable {
             problems += page.changes.map { change in
                 Problem(
                     kind: .changedFile,
-                    sentence: "\(quoted(change.substitution.file)) is not what \(shortened(change.url)) is now: "
+                    sentence: "\(quoted(change.substitution.file)) differs from \(shortened(change.url)): "
                         + "here \(ByteCount(change.count)), \(change.served.words); substitute update loads it again",
                     substitution: change.substitution
                 )
@@ -78,10 +78,10 @@ struct VerificationLimits: Sendable {
     static func share(_ text: String) throws(UsageError) -> Double {
         let number = text.replacingOccurrences(of: "%", with: "").trimmingCharacters(in: .whitespaces)
         guard let percent = Double(number), (0...100).contains(percent) else {
-            throw UsageError("\(quoted(text)) is no share; write it as 90%")
+            throw UsageError("\(quoted(text)) is not a percentage; write it as 90%")
         }
         if percent > 0, percent < 1, number == text {
-            throw UsageError("\(quoted(text)) may be a share of 1 or of 100; write \(text)%, or \(Int(percent * 100))%")
+            throw UsageError("\(quoted(text)) is ambiguous; write \(text)%, or \(Int(percent * 100))%")
         }
         return percent / 100
     }

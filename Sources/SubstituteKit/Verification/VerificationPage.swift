@@ -61,7 +61,7 @@ struct VerificationPage {
             )
         }
         if let count = problems[.changedFile]?.count {
-            sentences.append("\(counted(count, "file")) \(count == 1 ? "is" : "are") not what the servers send.")
+            sentences.append("\(counted(count, "file")) \(count == 1 ? "differs" : "differ") from what servers send.")
         }
         if problems[.pictureDiffers] != nil {
             sentences.append("\(page.comparison.percentage) of the picture differs.")
@@ -122,10 +122,10 @@ struct VerificationPage {
         }
         let wrong =
             page.failures.map { ["failed", url($0)] } + page.complaints.map { ["error", HTML.breakable($0)] }
-        return table("Files that are not what their servers send", ["URL", "File", "Here", "There"], changed)
-            + table("What no file answered", [], missed)
-            + table("What went wrong only with the files", [], wrong)
-            + table("What was kept from the page", [], page.notes.map { [HTML.breakable($0)] })
+        return table("Files that differ from what their servers send", ["URL", "File", "Here", "There"], changed)
+            + table("Requests that no file answered", [], missed)
+            + table("Errors that occurred only with the files", [], wrong)
+            + table("Notes", [], page.notes.map { [HTML.breakable($0)] })
     }
 
     private func url(_ text: String) -> String { "<span class=\"url\">\(HTML.breakable(text))</span>" }

@@ -17,12 +17,12 @@ struct VerificationReport {
         let page = try? Data(contentsOf: console.folder.url(path).appendingPathComponent("index.html"))
         let isReport = page.map { $0.range(of: Data(VerificationPage.mark.utf8)) != nil } ?? true
         if let other = names.first(where: { !Self.isOwn($0) || !isReport && $0 == "index.html" }) {
-            throw ToolError("\(quoted(path)) holds \(quoted(other)), which is no report's; name another folder")
+            throw ToolError("\(quoted(path)) holds \(quoted(other)), which no report wrote; name another folder")
         }
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         } catch {
-            throw ToolError("\(quoted(path)) cannot be made: \(FileSystem.reason(error))")
+            throw ToolError("\(quoted(path)) cannot be created: \(FileSystem.reason(error))")
         }
     }
 

@@ -49,7 +49,7 @@ struct OutputFolder {
             throw UsageError("\(quoted(path)) is the folder you are in, or one around it; name another folder")
         }
         guard FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path) else {
-            throw UsageError("the folder that \(quoted(path)) is to lie in does not exist; make it, or name another")
+            throw UsageError("the folder around \(quoted(path)) does not exist; create it, or name another")
         }
         try checkIsOurs()
     }

@@ -40,10 +40,10 @@ struct ServiceWorkerScripts {
     /// Returns the reason why a substitution can have no rule; nil if it can have one.
     func reason(against substitution: Substitution) -> String? {
         if workers.contains(substitution.realPath) {
-            return "a service worker's script, which browsers do not start behind a redirect"
+            return "a service worker's script, which browsers do not accept after a redirect"
         }
         if !imported.isEmpty, Self.urls(of: substitution).contains(where: { imported.contains(Self.key($0)) }) {
-            return "a script that a service worker imports, which Chromium does not behind a redirect"
+            return "a script that a service worker imports, which Chromium does not accept after a redirect"
         }
         return nil
     }

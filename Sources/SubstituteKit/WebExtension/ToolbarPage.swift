@@ -101,7 +101,7 @@ struct ToolbarPage {
         """
 
     static let script = """
-        // Chromium, Firefox and Safari have the same functions under this name.
+        // Chromium, Firefox and Safari all provide this API under the name chrome.
         const rules = chrome.declarativeNetRequest;
         const box = document.getElementById("switch");
         const search = document.getElementById("search");
@@ -120,7 +120,7 @@ struct ToolbarPage {
           const ids = ["substitutions"];
           await rules.updateEnabledRulesets(box.checked ? { enableRulesetIds: ids } : { disableRulesetIds: ids });
           await show();
-          // The page in front is loaded again, so that the difference is seen.
+          // Reload the active tab, so that it shows the change.
           chrome.tabs.reload({ bypassCache: true });
         });
 
@@ -136,7 +136,7 @@ struct ToolbarPage {
 
         \(PictureScript.isTransparent)
         for (const image of document.querySelectorAll("#rows img")) {
-          // White pictures are seen on black, and black ones on white.
+          // Show a transparent image on white and on black, so that it is visible on one of them.
           const look = () => {
             if (!isTransparent(image)) return;
             image.parentElement.classList.add("transparent");

@@ -49,7 +49,7 @@ struct WebExtension {
                 "\n  line \($0.line) \(quoted($0.url)): \($0.reason)"
             }
             throw ToolError(
-                "nothing of \(quoted(name)) can be shown in a browser"
+                "nothing in \(quoted(name)) can be shown in a browser"
                     + (reasons.isEmpty ? ": it maps nothing" : ":\(reasons.joined())")
             )
         }
@@ -99,22 +99,22 @@ struct WebExtension {
         // service worker, because its redirect mode is "manual" (Fetch Standard, "HTTP fetch"). Chromium then shows an
         // error instead of the page.
         if substitution.mediaType.isHTML {
-            return "a page, of which a service worker may keep the copy, and no navigation takes that"
+            return "a page, which browsers refuse to show if a service worker keeps the copy"
         }
         if let address = substitution.addresses.first(where: { !HostPattern.isHost(HostPattern.host(of: $0.authority)) }
         ) {
-            return "browsers know no host \(quoted(HostPattern.host(of: address.authority)))"
+            return "browsers do not accept the host \(quoted(HostPattern.host(of: address.authority)))"
         }
         if let header = substitution.entry.headers.keys.min() {
-            return "files of an extension have no \"headers\" of their own, as \(quoted(header))"
+            return "files of an extension cannot have \"headers\", such as \(quoted(header))"
         }
         let type = substitution.mediaType
         if !type.isPlain {
-            return "files of an extension have no \"type\" with parameters, as \(quoted(type.description))"
+            return "files of an extension cannot have a \"type\" with parameters, such as \(quoted(type.description))"
         }
         if type.fileExtension == nil {
             return
-                "browsers read the type of a file off its extension, and none is known for \(quoted(type.essence))"
+                "browsers infer the type of a file from its extension, and none is known for \(quoted(type.essence))"
         }
         return nil
     }
@@ -137,7 +137,7 @@ struct WebExtension {
                 "\n  line \($0.line) \(quoted($0.url)): \($0.count)"
             }
             throw ToolError(
-                "\(quoted(name)) needs \(indices.count) \(noun), and browsers take \(limit); make an extension of a manifest "
+                "\(quoted(name)) needs \(indices.count) \(noun), and browsers accept \(limit); make an extension of a manifest "
                     + "with fewer entries. Most are needed by:\(most.joined())"
             )
         }

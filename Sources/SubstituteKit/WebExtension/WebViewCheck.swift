@@ -69,8 +69,8 @@ struct WebViewCheck {
             : "map it, or write the whole URL"
         report(
             .lostReference,
-            "\(quoted(substitution.file)) names \(quoted(first.text)) in line \(line), which a browser with the extension "
-                + "looks for in the extension, where it is not; \(remedy)\(others)",
+            "\(quoted(substitution.file)) names \(quoted(first.text)) in line \(line), which leads to no file in the "
+                + "extension; \(remedy)\(others)",
             substitution.line,
             substitution.column
         )

@@ -22,7 +22,7 @@ struct ZIPArchive {
         let name = Data(path.utf8)
         guard count < 0xFFFF, bytes.count + directory.count + data.count + 4 * name.count + 1024 < Int(UInt32.max)
         else {
-            throw ToolError("a ZIP file holds at most 65,535 files and 4 GB; hand on the folder instead")
+            throw ToolError("a ZIP file holds at most 65,535 files and 4 GB; pass on the folder instead")
         }
         let offset = UInt32(bytes.count)
         var head = Data()

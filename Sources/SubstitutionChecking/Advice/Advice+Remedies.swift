@@ -23,7 +23,7 @@ extension Advice {
         switch value.kind {
         case .null: return "the file's name in quotation marks, or remove the entry"
         case .array(let elements):
-            guard elements.count == 1 else { return "one file's name in quotation marks, since one answers" }
+            guard elements.count == 1 else { return "one file's name in quotation marks, as only one answers" }
             switch elements[0].kind {
             case .string(let file): return "\(quoted(file)) without [ ]"
             case .object: return "the { } without the [ ] around it"

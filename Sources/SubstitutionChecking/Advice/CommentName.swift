@@ -12,7 +12,7 @@ enum CommentName {
         } else {
             told = "call it \"$comment\""
         }
-        return "\(quoted(name)) is not how a comment is called; \(told)"
+        return "\(quoted(name)) is not the name of a comment; \(told)"
     }
 
     /// Returns such a sentence for a key that could name a server, such as `//comment`, if its file does not exist.

@@ -21,15 +21,15 @@ enum MisplacedField {
         {
             return Diagnosis(
                 .other,
-                "the URL is the name of the entry; remove \(name)"
-                    + (url == key ? "" : ", or write \(quoted(url, limit: 1000)) before the \"{\"")
+                "the URL belongs before the \"{\"; remove \(name)"
+                    + (url == key ? "" : ", or write \(quoted(url, limit: 1000)) there")
             )
         }
         if field.name.hasPrefix("/"), ManifestReader.isKey(key) {
             let server = key.reversed().drop { $0 == "/" }.reversed()
             return Diagnosis(
                 .file,
-                "each URL is written whole, as an entry of its own; write "
+                "each URL is written in full, in its own entry; write "
                     + "\(quoted(String(server) + field.name, limit: 1000)) outside of these { }"
             )
         }

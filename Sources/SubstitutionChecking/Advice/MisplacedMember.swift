@@ -10,14 +10,14 @@ enum MisplacedMember {
         if member.name.lowercased().filter(\.isLetter) == "schema", case .string(let place) = member.value.kind {
             return Diagnosis(
                 .comment,
-                "\(quoted(member.name)) is not how a schema is named; write \"$schema\": \(quoted(place))"
+                "\(quoted(member.name)) is not the name of the schema; write \"$schema\": \(quoted(place))"
             )
         }
         let isFewFields = members.count <= 16 && !members.contains { $0.name.contains { "/.".contains($0) } }
         if isFewFields, let entry = ForeignEntry.entry(meantBy: members) {
             return Diagnosis(
                 .fieldOfOnlyEntry,
-                "the URL comes first, then what answers it; write { \(entry) }"
+                "the URL comes first, then the file; write { \(entry) }"
             )
         }
         let name = quoted(member.name)
@@ -27,13 +27,13 @@ enum MisplacedMember {
         case .object(let fields) where fields.first.map({ ManifestReader.isKey($0.name) }) == true:
             return Diagnosis(
                 .foreignEntry,
-                "entries stand directly in the file's { }; remove \(name): { and the } that belongs to it"
+                "entries belong directly in the file's outer { }; remove \(name): { and the } that belongs to it"
             )
         case .object, .array:
             guard let entries = ForeignEntry.entries(meantBy: member.value) else { return nil }
             return Diagnosis(
                 .foreignEntry,
-                "entries stand directly in the file's { }; instead of \(name) write \(entries)"
+                "entries belong directly in the file's outer { }; instead of \(name) write \(entries)"
             )
         default:
             return nil

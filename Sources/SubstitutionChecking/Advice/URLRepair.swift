@@ -30,7 +30,7 @@ enum URLRepair {
     private static let suspicions: [(cause: String, repair: Step)] = [
         ("has two schemes, so its server is called \"http\" or \"https\"", withoutSecondScheme),
         ("has a server whose name holds a comma, or a dot too many", withSoundHost),
-        ("has a \"?\" that nothing follows, so it answers no URL without it", withoutEmptyQuery),
+        ("ends in \"?\", so it does not answer the URL without it", withoutEmptyQuery),
         ("has \"&amp;\", which is how HTML writes \"&\"", withoutEntities),
     ]
 

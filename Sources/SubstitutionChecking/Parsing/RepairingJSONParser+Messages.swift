@@ -35,7 +35,7 @@ extension RepairingJSONParser {
         }
         return isStray
             ? error("this \"\(Character(Unicode.Scalar(byte)))\" is one too many; remove it")
-            : error("everything is closed before this; remove it, or the bracket that closes too early")
+            : error("all brackets are already closed; remove this, or the bracket that closes too early")
     }
 
     /// Returns the error for a file that is not JSON at all, with the remedy; nil if it may be JSON.
@@ -57,7 +57,7 @@ extension RepairingJSONParser {
         let isPage = beginning.starts(with: "<!doctype html".utf8) || beginning.starts(with: "<html".utf8)
         return isPage
             ? error(
-                "the file is a web page (HTML), as servers send one for a missing file; put the right file in its place",
+                "the file is a web page (HTML), such as servers send for a missing file; put the right file in its place",
                 at: 0
             )
             : error("the file is HTML or XML; put the right file in its place", at: 0)

@@ -89,7 +89,7 @@ extension RepairingJSONParser {
             let sum = parts.enumerated().filter { $0.offset.isMultiple(of: 2) }.map {
                 String(decoding: $1, as: UTF8.self)
             }
-            try report(error("JSON adds no texts with \"+\"; write \(quoted(sum.joined()))", at: opening))
+            try report(error("JSON cannot join strings with \"+\"; write \(quoted(sum.joined()))", at: opening))
             position = last + 1
             return sum.joined()
         }
@@ -98,7 +98,7 @@ extension RepairingJSONParser {
         else { return nil }
         let text = faultyText(opening + 1..<last)
         let written = text.replacing("\"", with: "\\\"")
-        try report(error("a quotation mark inside a text is written \\\"; write \"\(visible(written))\"", at: opening))
+        try report(error("a quotation mark in a string is written \\\"; write \"\(visible(written))\"", at: opening))
         position = last + 1
         return text
     }
@@ -145,7 +145,7 @@ extension RepairingJSONParser {
         let parts = [opening + 1..<position, line.startIndex..<quote]
         if try isUTF8(parts[0]), try isUTF8(parts[1]) {
             let joined = faultyText(parts[0]) + faultyText(parts[1])
-            try report(error("a line break is between these quotation marks; write \(quoted(joined)) on one line"))
+            try report(error("there is a line break in this string; write \(quoted(joined)) on one line"))
         }
         position = quote + 1
         return true
@@ -239,7 +239,7 @@ extension RepairingJSONParser {
         }
         guard let brace else { return false }
         let line = bytes[..<brace].count { $0 == UInt8(ascii: "\n") } + 1
-        let remedy = "remove all that stands before the \"{\" of line \(line)"
+        let remedy = "remove everything before the \"{\" of line \(line)"
         try report(
             error(
                 isFence
@@ -264,7 +264,7 @@ extension RepairingJSONParser {
         if bytes[start..<start + length].starts(with: "/*".utf8),
             !bytes[..<(start + length)].suffix(2).elementsEqual("*/".utf8)
         {
-            throw stop(error("this comment is never closed, and JSON has none; remove it", at: start))
+            throw stop(error("this comment is never closed, and JSON has no comments; remove it", at: start))
         }
         var end = start + length
         var count = 1
@@ -288,7 +288,7 @@ extension RepairingJSONParser {
 
     private mutating func skipConflictMarker() throws(Stop) -> Bool {
         try report(
-            error("two versions that Git could not join are here; keep one, and remove the lines with <, = and >")
+            error("there is a Git merge conflict here; keep one version, and remove the lines with <, = and >")
         )
         while let byte = current, byte != UInt8(ascii: "\n") { position += 1 }
         return true
@@ -303,7 +303,7 @@ extension RepairingJSONParser {
             if count > 1 {
                 "remove this one and the \(count == 2 ? "next" : "next \(count - 1)")"
             } else if isEntry, lines == 0 {
-                "remove the whole line, or use the entry again by removing only what is before it"
+                "remove the whole line, or, to use the entry again, only what is before it"
             } else {
                 "remove it, or write \"$comment\": \"…\" with a comma after it instead"
             }
@@ -346,7 +346,7 @@ extension RepairingJSONParser {
             return false
         }
         let name = first.unicodeScalars.first?.properties.name?.lowercased() ?? codePoint(String(first))
-        try report(error("an invisible character (\(name)) is here; type a plain space instead"))
+        try report(error("there is an invisible character (\(name)) here; type a plain space instead"))
         position += width
         while let (next, width) = scanner.character(at: position), next.unicodeScalars.allSatisfy(\.isInvisible),
             next != " "

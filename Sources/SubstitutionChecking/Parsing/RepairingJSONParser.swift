@@ -206,7 +206,7 @@ package struct RepairingJSONParser {
             let isJoined = bytes[position..<rest.startIndex].contains(UInt8(ascii: ","))
             try report(
                 error(
-                    "a second \"{\" follows, and a file holds one; "
+                    "a second \"{\" follows, but a file has only one; "
                         + (isJoined
                             ? "remove this \"}\" and that \"{\"" : "write a comma instead of this \"}\" and that \"{\"")
                 )
@@ -242,7 +242,7 @@ package struct RepairingJSONParser {
         case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"):
             // A name that could not be read has an error already.
             if let text = name.text {
-                try report(error("\(quoted(text)) is alone; an entry is two texts with a colon between them", at: end))
+                try report(error("\(quoted(text)) stands alone; an entry is two strings joined by a colon", at: end))
             }
             return nil
         default:
@@ -289,7 +289,7 @@ package struct RepairingJSONParser {
                 position = start
                 if try skipProse() { return try value(depth: 0).kind }
                 throw stop(
-                    error("this is not JSON, which is written like this: { \"one text\": \"another\" }", at: start)
+                    error("this is not JSON, which looks like this: { \"name\": \"value\" }", at: start)
                 )
             }
             // The text before the "{" is the beginning of a JavaScript statement, such as `const manifest =`.
@@ -341,7 +341,7 @@ package struct RepairingJSONParser {
         if error.kind == .encoding, errors.contains(where: { $0.kind == .encoding }) { return }
         errors.append(error)
         guard errors.count == Self.maximumErrors else { return }
-        errors.append(self.error("more than \(Self.maximumErrors) mistakes; mend these first", at: error.offset))
+        errors.append(self.error("more than \(Self.maximumErrors) errors; fix these first", at: error.offset))
         throw Stop()
     }
 

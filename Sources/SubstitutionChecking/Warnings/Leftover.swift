@@ -48,23 +48,23 @@ struct Leftover {
             prefixes: ["~$", ".~lock."]
         ),
         Kind(
-            cause: "is a download that has not ended",
+            cause: "is an unfinished download",
             remedy: "download the file again, and delete this one",
             suffixes: [".crdownload", ".part", ".partial", ".download"]
         ),
         Kind(
             cause: "is the source of a stylesheet, which browsers do not read",
-            remedy: "put the .css that is made of it in its place",
+            remedy: "put the .css that is built from it in its place",
             suffixes: [".scss", ".sass", ".less", ".styl"]
         ),
         Kind(
             cause: "is the source of a script, which browsers do not read",
-            remedy: "put the .js that is made of it in its place",
+            remedy: "put the .js that is built from it in its place",
             suffixes: [".jsx", ".tsx"]
         ),
         Kind(
             cause: "is a document of a design program",
-            remedy: "export from it what a page shows, as .svg or .png",
+            remedy: "export the picture from it as .svg or .png",
             suffixes: [".sketch", ".fig", ".xd", ".afdesign", ".afphoto", ".indd", ".xcf", ".kra"]
         ),
         Kind(

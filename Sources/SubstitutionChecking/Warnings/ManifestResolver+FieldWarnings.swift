@@ -10,7 +10,7 @@ extension ManifestResolver {
                 report(.warning, .unlikelyURL, entry.key.offset, sentence)
             }
             if let type = entry.type, let meant = Self.type(meantBy: type, of: entry.file?.value ?? "") {
-                let sentence = "browsers know no type \(quoted(type.essence)); write \(quoted(meant.essence))"
+                let sentence = "browsers do not know the type \(quoted(type.essence)); write \(quoted(meant.essence))"
                 report(.warning, .unlikelyType, entry.typeOffset ?? entry.key.offset, sentence)
             }
             for (name, value) in entry.headers.sorted(by: { $0.key < $1.key }) {
@@ -64,7 +64,7 @@ extension ManifestResolver {
                 + "name one, such as \"Access-Control-Allow-Origin\": \"https://example.com\""
         default:
             return headerName(meantBy: name).map {
-                "browsers know no header \(quoted(name)); did you mean \(quoted($0))?"
+                "browsers do not know the header \(quoted(name)); did you mean \(quoted($0))?"
             }
         }
     }

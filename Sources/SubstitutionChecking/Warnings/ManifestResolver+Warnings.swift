@@ -45,13 +45,13 @@ extension ManifestResolver {
         for condition in manifest.entries.flatMap(\.conditions) where condition.value.hidesSignIn {
             let (subject, remedy) =
                 condition.value == .clientError
-                ? ("\"4xx\" includes 401, 403 and 407, by which", "name single statuses, such as 404 and 410")
-                : ("\(condition.value) is the status by which", "leave it out, unless nobody signs in there")
+                ? ("\"4xx\" includes 401, 403 and 407, with which", "name single statuses, such as 404 and 410")
+                : ("\(condition.value) is the status with which", "remove it, unless the server has no sign-in")
             report(
                 .warning,
                 .hidesSignIn,
                 condition.offset,
-                "\(subject) most servers ask somebody to sign in or refuse to, and the file would hide that; \(remedy)"
+                "\(subject) most servers ask for a sign-in or refuse access, and the file would hide that; \(remedy)"
             )
         }
     }

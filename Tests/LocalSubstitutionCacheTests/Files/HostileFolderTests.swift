@@ -450,7 +450,7 @@ struct HostileFolderTests {
         try link("broken", to: "gone.txt")
         try folder.write("x", to: "site/.hiden")
         let issues = issues("{ \"https://h/a\": \"\(name)\" }")
-        #expect(issues.map(\.message) == ["\"\(name)\" does not exist; put it there, or correct the name"])
+        #expect(issues.map(\.message) == ["\"\(name)\" does not exist; add it, or correct the name"])
     }
 
     @Test("A large text is checked for UTF-8 in chunks, wherever a chunk ends", arguments: [0, 1, 2, 3])

@@ -47,7 +47,7 @@ struct RowLimitTests {
         let issue = SourceText(name: "m.json", bytes: Data(manifest.utf8)).issues(findings).first
         #expect(
             issue?.description == """
-                m.json:2:19: error: with "d/" the manifest stands for more than 4 URLs, all of which an app would hold in \
+                m.json:2:19: error: with "d/" the manifest maps more than 4 URLs, all of which an app would hold in \
                 memory; remove entries, or map smaller folders
                 """
         )

@@ -50,7 +50,7 @@ struct ExplanationTests {
             url: "https://example.com/site.css",
             policy: .reloadIgnoringLocalCacheData,
             sentence: "https://example.com/site.css is answered with \"a.css\" (manifest.json:2), but only in "
-                + "sessions to which the app has added substitutions, because the request asks to be loaded past every cache."
+                + "sessions to which the app has added substitutions, because the request bypasses every cache."
         ),
         Row(
             url: "https://example.com/site.css",
@@ -74,13 +74,13 @@ struct ExplanationTests {
             method: "POST",
             sentence:
                 "https://example.com/site.css is not substituted, because its method is \"POST\"; only GET and HEAD "
-                + "are."
+                + "are substituted."
         ),
         Row(
             url: "ftp://example.com/site.css",
             sentence:
                 "ftp://example.com/site.css is not substituted, because its scheme is \"ftp\"; only http and https "
-                + "are."
+                + "are substituted."
         ),
         Row(
             url: "https://me@example.com/site.css",
@@ -90,14 +90,14 @@ struct ExplanationTests {
         Row(
             url: "https://example.com/config?",
             sentence: "https://example.com/config? \(noEntry) The nearest is "
-                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. Its "
-                + "entry would answer with { \"file\": \"a.css\", \"ignoreQuery\": true }."
+                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. To let "
+                + "it answer this URL too, write { \"file\": \"a.css\", \"ignoreQuery\": true }."
         ),
         Row(
             url: "https://example.com/config?lang=en&lang=en",
             sentence: "https://example.com/config?lang=en&lang=en \(noEntry) The nearest is "
-                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. Its "
-                + "entry would answer with { \"file\": \"a.css\", \"ignoreQuery\": true }."
+                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. To let "
+                + "it answer this URL too, write { \"file\": \"a.css\", \"ignoreQuery\": true }."
         ),
         Row(
             url: "https://other.example/",
@@ -108,25 +108,25 @@ struct ExplanationTests {
         Row(
             url: "mailto:someone@example.com",
             sentence: "mailto:someone@example.com is not substituted, because its scheme is \"mailto\"; only http and "
-                + "https are."
+                + "https are substituted."
         ),
         Row(
             url: "https://example.com/old",
             sentence:
-                "https://example.com/old is not substituted, because the entry that names it (manifest.json:6) is "
-                + "ignored since 2020-01-01 has passed."
+                "https://example.com/old is not substituted, because the entry that names it (manifest.json:6) has "
+                + "expired: its last day was 2020-01-01."
         ),
         Row(
             url: "https://example.com/list?w=1&v=2",
             sentence: "https://example.com/list?w=1&v=2 \(noEntry) The nearest is \"https://example.com/list\" "
-                + "(manifest.json:7), which differs in the query. Its entry would answer with { \"file\": "
+                + "(manifest.json:7), which differs in the query. To let it answer this URL too, write { \"file\": "
                 + "\"a.css\", \"ignoreQuery\": [\"u*\", \"v\", \"w\"] }."
         ),
         Row(
             url: "https://example.com:99999/",
             sentence:
                 "https://example.com:99999/ is not substituted, because it is not a URL that a manifest can name: "
-                + "\"99999\" is not a port, which is a number up to 65535; write the URL that is loaded."
+                + "\"99999\" is not a port, which is a number up to 65535; write the URL that the app loads."
         ),
         Row(url: "https://other.example/", sentence: "https://other.example/ \(noEntry)"),
         Row(
@@ -138,14 +138,14 @@ struct ExplanationTests {
         Row(
             url: "https://example.com/site.css?v=2&w",
             sentence: "https://example.com/site.css?v=2&w \(noEntry) The nearest is "
-                + "\"https://example.com/site.css\" (manifest.json:2), which differs in the query. Its entry "
-                + "would answer with { \"file\": \"a.css\", \"ignoreQuery\": [\"v\", \"w\"] }."
+                + "\"https://example.com/site.css\" (manifest.json:2), which differs in the query. To let "
+                + "it answer this URL too, write { \"file\": \"a.css\", \"ignoreQuery\": [\"v\", \"w\"] }."
         ),
         Row(
             url: "https://example.com/site.css?2022.1",
             sentence: "https://example.com/site.css?2022.1 \(noEntry) The nearest is "
-                + "\"https://example.com/site.css\" (manifest.json:2), which differs in the query. Its entry "
-                + "would answer with { \"file\": \"a.css\", \"ignoreQuery\": true }."
+                + "\"https://example.com/site.css\" (manifest.json:2), which differs in the query. To let "
+                + "it answer this URL too, write { \"file\": \"a.css\", \"ignoreQuery\": true }."
         ),
         Row(
             url: "https://exmaple.com/site.css",
@@ -189,8 +189,8 @@ struct ExplanationTests {
         Row(
             url: "https://example.com/config?lang=de",
             sentence: "https://example.com/config?lang=de \(noEntry) The nearest is "
-                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. Its "
-                + "entry would answer with { \"file\": \"a.css\", \"ignoreQuery\": [\"lang\"] }."
+                + "\"https://example.com/config?lang=en\" (manifest.json:3), which differs in the query. To let "
+                + "it answer this URL too, write { \"file\": \"a.css\", \"ignoreQuery\": [\"lang\"] }."
         ),
         Row(
             url: "https://example.com/Site.css/",

@@ -328,12 +328,12 @@ extension InstalledTests {
             let path = folder.url.path
             #expect(
                 message(missing)
-                    == "The recording cannot be written: the folder \"\(path)/missing\" does not exist; make it before."
+                    == "The recording cannot be written: the folder \"\(path)/missing\" does not exist; create it first."
             )
             #expect(message(folder.url) == "The recording cannot be written to \"\(path)\": it is a folder.")
             #expect(
                 message(try #require(URL(string: "https://example.com/app.har")))
-                    == "The recording cannot be written to \"https://example.com/app.har\": that is no file URL."
+                    == "The recording cannot be written to \"https://example.com/app.har\": that is not a file URL."
             )
             #expect(cache.observer == nil)
             let sub = folder.url.appendingPathComponent("sub")

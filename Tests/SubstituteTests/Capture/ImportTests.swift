@@ -67,22 +67,22 @@ struct ImportTests {
         Row(
             "a size that is smaller",
             HAREntry(size: "2"),
-            "https://h/a.css: the capture counts 2 bytes, and holds 6\n"
+            "https://h/a.css: the recording states 2 bytes, but holds 6\n"
         ),
         Row(
             "a size that is larger",
             HAREntry(size: "9"),
-            "https://h/a.css: the capture counts 9 bytes, and holds 6\n"
+            "https://h/a.css: the recording states 9 bytes, but holds 6\n"
         ),
         Row(
             "a size in UTF-16, with a byte-order mark",
             HAREntry(size: "14"),
-            "https://h/a.css: the capture counts 14 bytes, and holds 6\n"
+            "https://h/a.css: the recording states 14 bytes, but holds 6\n"
         ),
         Row(
             "the size of what gzip makes of so few bytes",
             HAREntry(size: "26"),
-            "https://h/a.css: the capture counts 26 bytes, and holds 6\n"
+            "https://h/a.css: the recording states 26 bytes, but holds 6\n"
         ),
         Row("a size that is huge", HAREntry(size: "1e300"), ""),
         Row("a status that is text", HAREntry(status: "\"200\""), ""),
@@ -117,7 +117,7 @@ struct ImportTests {
         Row(
             "cookies, and a private answer",
             HAREntry(asked: [.init("Cookie", "a=b")], sent: [.init("Cache-Control", "private")]),
-            "https://h/a.css: asked for with cookies and marked private: look into it before you ship it\n"
+            "https://h/a.css: requested with cookies and marked private: look at it before you ship it\n"
         ),
     ]
 
@@ -162,7 +162,7 @@ struct ImportTests {
             )
         )
         #expect(
-            result.output == "https://h/d.png: the capture counts 16 bytes, and holds 12\n4 entries with 37 bytes\n"
+            result.output == "https://h/d.png: the recording states 16 bytes, but holds 12\n4 entries with 37 bytes\n"
         )
         #expect(site.bytes("h/a.png") == HAR.png())
         #expect(site.bytes("h/b.png") == HAR.png())
@@ -181,14 +181,14 @@ struct ImportTests {
     }
 
     private static let bad: [Row] = [
-        Row("no body", HAREntry(text: nil), "its body was not recorded; export the capture with content"),
+        Row("no body", HAREntry(text: nil), "its body was not recorded; export the recording with content"),
         Row(
             "no body, but its size",
             HAREntry(text: nil, size: "6"),
-            "its body was not recorded; export the capture with content"
+            "its body was not recorded; export the recording with content"
         ),
-        Row("an empty body", HAREntry(text: ""), "its body was not recorded; export the capture with content"),
-        Row("empty base64", binary("", "base64"), "its body was not recorded; export the capture with content"),
+        Row("an empty body", HAREntry(text: ""), "its body was not recorded; export the recording with content"),
+        Row("empty base64", binary("", "base64"), "its body was not recorded; export the recording with content"),
         Row("broken base64", binary("%%%%", "base64"), "its body was recorded as base64 that cannot be decoded"),
         Row("cut base64", binary("iVBORw0KG", "base64"), "its body was recorded as base64 that cannot be decoded"),
         Row(
@@ -205,7 +205,7 @@ struct ImportTests {
         Row(
             "another encoding",
             binary(png, "quoted-printable"),
-            "its body was recorded in an encoding that is not known, \"quoted-printable\""
+            "its body was recorded in an unknown encoding, \"quoted-printable\""
         ),
         Row("a sentence in place of a picture", binary("(binary data, 1234 bytes)"), "it is text, not image/png"),
         Row(
@@ -229,33 +229,33 @@ struct ImportTests {
             HAREntry(text: Data([0x1F, 0x8B, 8, 0, 0]).base64EncodedString(), encoding: "base64"),
             "it is still compressed"
         ),
-        Row("status 0", HAREntry(status: "0"), "there was no answer: it failed, or was blocked"),
-        Row("a negative status", HAREntry(status: "-1"), "there was no answer: it failed, or was blocked"),
-        Row("no status", HAREntry(status: "null"), "there was no answer: it failed, or was blocked"),
-        Row("a status that is a word", HAREntry(status: "\"OK\""), "there was no answer: it failed, or was blocked"),
-        Row("a huge status", HAREntry(status: "1e300"), "there was no answer: it failed, or was blocked"),
-        Row("a status that is a list", HAREntry(status: "[200]"), "there was no answer: it failed, or was blocked"),
-        Row("204", HAREntry(status: "204", text: nil), "its answer has no body (204)"),
+        Row("status 0", HAREntry(status: "0"), "there was no response: it failed, or was blocked"),
+        Row("a negative status", HAREntry(status: "-1"), "there was no response: it failed, or was blocked"),
+        Row("no status", HAREntry(status: "null"), "there was no response: it failed, or was blocked"),
+        Row("a status that is a word", HAREntry(status: "\"OK\""), "there was no response: it failed, or was blocked"),
+        Row("a huge status", HAREntry(status: "1e300"), "there was no response: it failed, or was blocked"),
+        Row("a status that is a list", HAREntry(status: "[200]"), "there was no response: it failed, or was blocked"),
+        Row("204", HAREntry(status: "204", text: nil), "its response has no body (204)"),
         Row("206", HAREntry(status: "206"), "only a part of it was sent (206); load it with substitute add"),
         Row("301", HAREntry(status: "301"), "it is a redirect (301)"),
         Row("307", HAREntry(status: "307", text: nil), "it is a redirect (307)"),
         Row("304", HAREntry(status: "304"), "the browser had it already (304); empty its cache, and record again"),
         Row("404", HAREntry(status: "404"), "its server answered 404"),
         Row("503", HAREntry(status: "503"), "its server answered 503"),
-        Row("POST", HAREntry(method: "POST"), "POST asks for more than a file"),
-        Row("HEAD", HAREntry(method: "HEAD", text: nil), "HEAD asks for more than a file"),
+        Row("POST", HAREntry(method: "POST"), "its method is POST, not GET"),
+        Row("HEAD", HAREntry(method: "HEAD", text: nil), "its method is HEAD, not GET"),
         Row(
             "a password",
             HAREntry(asked: [.init("authorization", "Basic x")]),
-            "it was asked for with a password or token, so it is for one person"
+            "it was requested with a password or token, so it is for one person"
         ),
         Row("data:", HAREntry(url: "data:text/css,a%7B%7D"), "\"data:\" needs no server"),
         Row("blob:", HAREntry(url: "blob:https://h/1"), "\"blob:\" needs no server"),
         Row("about:", HAREntry(url: "about:blank"), "\"about:\" needs no server"),
         Row("file:", HAREntry(url: "file:///etc/passwd"), "\"file:\" needs no server"),
-        Row("no scheme", HAREntry(url: "//h/a.css"), "it is no whole URL"),
-        Row("no scheme, and a colon", HAREntry(url: "/go?to=http://h/"), "it is no whole URL"),
-        Row("a path", HAREntry(url: "a.css"), "it is no whole URL"),
+        Row("no scheme", HAREntry(url: "//h/a.css"), "it is not a complete URL"),
+        Row("no scheme, and a colon", HAREntry(url: "/go?to=http://h/"), "it is not a complete URL"),
+        Row("a path", HAREntry(url: "a.css"), "it is not a complete URL"),
         Row("no server", HAREntry(url: "https:///a.css"), "\"https:///a.css\" names no server"),
         Row(
             "a control character",
@@ -267,7 +267,7 @@ struct ImportTests {
         Row(
             "half a percent-encoding",
             HAREntry(url: "https://h/%zz.css"),
-            "\"https://h/%zz.css\" has a \"%\" that two hexadecimal digits"
+            "\"https://h/%zz.css\" has a \"%\" without two hexadecimal digits"
         ),
     ]
 
@@ -327,7 +327,7 @@ struct ImportTests {
         let taken = try site.entries
         #expect(taken["https://h/good.css"] == "h/good.css")
         // "x" is examined as a URL, but is not an absolute one.
-        #expect(result.output.contains("x: it is no whole URL\n"), "\(result.output)")
+        #expect(result.output.contains("x: it is not a complete URL\n"), "\(result.output)")
         #expect(result.output.contains(", \(entries.count + 1 - taken.count) left out\n"), "\(result.output)")
         #expect(taken.count > values.count * 5)
         for file in taken.values { #expect(site.bytes(file)?.isEmpty == false, "\(file)") }
@@ -417,28 +417,28 @@ struct ImportTests {
 
     private static let broken: [(String, Data, String)] = [
         ("nothing", Data(), "1:1: the file is empty"),
-        ("a byte-order mark alone", Data([0xEF, 0xBB, 0xBF]), "is no capture (HAR): "),
-        ("NUL", Data(count: 100), "is no capture (HAR): "),
+        ("a byte-order mark alone", Data([0xEF, 0xBB, 0xBF]), "is not a recording (HAR): "),
+        ("NUL", Data(count: 100), "is not a recording (HAR): "),
         ("cut", Data(good.utf8.prefix(100)), "1:101: a quotation mark is missing here"),
-        ("cut JSONP", Data("onInputData(\(good.prefix(100))".utf8), "is no capture (HAR): "),
-        ("JSONP of nothing", Data("f();".utf8), "is no capture (HAR): "),
-        ("brackets without sense", Data(")(".utf8), "is no capture (HAR): "),
-        ("half a UTF-16 file", Data([0xFF, 0xFE, 0x7B]), "is no capture (HAR): "),
-        ("UTF-8 that is none, and nothing else", Data([0xFF, 0xC3, 0x28, 0x80]), "is no capture (HAR): "),
+        ("cut JSONP", Data("onInputData(\(good.prefix(100))".utf8), "is not a recording (HAR): "),
+        ("JSONP of nothing", Data("f();".utf8), "is not a recording (HAR): "),
+        ("brackets without sense", Data(")(".utf8), "is not a recording (HAR): "),
+        ("half a UTF-16 file", Data([0xFF, 0xFE, 0x7B]), "is not a recording (HAR): "),
+        ("UTF-8 that is none, and nothing else", Data([0xFF, 0xC3, 0x28, 0x80]), "is not a recording (HAR): "),
         ("a web page", Data("<!DOCTYPE html>".utf8), "is a web page (HTML)"),
-        ("a list of URLs", Data("https://h/a.css\n".utf8), "is no capture (HAR): "),
+        ("a list of URLs", Data("https://h/a.css\n".utf8), "is not a recording (HAR): "),
         ("[]", Data("[]".utf8), noLog), ("{}", Data("{}".utf8), noLog), ("null", Data("null".utf8), noLog),
         ("1", Data("1".utf8), noLog), ("text", Data("\"log\"".utf8), noLog),
         ("no log", Data("{\"entries\":[]}".utf8), noLog), ("log null", Data("{\"log\":null}".utf8), noLog),
         ("log a list", Data("{\"log\":[]}".utf8), noLog), ("no entries", Data("{\"log\":{}}".utf8), noLog),
         ("entries null", Data("{\"log\":{\"entries\":null}}".utf8), noLog),
         ("entries an object", Data("{\"log\":{\"entries\":{}}}".utf8), noLog),
-        ("10,000 deep", Data(deep.utf8), "is no capture (HAR): "),
+        ("10,000 deep", Data(deep.utf8), "is not a recording (HAR): "),
         (
             "10,000 deep beside the entries", Data("{\"log\":{\"x\":\(deep),\"entries\":[]}}".utf8),
-            "is no capture (HAR): "
+            "is not a recording (HAR): "
         ),
-        ("10,000 open", Data(String(repeating: "{\"a\":[", count: 10_000).utf8), "is no capture (HAR): "),
+        ("10,000 open", Data(String(repeating: "{\"a\":[", count: 10_000).utf8), "is not a recording (HAR): "),
     ]
 
     @Test("A file that is not a recording is refused with a message, and nothing changes", arguments: broken)
@@ -496,7 +496,7 @@ struct ImportTests {
     func hugeNumber() async throws {
         let result = try await site.take(HAR.text(HAREntry(status: "1e400"), HAREntry(url: "https://h/b.css")))
         let isRead = result.output.hasSuffix("1 entry with 6 bytes, 1 left out\n")
-        let isRefused = result.errors.contains(" is no capture (HAR): ")
+        let isRefused = result.errors.contains(" is not a recording (HAR): ")
         // Foundation's JSON parsers differ.
         #expect(isRead != isRefused)
         #expect(result.status == (isRead ? 0 : 1))
@@ -544,7 +544,7 @@ struct ImportTests {
                 Left out:
                   3, such as https://h/same.css: it was recorded again later
                   1 https://h/late.css: the browser had it already (304); empty its cache, and record again
-                  1 https://h/late.css: its body was not recorded; export the capture with content
+                  1 https://h/late.css: its body was not recorded; export the recording with content
                 3 entries with 8 bytes, 5 left out
 
                 """
@@ -568,13 +568,13 @@ struct ImportTests {
             HAREntry(url: "https://h/b.css")
         )
         let result = try await site.take(recording)
-        #expect(result.output.contains("  2, such as https://h/a.css?v=2: the entry in line 3 answers it already\n"))
+        #expect(result.output.contains("  2, such as https://h/a.css?v=2: the entry in line 3 already answers it\n"))
         #expect(try site.files == ["a.css", "h/b.css"])
         #expect(site.bytes("a.css") == Data("mine\n".utf8))
         let before = try site.listing
         let second = try await site.take(recording)
         #expect(second.output.hasSuffix("0 entries with 0 bytes, 3 left out\n"))
-        #expect(second.output.contains("https://h/b.css: the entry in line 4 answers it already\n"))
+        #expect(second.output.contains("https://h/b.css: the entry in line 4 already answers it\n"))
         #expect(try site.listing == before)
     }
 
@@ -707,7 +707,7 @@ struct ImportTests {
 
                 """
         )
-        #expect(result.output.contains("https://h/b.css?id=1: keeps its query, by which its content differs\n"))
+        #expect(result.output.contains("https://h/b.css?id=1: keeps its query, because the content depends on it\n"))
         #expect(try await site.check().status == 0)
         let explained = await Tool.run(["explain", "manifest.json", "https://h/a.css?v=3"], in: site.url)
         #expect(explained.output.contains("h/a.css"))
@@ -744,10 +744,10 @@ struct ImportTests {
         let space = { (count: Int) in String(repeating: " ", count: count) }
         #expect(
             result.output == """
-                take   https://h/a.css\(space(105))  h/a.css    6 bytes  the capture counts 7 bytes, and holds 6
-                leave  https://h/long/path.css\(space(97))                      its server answered 404
-                take   https://h/A.css\(space(105))  h/A-2.css  6 bytes
-                leave  \(data)                      "data:" needs no server
+                take  https://h/a.css\(space(105))  h/a.css    6 bytes  the recording states 7 bytes, but holds 6
+                skip  https://h/long/path.css\(space(97))                      its server answered 404
+                take  https://h/A.css\(space(105))  h/A-2.css  6 bytes
+                skip  \(data)                      "data:" needs no server
                 2 entries with 12 bytes, 2 left out
                 Nothing was written.
 
@@ -764,7 +764,7 @@ struct ImportTests {
         #expect(result.output == "1 entry with 6 bytes\n", "\(result.errors)")
         #expect(site.bytes("Substitutions/h/a.css") == Data("a { }\n".utf8))
         let broken = await Tool.run(["import", "-"], input: Data("{".utf8), in: site.url)
-        #expect(broken.errors.hasPrefix("substitute import: \"<stdin>\" is no capture (HAR): <stdin>:1:2: "))
+        #expect(broken.errors.hasPrefix("substitute import: \"<stdin>\" is not a recording (HAR): <stdin>:1:2: "))
     }
 
     @Test(

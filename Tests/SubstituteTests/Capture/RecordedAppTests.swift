@@ -105,8 +105,8 @@ struct RecordedAppTests {
     func mistakes() async throws {
         try record([])
         for (arguments, message) in [
-            (["--unused-limit", "9"], "--unused-limit needs --used, and a recording of the app"),
-            (["--used", "app.har", "--unused-limit", "many"], "\"many\" is no size; write it as 200kB or 1.5MB"),
+            (["--unused-limit", "9"], "--unused-limit needs --used with a recording of the app"),
+            (["--used", "app.har", "--unused-limit", "many"], "\"many\" is not a size; write it as 200kB or 1.5MB"),
         ] {
             let result = await Tool.run(["list"] + arguments, in: folder.url)
             #expect(result.status == 2)
@@ -135,10 +135,10 @@ struct RecordedAppTests {
         let result = await Tool.run(["explain", "app.har"], in: folder.url)
         #expect(
             result.output == """
-                app.har: 13 requests, of which the app answered 2; 20 bytes not loaded
+                app.har: 13 requests, 2 answered by the app, 20 bytes not loaded
 
-                From the network, with the entries that would change it:
-                  1 × https://h/kept.png, 50 bytes, which its server promises to leave as it is
+                From the network, with the entries to write:
+                  1 × https://h/kept.png, 50 bytes, which its server promises not to change
                       No entry names https://h/kept.png.
                       "https://h/kept.png": "h/kept.png"
                   1 × https://h/big.png, 5.0 kB
@@ -151,15 +151,15 @@ struct RecordedAppTests {
                       No entry names https://h/signed.png?w=2&sig=masked.
                       "https://h/signed.png?w=2": { "file": "h/signed.png", "ignoreQuery": ["sig"] }
 
-                From the network, and not for files:
+                From the network, and files cannot answer:
                   1 × https://h/me.png, 9.0 kB
                       it may be for one person
                   1 × https://h/news, 8.0 kB
-                      its server wants to be asked each time
+                      its server wants a new request each time
                   1 × POST https://h/api, 20 bytes
                       only GET and HEAD are answered with files
                   1 × https://h/gone, 20 bytes
-                      the server said 404
+                      its server answered 404
                   1 × https://h/page, 1 byte
                       It waits.
 
@@ -237,8 +237,8 @@ struct RecordedAppTests {
         #expect(
             result.output == """
                 Left out:
-                  1 https://h/a.css: the app answered it with what it has
-                  1 https://h/b.gif?sig=masked: its address holds what may be a secret, which was not recorded
+                  1 https://h/a.css: the app answered it without the network
+                  1 https://h/b.gif?sig=masked: its URL holds a value that may be a secret and was not recorded
                   1 https://h/me.gif: it may be for one person
                 1 entry with 6 bytes, 3 left out
 

@@ -74,7 +74,7 @@ struct RecordedPageTests {
         let url = try await demo.address(after: "Open ")
         try folder.write("body { color: rebeccapurple }", to: "Files/css/site.css")
         _ = try await demo.address(after: "Saved: ")
-        #expect(demo.printed.contains("Saved: css/site.css. Load the page again to see it.\n"))
+        #expect(demo.printed.contains("Saved: css/site.css. Reload the page to see it.\n"))
         let style = try #require(URL(string: "\(url)app/css/site.css"))
         var request = URLRequest(url: style)
         request.timeoutInterval = 600

@@ -48,7 +48,7 @@ struct FailedRunTests {
         try expectNothing(
             await site.take(Self.recording),
             before,
-            "the manifest has errors; mend them first\nmanifest.json:"
+            "the manifest has errors; fix them first\nmanifest.json:"
         )
     }
 
@@ -113,7 +113,7 @@ struct FailedRunTests {
         defer { close(descriptor) }
         #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
         let before = try site.listing
-        try expectNothing(await site.take(Self.recording), before, "another substitute is at work in ")
+        try expectNothing(await site.take(Self.recording), before, "another run of substitute is changing ")
         #expect(flock(descriptor, LOCK_UN) == 0)
         #expect(try await site.take(Self.recording).status == 0)
     }
@@ -125,7 +125,7 @@ struct FailedRunTests {
             #expect(throws: ToolError.self) { try StagingFolder(in: site.url) }
             _ = try staging.write(Data("made".utf8))
             let before = try site.listing
-            try expectNothing(await site.take(Self.recording), before, "another substitute is at work in ")
+            try expectNothing(await site.take(Self.recording), before, "another run of substitute is changing ")
         }
         #expect(try await site.take(Self.recording).status == 0)
     }
@@ -281,7 +281,7 @@ struct FailedRunTests {
         }
         try site.folder.write("{ \"https://x/mine\": \"x.txt\" }", to: "manifest.json")
         let error = try #require(throws: ToolError.self) { try addition.commit(in: staging) }
-        #expect(error.message.hasSuffix("was changed meanwhile, so nothing was done; do it again"))
+        #expect(error.message.hasSuffix("was changed in the meantime, so nothing was done; run the command again"))
         #expect(site.manifest == "{ \"https://x/mine\": \"x.txt\" }")
         #expect(try site.files.filter { !$0.hasPrefix(".") } == ["x.txt"])
     }

@@ -79,9 +79,9 @@ struct BrowseTests {
         try await site.wait(untilTold: "Saved | rgb(0, 0, 128) | 25 | 33 | {}")
         #expect(site.server?.requests.count { $0.target.hasPrefix("/started/") } == 2)
         try site.folder.write("nobody asks for it", to: "other.txt")
-        try await browser.wait(untilPrinted: "Saved: other.txt. The page has not loaded it.\n")
+        try await browser.wait(untilPrinted: "Saved: other.txt. The page does not use it.\n")
         try site.folder.write("{ \"https", to: "manifest.json")
-        try await browser.wait(untilPrinted: "What was there stays.\n")
+        try await browser.wait(untilPrinted: "The previous version stays in use.\n")
 
         // Requests that files answer do not reach the server. The browser itself requests the icon.
         let asked = Set(site.requests().filter { !$0.hasPrefix("/told/") && !$0.hasPrefix("/started/") })
@@ -90,7 +90,7 @@ struct BrowseTests {
         #expect(
             printed.hasPrefix(
                 """
-                Caches are off, and service workers are left out; --service-workers lets them answer.
+                Caches are off, and service workers are bypassed; --service-workers lets them answer.
                 \(site.url)
                   file     \(site.url) → index.html
 
@@ -100,8 +100,8 @@ struct BrowseTests {
         )
         #expect(printed.contains("  file     \(site.url)gone.svg → gone.svg, after 404\n"), "\(printed)")
         #expect(printed.contains("  file     \(nowhere) → offline.json, offline\n"), "\(printed)")
-        #expect(printed.contains("Saved: site.css. Exchanged in the page.\n"), "\(printed)")
-        #expect(printed.contains("Saved: index.html. The page is loaded again.\n\(site.url)\n"), "\(printed)")
+        #expect(printed.contains("Saved: site.css. Replaced in the page.\n"), "\(printed)")
+        #expect(printed.contains("Saved: index.html. The page is reloaded.\n\(site.url)\n"), "\(printed)")
         #expect(printed.contains("manifest.json:1:"), "\(printed)")
         browser.stop()
         try await waitUntilGone()
@@ -147,7 +147,7 @@ struct BrowseTests {
             kill(process, SIGKILL)
         }
         #expect(try await browser.ending == 1)
-        #expect(browser.complained == "substitute browse: the page has crashed the browser's tab\n")
+        #expect(browser.complained == "substitute browse: the browser's tab with the page has crashed\n")
         try await waitUntilGone()
     }
     #endif

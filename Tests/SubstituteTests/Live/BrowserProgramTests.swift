@@ -38,9 +38,9 @@ struct BrowserProgramTests {
         #expect(result.status == 1, "\(result)")
         #expect(
             result.errors == """
-                substitute capture: there is no browser that can be driven. It was looked for as google-chrome-stable, \
+                substitute capture: there is no browser that can be used. Looked for google-chrome-stable, \
                 google-chrome, chromium, chromium-browser, microsoft-edge-stable, microsoft-edge, brave-browser, brave in PATH, \
-                and on a Mac as Google Chrome, Chromium, Microsoft Edge, Brave Browser in Applications. Install one, or name one \
+                and on a Mac for Google Chrome, Chromium, Microsoft Edge, Brave Browser in Applications. Install one, or name one \
                 with --browser PATH or SUBSTITUTE_BROWSER
 
                 """
@@ -53,7 +53,7 @@ struct BrowserProgramTests {
         let result = await capture()
         #expect(
             result.errors.contains(
-                "can be driven; \(folder.url.path)/chromium-browser is a snap or flatpak, which cannot"
+                "can be used; \(folder.url.path)/chromium-browser is a snap or flatpak, which cannot"
             ),
             "\(result)"
         )
@@ -74,7 +74,10 @@ struct BrowserProgramTests {
         try write("My Browser.app/Contents/MacOS/My Browser", "#!/bin/sh\necho an app >&2\nexit 1\n")
         #expect(await capture("--browser", "./My Browser.app", environment: variable).errors.hasSuffix("an app\n"))
         let missing = await capture("--browser", "three", environment: variable)
-        #expect(missing.errors == "substitute capture: --browser names \"three\", which is no program\n", "\(missing)")
+        #expect(
+            missing.errors == "substitute capture: --browser names \"three\", which is not a program\n",
+            "\(missing)"
+        )
     }
 
     @Test("A silent program ends the tool with a message", .enabled(if: Program.isEverythingRequired, "takes 35 s"))
@@ -100,17 +103,17 @@ struct BrowserProgramTests {
     @Test(
         "Wrong use is reported before a browser is started",
         arguments: [
-            (["capture"], "name a page to load, as https://example.com/"),
-            (["capture", "ftp://example.com/"], "\"ftp://example.com/\" is no address of a page"),
+            (["capture"], "name a page to load, such as https://example.com/"),
+            (["capture", "ftp://example.com/"], "\"ftp://example.com/\" is not the address of a page"),
             (["capture", "--device", "watch", "https://a.org/"], "there is no device \"watch\"; write phone"),
             (["capture", "--device", "0x0", "https://a.org/"], "there is no device \"0x0\""),
-            (["capture", "--wait", "-1", "https://a.org/"], "\"-1\" is no number of seconds"),
-            (["capture", "--timeout", "soon", "https://a.org/"], "\"soon\" is no number of seconds"),
-            (["browse"], "name one page, as https://example.com/"),
-            (["verify", "--require", "most", "https://a.org/"], "\"most\" is no share; write it as 90%"),
+            (["capture", "--wait", "-1", "https://a.org/"], "\"-1\" is not a number of seconds"),
+            (["capture", "--timeout", "soon", "https://a.org/"], "\"soon\" is not a number of seconds"),
+            (["browse"], "name one page, such as https://example.com/"),
+            (["verify", "--require", "most", "https://a.org/"], "\"most\" is not a percentage; write it as 90%"),
             (
                 ["verify", "--require", "0.9", "https://a.org/"],
-                "\"0.9\" may be a share of 1 or of 100; write 0.9%, or 90%"
+                "\"0.9\" is ambiguous; write 0.9%, or 90%"
             ),
             (
                 ["verify", "--format", "xml", "https://a.org/"],
@@ -147,7 +150,7 @@ struct BrowserProgramTests {
     func root() async {
         let environment = ProcessInfo.processInfo.environment
         let result = await Tool.run(["capture", "https://a.org/"], in: folder.url, environment: environment)
-        #expect(result.status == 1 && result.errors.contains("refuses to be started by root"), "\(result)")
+        #expect(result.status == 1 && result.errors.contains("refuses to run as root"), "\(result)")
     }
 
     @Test("For other users, the browser keeps its sandbox", .startsChromium, .enabled(if: geteuid() == 0, "needs root"))

@@ -79,8 +79,8 @@ struct CaptureTests {
         site.set("/ours.json", "application/json", Data("[]".utf8), ["Cache-Control": "private"])
         let result = try await site.run("capture", "--har", "page.har", site.url)
         #expect(result.status == 0, "\(result)")
-        #expect(result.output.contains("/mine.json: it was asked for with a password or token"), "\(result)")
-        #expect(result.output.contains("/ours.json: asked for with cookies and marked private"), "\(result)")
+        #expect(result.output.contains("/mine.json: it was requested with a password or token"), "\(result)")
+        #expect(result.output.contains("/ours.json: requested with cookies and marked private"), "\(result)")
         let recording = String(decoding: site.file("page.har") ?? Data(), as: UTF8.self)
         // The URLs keep their secrets, because they were requested in this form.
         let others = recording.replacingOccurrences(of: "/moved?code=secret-code", with: "")
@@ -188,7 +188,7 @@ struct CaptureTests {
         site.set("/silent.txt", LoopbackServer.Response(transfer: .silent))
         let result = try await site.run("capture", "--timeout", "8", site.url)
         #expect(result.status == 0, "\(result)")
-        #expect(result.errors.contains("was not done after 8 seconds; still loading: "), "\(result)")
+        #expect(result.errors.contains("was not finished after 8 seconds; still loading: "), "\(result)")
         #expect(result.errors.contains("a dialog was closed: \"\\u{1B}[31mHello\\u{202E}\""), "\(result)")
         #expect(!result.errors.contains("\u{1B}") && !result.output.contains("\u{1B}"))
         #expect(site.file(site.path("style.css")) != nil)
@@ -201,9 +201,9 @@ struct CaptureTests {
         .startsChromium,
         arguments: [
             ("http://127.0.0.1:9/", "the browser gave up (ERR_UNSAFE_PORT)"),
-            ("https://no-such-host.invalid/", "its server is not known (ERR_NAME_NOT_RESOLVED)"),
-            ("SITE/download", "is a download, and no page"), ("SITE/loop", "it is redirected again and again"),
-            ("SITE/silent", "did not come within 8 seconds"),
+            ("https://no-such-host.invalid/", "its server was not found (ERR_NAME_NOT_RESOLVED)"),
+            ("SITE/download", "is a download, not a page"), ("SITE/loop", "it is redirected too many times"),
+            ("SITE/silent", "did not answer within 8 seconds"),
             ("GONE", "its server cannot be reached (ERR_CONNECTION_REFUSED)"),
         ]
     )

@@ -46,7 +46,7 @@ struct VerifyTests {
         let result = try await site.run("verify", site.url)
         #expect(
             result.output == """
-                Caches are off, and service workers are left out; --service-workers lets them answer.
+                Caches are off, and service workers are bypassed; --service-workers lets them answer.
                 \(site.url)
                   3 of 4 requests came from files, 75 %: \(18 + 15 + LiveSite.picture(100).count) bytes, and \(page.utf8.count) bytes from the network
                   network  \(site.url) is not substituted, because no entry names it.
@@ -77,7 +77,7 @@ struct VerifyTests {
         #expect(result.output.contains("The picture is the same."), "\(result)")
         #expect(
             result.output.hasSuffix(
-                "  error: \"site.css\" is not what \(site.url)site.css is now: here 18 bytes, there 28 bytes; substitute "
+                "  error: \"site.css\" differs from \(site.url)site.css: here 18 bytes, there 28 bytes; substitute "
                     + "update loads it again\n"
             ),
             "\(result)"
@@ -100,7 +100,7 @@ struct VerifyTests {
         #expect(try await site.run("verify", "--allow-changed", "--tolerance", "1%", site.url).status == 0)
         #expect(try await site.run("verify", "--allow-changed", "--mask", "h1", site.url).status == 0)
         let wrong = try await site.run("verify", "--mask", "h1[", site.url)
-        #expect(wrong.status == 2 && wrong.errors.contains("\"h1[\" is no CSS selector"), "\(wrong)")
+        #expect(wrong.status == 2 && wrong.errors.contains("\"h1[\" is not a CSS selector"), "\(wrong)")
 
         // The report contains both pictures and their difference.
         let names = try FileManager.default.contentsOfDirectory(atPath: site.folder.url.path + "/report").sorted()
@@ -114,7 +114,7 @@ struct VerifyTests {
         try site.folder.write("mine", to: "mine/index.html")
         let mine = try await site.run("verify", "--report", "mine", site.url)
         #expect(
-            mine.status == 1 && mine.errors.contains("\"mine\" holds \"index.html\", which is no report's"),
+            mine.status == 1 && mine.errors.contains("\"mine\" holds \"index.html\", which no report wrote"),
             "\(mine)"
         )
         #expect(site.file("mine/index.html") == Data("mine".utf8))
@@ -159,7 +159,7 @@ struct VerifyTests {
         let result = try await site.run("verify", site.url)
         #expect(result.status == 0 && result.output.contains("The picture is the same."), "\(result)")
         // The page finished loading, because its load event is immediate.
-        #expect(!result.output.contains("was not done"), "\(result)")
+        #expect(!result.output.contains("was not finished"), "\(result)")
     }
 
     @Test("Each of several pages gets its own result, as JSON and as annotations", .startsChromium)

@@ -187,12 +187,12 @@ struct PreviewTests {
         let told = await Tool.run(["preview", manifest, "-o", page.path])
         #expect(
             told.output == "\(page.path) shows that nothing ships: 1 error, and an app refuses the whole manifest. "
-                + "Once it is mended, at least this ships: 1 URL, 1 file, 1 byte: 1 text\n"
+                + "Once it is fixed, at least this ships: 1 URL, 1 file, 1 byte: 1 text\n"
         )
         let wrong = try String(contentsOf: page, encoding: .utf8)
         #expect(wrong.contains("<title>Nothing ships: ") && wrong.contains("<h1>Nothing ships</h1>"))
         #expect(wrong.contains("<strong class=\"error\">1 error</strong>, and an app refuses the whole manifest."))
-        #expect(wrong.contains("Once it is mended, at least this ships: 1 URL, 1 file, 1 byte: 1 text"))
+        #expect(wrong.contains("Once it is fixed, at least this ships: 1 URL, 1 file, 1 byte: 1 text"))
         #expect(!wrong.contains("What ships"))
 
         try folder.write("{ \"https://h/b\": \"b.css\", \"https://h/c\": 1 }", to: "wrong/manifest.json")

@@ -199,7 +199,7 @@ struct AddTests {
         #expect(result.errors == missing[0] + background + missing[1])
         #expect(
             result.output.contains(
-                "left     what is referred to at elsewhere.invalid; --host elsewhere.invalid takes it\n"
+                "skipped  references to elsewhere.invalid; --host elsewhere.invalid loads them\n"
             )
         )
         #expect(site.file("manifest.json")?.contains("\(site.url)/x/a.svg?v=1&w=2\"") == true)
@@ -242,7 +242,7 @@ struct AddTests {
         site.set("/b.css", "b", type: "text/css")
         let before = site.listing
         for (arguments, message) in [
-            (["\(site.url)/css/site.css"], "its entry in line 2 has ended"),
+            (["\(site.url)/css/site.css"], "its entry in line 2 has expired"),
             (["\(site.url)/d/"], "the entry in line 3 is for a folder"),
             (["--replace", "\(site.url)/d/"], "the entry in line 3 is for a folder"),
             (["--as", "a.css/b.css", "\(site.url)/b.css"], "a.css"),
@@ -314,7 +314,7 @@ struct AddTests {
         #expect(result.status == 0 && site.requests() == ["GET /"], "\(result)")
         #expect(
             result.output.hasSuffix(
-                "left     2000 references, since 2000 URLs are the most for one run; import a recording instead\n"
+                "skipped  2000 references, because one run loads at most 2000 URLs; import a recording instead\n"
             )
         )
     }

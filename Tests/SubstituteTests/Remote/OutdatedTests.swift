@@ -114,7 +114,7 @@ struct OutdatedTests {
         #expect(site.requests() == [])
         #expect(result.output.contains("its server cannot be reached"), "\(result.output)")
         #expect(
-            result.output.hasSuffix("2 files: 1 could not be asked about, 1 is not asked about\n"),
+            result.output.hasSuffix("2 files: 1 could not be compared, 1 was skipped\n"),
             "\(result.output)"
         )
     }

@@ -55,7 +55,7 @@ struct ReferenceTests {
         site.set("/a.css", "@import '0.css'", type: "text/css")
         let result = await add()
         #expect(result.status == 0, "\(result)")
-        #expect(result.output.contains("left     what stylesheets import that lie 20 deep in others\n"))
+        #expect(result.output.contains("skipped  imports that are nested more than 20 stylesheets deep\n"))
         #expect(site.requests().count == 21)
     }
 
@@ -67,11 +67,11 @@ struct ReferenceTests {
         let authority = try #require(other.url.split(separator: "/").last)
         let left = await add()
         #expect(
-            left.output.contains("left     what is referred to at \(authority); --host \(authority) takes it\n"),
+            left.output.contains("skipped  references to \(authority); --host \(authority) loads them\n"),
             "\(left)"
         )
         #expect(other.requests().isEmpty)
-        #expect(await add("--replace", "--host", "127.0.0.1:1").output.contains("left     "))
+        #expect(await add("--replace", "--host", "127.0.0.1:1").output.contains("skipped  "))
         #expect(other.requests().isEmpty)
         for host in [String(authority), "127.0.0.1"] {
             _ = await add("--replace", "--host", host)
@@ -100,7 +100,7 @@ struct ReferenceTests {
         let resource = Resource(key: try URLPattern(page), file: source, type: nil, source: source, version: nil)
         #expect((selection.key(for: address, in: resource) != nil) == isTaken)
         #expect(selection.lines.isEmpty == isTaken)
-        #expect(selection.lines.allSatisfy { $0.hasPrefix("left     what is referred to at ") })
+        #expect(selection.lines.allSatisfy { $0.hasPrefix("skipped  references ") })
     }
 
     @Test("A host with an invalid port is refused", arguments: ["h:", "h:0", "h:99999", "h:x", "a b:80"])

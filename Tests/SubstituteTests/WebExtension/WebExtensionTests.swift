@@ -179,7 +179,7 @@ struct WebExtensionTests {
         )
         let result = try await make()
         #expect(try rules() == ["|https://h/a.css| → /files/h/a.css"])
-        let reason = "a page, of which a service worker may keep the copy, and no navigation takes that"
+        let reason = "a page, which browsers refuse to show if a service worker keeps the copy"
         #expect(
             result.output.contains(
                 """
@@ -231,7 +231,7 @@ struct WebExtensionTests {
 
     private func lostReferences() async throws -> [String] {
         let check = await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
-        return check.output.split(separator: "\n").filter { $0.contains("in the extension, where it is not") }.map(
+        return check.output.split(separator: "\n").filter { $0.contains("leads to no file in the extension") }.map(
             String.init
         )
     }
@@ -261,7 +261,7 @@ struct WebExtensionTests {
         #expect(try written("css/b.css") == texts["css/b.css"])
         #expect(
             result.output.contains(
-                "\n6 files, 127 bytes, lie twice in it, because stylesheets and scripts name them from the root\n"
+                "\n6 files, 127 bytes, are in it twice, because stylesheets and scripts refer to them from the root\n"
             ),
             "\(result.output)"
         )
@@ -341,7 +341,7 @@ struct WebExtensionTests {
         try folder.write("a { b: url(gone.png) }", to: "Substitutions/a.css")
         let result = try await make()
         #expect(result.output.contains("1 reference in its stylesheets and scripts leads nowhere in a browser"))
-        #expect(result.output.contains("until this is run again:\n  line 1 \"https://h/a.css\": 2099-01-01\n"))
+        #expect(result.output.contains("until you run this again:\n  line 1 \"https://h/a.css\": 2099-01-01\n"))
         #expect(!result.output.contains("Left to the network"))
         let check = await Tool.run(["check", "--web-views", "Substitutions"], in: folder.url)
         #expect(
@@ -480,7 +480,7 @@ struct WebExtensionTests {
             ]
         )
         for host in ["1.2.3.400", "-x.test", "[0::1]"] {
-            #expect(result.output.contains("browsers know no host \"\(host)\""))
+            #expect(result.output.contains("browsers do not accept the host \"\(host)\""))
         }
     }
 
@@ -665,10 +665,10 @@ struct WebExtensionTests {
         #expect(none.status == 1)
         #expect(
             none.errors == """
-                substitute webextension: nothing of "manifest.json" can be shown in a browser:
+                substitute webextension: nothing in "manifest.json" can be shown in a browser:
                   line 2 "https://h/a": the network is asked first, as its "when" says
-                  line 3 "https://h/b": files of an extension have no "headers" of their own, as "X-A"
-                  line 4 "https://h/c": files of an extension have no "type" with parameters, as "text/plain; charset=iso-8859-1"
+                  line 3 "https://h/b": files of an extension cannot have "headers", such as "X-A"
+                  line 4 "https://h/c": files of an extension cannot have a "type" with parameters, such as "text/plain; charset=iso-8859-1"
 
                 """
         )
@@ -701,7 +701,7 @@ struct WebExtensionTests {
         let result = try await make()
         #expect(result.status == 1)
         #expect(
-            result.errors.contains("needs 30010 rules, and browsers take 30000")
+            result.errors.contains("needs 30010 rules, and browsers accept 30000")
                 && result.errors.contains("\"//j/\": 8\n"),
             "\(result.errors)"
         )
@@ -716,7 +716,7 @@ struct WebExtensionTests {
         try write("{ \(expressions.joined(separator: ",\n")) }")
         let many = try await make()
         #expect(
-            many.errors.contains("needs 1200 rules with regular expressions, and browsers take 1000")
+            many.errors.contains("needs 1200 rules with regular expressions, and browsers accept 1000")
                 && many.errors.contains("\"https://h/y\": 400")
         )
     }
@@ -767,11 +767,11 @@ struct WebExtensionTests {
         let lines = result.output.split(separator: "\n").filter { $0.contains("in the extension") }
         #expect(
             lines.map { $0.replacingOccurrences(of: "Substitutions/manifest.json:", with: "") } == [
-                "2:3: warning: \"a.css\" names \"/root.css\" in line 1, which a browser with the extension looks for in the extension, where it is not; "
+                "2:3: warning: \"a.css\" names \"/root.css\" in line 1, which leads to no file in the extension; "
                     + "map it, or write the whole URL (and 3 more in this file)",
-                "5:3: warning: \"b.js\" names \"../gone.js\" in line 2, which a browser with the extension looks for in the extension, where it is not; "
+                "5:3: warning: \"b.js\" names \"../gone.js\" in line 2, which leads to no file in the extension; "
                     + "map it, or write the whole URL (and 2 more in this file)",
-                "6:3: warning: \"a.css\" names \"../css/a.css\" in line 1, which a browser with the extension looks for in the extension, where it is not; "
+                "6:3: warning: \"a.css\" names \"../css/a.css\" in line 1, which leads to no file in the extension; "
                     + "it is mapped, but its copy lies elsewhere or is left to the network; write the whole URL (and 6 more in this file)",
             ]
         )

@@ -97,7 +97,7 @@ extension WebKitTests {
             // An opaque response has an empty text. A refusal has a text, which does not name the other site.
             #expect(isShared || ["nothing", ""].contains(real))
             #expect(
-                isShared || mirror == "nothing" || mirror.contains("may not have") && !mirror.contains("b.localhost")
+                isShared || mirror == "nothing" || mirror.contains("may not load") && !mirror.contains("b.localhost")
             )
         }
 
