@@ -18,7 +18,7 @@ struct BrowseTests {
         nowhere = gone.url.absoluteString + "/offline.json"
         site = try LiveSite()
         scratch = try TemporaryFolder(name: String(UUID().uuidString.prefix(8)))
-        site.set("/", "text/html", LiveSite.tellingPage("Remote", nowhere))
+        site.set("/", "text/html", LiveSite.reportingPage("Remote", nowhere))
         site.set("/site.css", "text/css", Data("h1 { color: red }".utf8))
         site.set("/picture.svg", "image/svg+xml", LiveSite.picture(10))
     }
@@ -26,7 +26,7 @@ struct BrowseTests {
     /// Writes files that differ from the site's, and their manifest.
     private func writeFiles() throws {
         let folder = site.folder
-        try folder.write(LiveSite.tellingPage("File", nowhere), to: "index.html")
+        try folder.write(LiveSite.reportingPage("File", nowhere), to: "index.html")
         try folder.write("h1 { color: blue }", to: "site.css")
         try folder.write(LiveSite.picture(20), to: "picture.svg")
         try folder.write(LiveSite.picture(33), to: "gone.svg")
@@ -64,19 +64,19 @@ struct BrowseTests {
     func saves() async throws {
         try writeFiles()
         let browser = try await browse()
-        try await site.wait(untilTold: "File | rgb(0, 0, 255) | 20 | 33 | {}")
+        try await site.wait(untilShown: "File | rgb(0, 0, 255) | 20 | 33 | {}")
 
         try site.folder.write("h1 { color: green }", to: "site.css")
-        try await site.wait(untilTold: "File | rgb(0, 128, 0) | 20 | 33 | {}")
+        try await site.wait(untilShown: "File | rgb(0, 128, 0) | 20 | 33 | {}")
         try site.folder.write("h1 { color: navy }", to: "site.css")
-        try await site.wait(untilTold: "File | rgb(0, 0, 128) | 20 | 33 | {}")
+        try await site.wait(untilShown: "File | rgb(0, 0, 128) | 20 | 33 | {}")
         try site.folder.write(LiveSite.picture(25), to: "picture.svg")
-        try await site.wait(untilTold: "File | rgb(0, 0, 128) | 25 | 33 | {}")
+        try await site.wait(untilShown: "File | rgb(0, 0, 128) | 25 | 33 | {}")
         // So far, the page was loaded only once.
         #expect(site.server?.requests.count { $0.target.hasPrefix("/started/") } == 1)
 
-        try site.folder.write(LiveSite.tellingPage("Saved", nowhere), to: "index.html")
-        try await site.wait(untilTold: "Saved | rgb(0, 0, 128) | 25 | 33 | {}")
+        try site.folder.write(LiveSite.reportingPage("Saved", nowhere), to: "index.html")
+        try await site.wait(untilShown: "Saved | rgb(0, 0, 128) | 25 | 33 | {}")
         #expect(site.server?.requests.count { $0.target.hasPrefix("/started/") } == 2)
         try site.folder.write("nobody asks for it", to: "other.txt")
         try await browser.wait(untilPrinted: "Saved: other.txt. The page does not use it.\n")
@@ -84,7 +84,7 @@ struct BrowseTests {
         try await browser.wait(untilPrinted: "The previous version stays in use.\n")
 
         // Requests that files answer do not reach the server. The browser itself requests the icon.
-        let asked = Set(site.requests().filter { !$0.hasPrefix("/told/") && !$0.hasPrefix("/started/") })
+        let asked = Set(site.requests().filter { !$0.hasPrefix("/shown/") && !$0.hasPrefix("/started/") })
         #expect(asked.subtracting(["/favicon.ico"]) == ["/gone.svg"])
         let printed = browser.printed
         #expect(
@@ -130,7 +130,7 @@ struct BrowseTests {
     func crash() async throws {
         try writeFiles()
         let browser = try await browse()
-        try await site.wait(untilTold: "File | rgb(0, 0, 255) | 20 | 33 | {}")
+        try await site.wait(untilShown: "File | rgb(0, 0, 255) | 20 | 33 | {}")
         // All processes of the browser are in the process group of the shell that started it.
         let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }
         let words = processes.map { process in
@@ -158,7 +158,7 @@ struct BrowseTests {
             <!doctype html><link rel="icon" href="data:,"><script>
             navigator.serviceWorker.register("/worker.js");
             navigator.serviceWorker.addEventListener("controllerchange", async () =>
-              fetch("/told/" + encodeURIComponent(await (await fetch("/made.txt")).text())));
+              fetch("/shown/" + encodeURIComponent(await (await fetch("/made.txt")).text())));
             </script>
             """
         let worker = """
@@ -176,14 +176,14 @@ struct BrowseTests {
         try site.folder.write("file", to: "part.txt")
         try site.folder.write("{ \"\(site.url)part.txt\": \"part.txt\" }", to: "manifest.json")
         let browser = try await browse("--service-workers")
-        try await site.wait(untilTold: "worker and file")
+        try await site.wait(untilShown: "worker and file")
         #expect(browser.printed.contains("  file     \(site.url)part.txt → part.txt\n"), "\(browser.printed)")
         browser.stop()
         try await waitUntilGone()
 
         // Without the option, the service worker does not run.
         let without = try await browse()
-        try await site.wait(untilTold: "network")
+        try await site.wait(untilShown: "network")
         without.stop()
         try await waitUntilGone()
     }

@@ -37,7 +37,7 @@ final class LiveSite: @unchecked Sendable {
     func set(_ path: String, _ response: LoopbackServer.Response) { lock.withLock { answers[path] = response } }
 
     private func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
-        if request.path.hasPrefix("/told/") { return LoopbackServer.Response(status: 204) }
+        if request.path.hasPrefix("/shown/") { return LoopbackServer.Response(status: 204) }
         return lock.withLock { answers[request.path] } ?? .text("no", status: 404)
     }
 
@@ -47,14 +47,14 @@ final class LiveSite: @unchecked Sendable {
         return server?.requests.map(\.target) ?? []
     }
 
-    /// The page's last report of what it shows, which it sends as a request for `/told/` and some words.
-    var told: String? {
-        server?.requests.last { $0.target.hasPrefix("/told/") }?.target.dropFirst(6).removingPercentEncoding
+    /// The page's last report of what it shows, which it sends as a request for `/shown/` and some words.
+    var shown: String? {
+        server?.requests.last { $0.target.hasPrefix("/shown/") }?.target.dropFirst(7).removingPercentEncoding
     }
 
     /// Waits until the page reports that it shows these words.
-    func wait(untilTold words: String) async throws {
-        while told != words { try await Task.sleep(nanoseconds: 20_000_000) }
+    func wait(untilShown words: String) async throws {
+        while shown != words { try await Task.sleep(nanoseconds: 20_000_000) }
     }
 
     /// Runs a command that starts Chromium, in a separate process.
@@ -144,13 +144,13 @@ final class LiveSite: @unchecked Sendable {
     /// Returns a page that reports what it shows after each change, and once when it was loaded.
     ///
     /// It also loads a resource from an address at which no server listens.
-    static func tellingPage(_ heading: String, _ nowhere: String) -> Data {
+    static func reportingPage(_ heading: String, _ nowhere: String) -> Data {
         Data(
             """
             <!doctype html><link rel="icon" href="data:,"><link rel="stylesheet" href="/site.css"><h1>\(heading)</h1>
             <img id="picture" src="/picture.svg"><img id="gone" src="/gone.svg">
             <script>
-              let last = "", offline = "no", start = crypto.randomUUID(), telling = Promise.resolve();
+              let last = "", offline = "no", start = crypto.randomUUID(), reporting = Promise.resolve();
               fetch("\(nowhere)").then(answer => answer.text()).then(text => offline = text.trim(), () => 0);
               setInterval(() => {
                 const words = [document.querySelector("h1").textContent, getComputedStyle(document.querySelector("h1")).color,
@@ -158,7 +158,7 @@ final class LiveSite: @unchecked Sendable {
                 if (words === last) return;
                 last = words;
                 // One after the other, so that the last one arrives last.
-                telling = telling.then(() => fetch("/told/" + encodeURIComponent(words)));
+                reporting = reporting.then(() => fetch("/shown/" + encodeURIComponent(words)));
               }, 20);
               fetch("/started/" + start);
             </script>
