@@ -87,9 +87,9 @@ struct ReloadWhenChangedTests {
             defer { if isHeld { watcher.queue.resume() } }
             try await perform(save, new)
         }
-        let told = try await reports.settled(1, folder)
+        let changes = try await reports.settled(1, folder)
         #expect(try answer(cache) == "new")
-        #expect(told.count == 1 && told.first?.contains("css/site.css") == true, "\(told)")
+        #expect(changes.count == 1 && changes.first?.contains("css/site.css") == true, "\(changes)")
         withExtendedLifetime(cache) {}
     }
 

@@ -286,13 +286,13 @@ final class ForwardingTests: SchemeSuite {
             default: .text(request.headers["cookie"] ?? "-")
             }
         }
-        let told = Told()
-        let cookies = PageCookies([]) { told.add($0) }
+        let reported = ReportedCookies()
+        let cookies = PageCookies([]) { reported.add($0) }
         for (path, text) in [("/login", "sid=1"), ("/own", "sid=1"), ("/logout", ""), ("/own", "-")] {
             let request = try request(sites.mirror(path), "GET", from: sites.mirror("/page"))
             #expect(try await answer(sites.server.reply(to: request) { cookies }).text == text, "\(path)")
         }
-        #expect(told.names == ["sid", "-sid"])
+        #expect(reported.names == ["sid", "-sid"])
     }
 
     @Test(
@@ -316,12 +316,12 @@ final class ForwardingTests: SchemeSuite {
         ]
     )
     func settable(url: String, field: String, isKept: Bool) throws {
-        let told = Told()
+        let reported = ReportedCookies()
         let properties: [HTTPCookiePropertyKey: String] = [
             .name: "safe", .value: "1", .domain: ".a.org", .path: "/", .secure: "TRUE",
         ]
         let safe = try #require(HTTPCookie(properties: properties))
-        let cookies = try #require(PageCookies([safe]) { told.add($0) })
+        let cookies = try #require(PageCookies([safe]) { reported.add($0) })
         let address = try #require(URL(string: url))
         let response = HTTPURLResponse(
             url: address,
@@ -330,11 +330,11 @@ final class ForwardingTests: SchemeSuite {
             headerFields: ["Set-Cookie": field]
         )
         cookies.storeCookies(from: try #require(response))
-        #expect(told.names.isEmpty != isKept, "\(told.names)")
+        #expect(reported.names.isEmpty != isKept, "\(reported.names)")
     }
 
     /// The names of the cookies reported to a view's store; a deleted one has a leading hyphen.
-    private final class Told: @unchecked Sendable {
+    private final class ReportedCookies: @unchecked Sendable {
         private let lock = NSLock()
         private var list: [String] = []
         var names: [String] { lock.withLock { list } }

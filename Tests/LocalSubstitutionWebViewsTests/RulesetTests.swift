@@ -248,7 +248,7 @@ struct RulesetTests {
         _ text: String,
         hasRule: (String) throws -> Bool
     ) throws {
-        let told = Set(ruleset.omissionCounts.keys.map { "\($0.line):\($0.column)" })
+        let positions = Set(ruleset.omissionCounts.keys.map { "\($0.line):\($0.column)" })
         for substitution in ruleset.substitutions where substitution.folderLength == nil {
             for target in substitution.pattern.targets {
                 let url = target.identity.description
@@ -258,7 +258,7 @@ struct RulesetTests {
                     // The value of an ignored parameter in the key is only one of all possible values.
                     substitution.entry.query == .exact || target.identity.query == nil
                 else { continue }
-                try #require(told.contains("\(answer.line):\(answer.column)"), "\(url) in \(text)")
+                try #require(positions.contains("\(answer.line):\(answer.column)"), "\(url) in \(text)")
             }
         }
     }

@@ -148,11 +148,11 @@ struct ExplainTests {
             ("urls", "\u{FEFF}https://example.com/site.css\nexample.com\n", "1 of 2 URLs"),
         ]
     )
-    func files(name: String, text: String, told: String) async throws {
+    func files(name: String, text: String, message: String) async throws {
         try folder.write(text, to: name)
         for words in [["@manifest.json"], ["@"]] {
             let result = await call(words[0], "@\(name)")
-            #expect(result.status == 0 && result.output.contains("\(told) would come from the bundle"), "\(result)")
+            #expect(result.status == 0 && result.output.contains("\(message) would come from the bundle"), "\(result)")
             #expect(await call("--require", words[0], "@\(name)").status == 1)
         }
         let both = await call("@manifest.json", "@\(name)", "https://example.com/site.css")
@@ -179,7 +179,7 @@ struct ExplainTests {
             ("-", "the test has no input"),
         ]
     )
-    func noQuestions(word: String, told: String) async throws {
+    func noQuestions(word: String, message: String) async throws {
         for (name, bytes) in [
             ("page.har", Data(Self.recording.utf8)), ("Logo.png", HAR.png()), ("empty.txt", Data()),
             ("cut.har", Data(Self.recording.utf8.prefix(40))), ("folder/a.txt", Data()),
@@ -189,7 +189,7 @@ struct ExplainTests {
         let result = await call("@manifest.json", word)
         #expect(result.status == 1)
         #expect(result.output == "")
-        #expect(result.errors.hasPrefix("substitute explain: ") && result.errors.contains(told), "\(result.errors)")
+        #expect(result.errors.hasPrefix("substitute explain: ") && result.errors.contains(message), "\(result.errors)")
     }
 
     @Test("Arguments that are not files are URLs, even without a scheme")
@@ -297,7 +297,7 @@ struct ExplainTests {
             }
             """
         try folder.write(manifest, to: "manifest.json")
-        let told = [
+        let message = [
             ("https://h/a b%20c", " A browser asks for https://h/a%20b%20c instead, which \"site.css\" answers.\n"),
             (
                 "https://h/n/[x]%20",
@@ -311,7 +311,7 @@ struct ExplainTests {
                     + "https://h/a%20b%20c instead, which \"site.css\" answers.\n"
             ),
         ]
-        for (text, sentence) in told {
+        for (text, sentence) in message {
             let result = await call("@manifest.json", text)
             #expect(result.output.contains(sentence), "\(result.output)")
         }

@@ -97,8 +97,8 @@ struct LeftRunsTests {
             kill(shell.processIdentifier, SIGKILL)
         }
         #expect(try String(contentsOf: folder.url.appendingPathComponent("out.txt"), encoding: .utf8).contains("1 URL"))
-        let told = try String(contentsOf: folder.url.appendingPathComponent("env.txt"), encoding: .utf8)
-        #expect(told.contains("PATH=") && !told.contains("SUBSTITUTE_"))
+        let received = try String(contentsOf: folder.url.appendingPathComponent("env.txt"), encoding: .utf8)
+        #expect(received.contains("PATH=") && !received.contains("SUBSTITUTE_"))
     }
 
     @Test("Closed standard input is reported", arguments: ["check -", "explain -", "import -"])

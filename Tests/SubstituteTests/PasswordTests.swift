@@ -68,10 +68,10 @@ struct PasswordTests {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async {
         let result = await Tool.run(arguments, input: Data((input ?? "").utf8))
-        let told = result.output + result.errors
+        let message = result.output + result.errors
         #expect(
-            !told.contains("s3cr3t") && !told.contains("cr3t@"),
-            "\(arguments) \(about): \(told)",
+            !message.contains("s3cr3t") && !message.contains("cr3t@"),
+            "\(arguments) \(about): \(message)",
             sourceLocation: sourceLocation
         )
     }

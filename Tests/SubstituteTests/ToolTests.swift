@@ -255,12 +255,12 @@ struct ToolTests {
 
         try folder.write(
             ".target(name: \"App\", resources: [.copy(\"Substitutions\")])",
-            to: "told/Package.swift"
+            to: "declared/Package.swift"
         )
         let environment = ["SUBSTITUTE_VERB": "substitute-edit"]
         let tool = await Tool.run(
             ["init", "Sources/App/Substitutions"],
-            in: folder.url.appendingPathComponent("told"),
+            in: folder.url.appendingPathComponent("declared"),
             environment: environment
         )
         let next = """

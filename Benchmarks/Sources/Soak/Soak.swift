@@ -13,7 +13,7 @@ struct Soak {
     static let help = """
         USAGE: swift run -c release --package-path Benchmarks Soak [LOADS]
 
-        Makes so many loads (1,000,000 unless told otherwise) of substituted URLs and of others, over many sessions, with
+        Makes so many loads (1,000,000 by default) of substituted URLs and of others, over many sessions, with
         reloads, resets, removals and cancelled tasks in between. Prints how much memory and how many file descriptors the
         process has meanwhile. Exits with 1 when an answer is wrong, or when either has grown.
         """

@@ -75,11 +75,11 @@ package struct CheckReport {
         let errors = issues.count { $0.severity == .error }
         let warnings = issues.count - errors
         if errors > 0 {
-            let told = [counted(errors, "error")] + (warnings == 0 ? [] : [counted(warnings, "warning")])
+            let counts = [counted(errors, "error")] + (warnings == 0 ? [] : [counted(warnings, "warning")])
             let isRefused = results.contains { $0.isRefused && !$0.check.text.isEmpty }
             let what = errors == 1 ? "it is" : "they are"
             let consequence = isRefused ? "; until \(what) fixed, the app ignores this whole manifest" : ""
-            return console.coloured(told.joined(separator: ", ") + consequence, .red)
+            return console.coloured(counts.joined(separator: ", ") + consequence, .red)
         }
         if warnings > 0 {
             return console.coloured("no errors, \(counted(warnings, "warning"))", .yellow)

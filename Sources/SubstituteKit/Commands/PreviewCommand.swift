@@ -112,8 +112,8 @@ enum PreviewCommand {
     ) async -> [String: String] {
         let remote = RemoteCheck(check, in: manifest.folder)
         let findings = await remote.findings(of: remote.copies, console.network)
-        let told = findings.compactMap { finding in finding.mark.map { (finding.copy.substitution.file, $0) } }
-        return Dictionary(told) { first, _ in first }
+        let notes = findings.compactMap { finding in finding.mark.map { (finding.copy.substitution.file, $0) } }
+        return Dictionary(notes) { first, _ in first }
     }
 
     private static func open(_ page: String, _ console: Console) throws {

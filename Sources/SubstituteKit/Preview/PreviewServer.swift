@@ -195,12 +195,12 @@ final class PreviewServer: @unchecked Sendable {
 
     /// Returns a stream of server-sent events (HTML §9.2): the page's version, now and after each change.
     private func events() -> LoopbackServer.Response {
-        let told = SentVersion()
+        let sent = SentVersion()
         var response = LoopbackServer.Response.stream { [weak self] in
-            guard let version = self?.version(after: told.version) else { return nil }
+            guard let version = self?.version(after: sent.version) else { return nil }
             // An event-stream comment: sending it reveals a client that has disconnected.
-            if version == told.version { return Data(":\n\n".utf8) }
-            told.version = version
+            if version == sent.version { return Data(":\n\n".utf8) }
+            sent.version = version
             return Data("data: \(version)\n\n".utf8)
         }
         response.headers = ["Content-Type": "text/event-stream", "Cache-Control": "no-store"]

@@ -5,14 +5,14 @@ enum CommentName {
     /// Returns a sentence that says how to write the comment; nil if the name is not a comment's.
     static func problem(of name: String, _ value: JSONValue) -> String? {
         guard let text = comment(in: name) else { return nil }
-        let told: String
+        let remedy: String
         if case .string(let value) = value.kind {
             let words = [text, value].filter { !$0.isEmpty }.joined(separator: ": ")
-            told = "write \"$comment\": \(quoted(words, limit: 1000))"
+            remedy = "write \"$comment\": \(quoted(words, limit: 1000))"
         } else {
-            told = "call it \"$comment\""
+            remedy = "call it \"$comment\""
         }
-        return "\(quoted(name)) is not the name of a comment; \(told)"
+        return "\(quoted(name)) is not the name of a comment; \(remedy)"
     }
 
     /// Returns such a sentence for a key that could name a server, such as `//comment`, if its file does not exist.

@@ -56,10 +56,10 @@ extension ManifestResolver {
         guard !errors.contains(where: { Self.unread.contains($0.code) }) else { return }
         let messages = errors.filter { Self.aboutFiles.contains($0.code) }.prefix(100).map(\.message)
         /// The texts in quotation marks in each message; some of them are names of files.
-        let told = messages.map { Set($0.components(separatedBy: "\"")) }
+        let quotedParts = messages.map { Set($0.components(separatedBy: "\"")) }
         let places = Set(all + all.flatMap { Self.folders(of: $0).dropFirst() })
-        guard told.contains(where: { $0.isDisjoint(with: places) }) else { return }
-        let proposed = told.reduce(into: Set()) { $0.formUnion($1) }
+        guard quotedParts.contains(where: { $0.isDisjoint(with: places) }) else { return }
+        let proposed = quotedParts.reduce(into: Set()) { $0.formUnion($1) }
         let names = unused.filter { name in
             Leftover(name) == nil && proposed.isDisjoint(with: [name] + Self.folders(of: name).dropFirst())
         }

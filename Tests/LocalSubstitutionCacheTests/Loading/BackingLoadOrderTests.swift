@@ -253,12 +253,12 @@ struct BackingLoadOrderTests {
         load.didReceive(try head(200))
         load.didReceive(data("network"))
         load.start()
-        let told = client.events
+        let delivered = client.events
         load.stop()
         load.didReceive(data("more"))
         load.didComplete(task, nil)
         load.start()
-        #expect(client.events == told)
+        #expect(client.events == delivered)
     }
 }
 

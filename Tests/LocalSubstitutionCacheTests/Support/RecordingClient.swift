@@ -18,19 +18,19 @@ final class RecordingClient: NSObject, URLProtocolClient, @unchecked Sendable {
     }
 
     private let lock = NSLock()
-    private var told: [Event] = []
+    private var recordedEvents: [Event] = []
     private var body = Data()
     private var parts: [Data] = []
     /// True to keep the data of each part, as a pending call on a delegate's queue does.
     // Set before the load begins.
     var keepsParts = false
 
-    var events: [Event] { lock.withLock { told } }
+    var events: [Event] { lock.withLock { recordedEvents } }
     var data: Data { lock.withLock { body } }
 
     private func note(_ event: Event, _ data: Data = Data()) {
         lock.withLock {
-            told.append(event)
+            recordedEvents.append(event)
             body += data
             if keepsParts { parts.append(data) }
         }

@@ -16,10 +16,10 @@ struct ImportTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let what: String
         let entry: HAREntry
-        let told: String
+        let message: String
 
-        init(_ what: String, _ entry: HAREntry, _ told: String) {
-            (self.what, self.entry, self.told) = (what, entry, told)
+        init(_ what: String, _ entry: HAREntry, _ message: String) {
+            (self.what, self.entry, self.message) = (what, entry, message)
         }
 
         var testDescription: String { what }
@@ -130,8 +130,9 @@ struct ImportTests {
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.errors == "")
         let (old, new) = ("https://h/a.css:", "HTTPS://H/a.css:")
-        let told = row.entry.url.hasPrefix("HTTPS") ? row.told.replacingOccurrences(of: old, with: new) : row.told
-        #expect(result.output == told + "1 entry with 6 bytes\n")
+        let message =
+            row.entry.url.hasPrefix("HTTPS") ? row.message.replacingOccurrences(of: old, with: new) : row.message
+        #expect(result.output == message + "1 entry with 6 bytes\n")
         let key = row.entry.url.prefix { $0 != "#" }
         #expect(site.manifest == "{\n  \"\(key)\": \"h/a.css\"\n}\n")
         #expect(site.bytes("h/a.css") == Data("a { }\n".utf8))
@@ -277,7 +278,7 @@ struct ImportTests {
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.errors == "")
         #expect(result.output.hasPrefix("Left out:\n  1 "), "\(result.output)")
-        #expect(result.output.contains(": \(row.told)"), "\(result.output)")
+        #expect(result.output.contains(": \(row.message)"), "\(result.output)")
         #expect(result.output.hasSuffix("\n1 entry with 6 bytes, 1 left out\n"), "\(result.output)")
         #expect(try site.files == ["h/good.css"])
         #expect(site.manifest == "{\n  \"https://h/good.css\": \"h/good.css\"\n}\n")
@@ -442,13 +443,13 @@ struct ImportTests {
     ]
 
     @Test("A file that is not a recording is refused with a message, and nothing changes", arguments: broken)
-    func noRecording(what: String, recording: Data, told: String) async throws {
+    func noRecording(what: String, recording: Data, message: String) async throws {
         let before = try site.listing
         let result = try await site.take(recording)
         #expect(result.status == 1)
         #expect(result.output == "")
         #expect(result.errors.hasPrefix("substitute import: \""), "\(result.errors)")
-        #expect(result.errors.contains(told), "\(result.errors)")
+        #expect(result.errors.contains(message), "\(result.errors)")
         #expect(try site.listing == before)
     }
 

@@ -24,13 +24,13 @@ struct FailedRunTests {
     private func expectNothing(
         _ result: Program.Result,
         _ before: [String: Data],
-        _ told: String,
+        _ message: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         #expect(result.status == 1, "\(result.output)", sourceLocation: sourceLocation)
         #expect(result.output == "", sourceLocation: sourceLocation)
         #expect(result.errors.hasPrefix("substitute import: "), "\(result.errors)", sourceLocation: sourceLocation)
-        #expect(result.errors.contains(told), "\(result.errors)", sourceLocation: sourceLocation)
+        #expect(result.errors.contains(message), "\(result.errors)", sourceLocation: sourceLocation)
         #expect(try site.listing == before, sourceLocation: sourceLocation)
     }
 

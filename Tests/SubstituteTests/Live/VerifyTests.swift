@@ -191,7 +191,7 @@ struct VerifyTests {
         let annotations = try await site.run("verify", "--format", "github", site.url)
         #expect(
             annotations.output.hasPrefix(
-                "::error file=manifest.json,line=2,col=1,title=changed-file::\"site.css\" is not"
+                "::error file=manifest.json,line=2,col=1,title=changed-file::\"site.css\" differs"
             ),
             "\(annotations)"
         )

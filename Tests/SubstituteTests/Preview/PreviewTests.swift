@@ -184,9 +184,9 @@ struct PreviewTests {
 
         try folder.write("{ \(entries), \"https://h/b\": \"b.css\" }", to: "wrong/manifest.json")
         let page = folder.url.appendingPathComponent("page.html")
-        let told = await Tool.run(["preview", manifest, "-o", page.path])
+        let message = await Tool.run(["preview", manifest, "-o", page.path])
         #expect(
-            told.output == "\(page.path) shows that nothing ships: 1 error, and an app refuses the whole manifest. "
+            message.output == "\(page.path) shows that nothing ships: 1 error, and an app refuses the whole manifest. "
                 + "Once it is fixed, at least this ships: 1 URL, 1 file, 1 byte: 1 text\n"
         )
         let wrong = try String(contentsOf: page, encoding: .utf8)

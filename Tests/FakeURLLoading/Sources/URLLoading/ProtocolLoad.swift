@@ -75,9 +75,9 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
     }
 
     private func check(_ event: String, in stages: Stage...) {
-        if Thread.current !== thread { fatalError("\(event) told on another thread") }
-        if isStopped { fatalError("\(event) told after stopLoading") }
-        if !stages.contains(stage) { fatalError("\(event) told when \(stage)") }
+        if Thread.current !== thread { fatalError("\(event) was delivered on another thread") }
+        if isStopped { fatalError("\(event) was delivered after stopLoading") }
+        if !stages.contains(stage) { fatalError("\(event) was delivered in the stage \(stage)") }
     }
 
     // MARK: - URLProtocolClient
@@ -117,7 +117,7 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
     ///
     /// If the app refused a redirect that was reported here, it would receive nothing more.
     func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse) {
-        fatalError("a redirect told")
+        fatalError("a redirect was delivered")
     }
 
     func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {

@@ -70,7 +70,7 @@ final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let decide: Decision
     private let onEvent: @Sendable (String, URLSessionTask) -> Void
     private let lock = NSLock()
-    private var told: [String] = []
+    private var events: [String] = []
     private var hasEnded = false
     private var waiting: CheckedContinuation<Void, Never>?
 
@@ -84,8 +84,8 @@ final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
 
     private func note(_ event: String, _ task: URLSessionTask, isEnd: Bool = false) {
         let waiting = lock.withLock { () -> CheckedContinuation<Void, Never>? in
-            if hasEnded { Issue.record("\(event) was told after the end") }
-            told.append(event)
+            if hasEnded { Issue.record("\(event) was delivered after the end") }
+            events.append(event)
             if isEnd { hasEnded = true }
             return isEnd ? self.waiting : nil
         }
@@ -110,7 +110,7 @@ final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
             }
             if isOver { continuation.resume() }
         }
-        return lock.withLock { told }
+        return lock.withLock { events }
     }
 
     // MARK: - URLSessionDataDelegate
@@ -177,7 +177,7 @@ final class Notes: RequestObserver, @unchecked Sendable {
             case .stored(let response): "stored \(response.data.count)"
             case .ended: "ended"
             }
-        let name = asker is URLSessionTask ? "" : " by nobody"
+        let name = asker is URLSessionTask ? "" : " without a task"
         lock.withLock { notes.append("\(request.url?.path ?? ""): \(words)\(name)") }
     }
 }

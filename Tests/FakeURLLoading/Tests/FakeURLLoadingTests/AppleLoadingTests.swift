@@ -237,10 +237,14 @@ struct AppleLoadingTests {
         for moment in 0..<events.count {
             for isShared in [false, true] {
                 let client = Client(onEvent: { event, task in if event == events[moment] { task.cancel() } })
-                let told = try await client.events(of: "https://h/late", in: isShared ? .shared : app.session(client))
-                #expect(Array(told.prefix(moment + 1)) == Array(events[...moment]))
+                let received = try await client.events(
+                    of: "https://h/late",
+                    in: isShared ? .shared : app.session(client)
+                )
+                #expect(Array(received.prefix(moment + 1)) == Array(events[...moment]))
                 // Events that are already in the delegate queue are still delivered; the end may be one of them.
-                #expect(["error -999", "end"].contains(told.last) && told.filter { $0 == "end" }.count <= 1, "\(told)")
+                #expect(["error -999", "end"].contains(received.last), "\(received)")
+                #expect(received.filter { $0 == "end" }.count <= 1, "\(received)")
             }
         }
     }
@@ -253,8 +257,8 @@ struct AppleLoadingTests {
             exchange.body("first")
         }
         let client = Client(onEvent: { event, task in if event == "first" { task.cancel() } })
-        let told = try await client.events(of: "https://h/late", in: app.session(client))
-        #expect(told == ["200 from https://h/late", "first", "error -999"])
+        let events = try await client.events(of: "https://h/late", in: app.session(client))
+        #expect(events == ["200 from https://h/late", "first", "error -999"])
         let exchange = try #require(Network.shared.asked.first)
         while !exchange.hasStopped { await Task.yield() }
     }

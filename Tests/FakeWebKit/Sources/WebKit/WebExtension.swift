@@ -78,7 +78,7 @@ public final class WKWebExtensionController: NSObject {
 
     /// Crashes if rules are released while they load, as WebKit 305585 does.
     deinit {
-        if let loaded, loaded.duration(to: .now) < .seconds(2) { fatalError("Rules were let go while they load") }
+        if let loaded, loaded.duration(to: .now) < .seconds(2) { fatalError("Rules were deallocated while they were loading") }
     }
 
     public func load(_ context: WKWebExtensionContext) throws {
