@@ -78,7 +78,9 @@ public final class WKWebExtensionController: NSObject {
 
     /// Crashes if rules are released while they load, as WebKit 305585 does.
     deinit {
-        if let loaded, loaded.duration(to: .now) < .seconds(2) { fatalError("Rules were deallocated while they were loading") }
+        if let loaded, loaded.duration(to: .now) < .seconds(2) {
+            fatalError("Rules were deallocated while they were loading")
+        }
     }
 
     public func load(_ context: WKWebExtensionContext) throws {
