@@ -32,12 +32,12 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     private let lock = NSLock()
     private var steps: [Step] = []
-    /// The number of body bytes in the notes.
+    /// The number of body bytes in the steps.
     private var heldBytes = 0
-    /// The number of notes that were dropped.
+    /// The number of steps that were dropped.
     private var dropped = 0
     private var isScheduled = false
-    /// True if the queue is about to process the notes early, because there are many.
+    /// True if the queue is about to process the steps early, because there are many.
     private var isEarlyTurnScheduled = false
     private var lastTurn = DispatchTime(uptimeNanoseconds: 0)
 
@@ -83,10 +83,10 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         }
     }
 
-    /// The numbers of notes and bytes at which the queue processes them early, and the maximum numbers held.
+    /// The numbers of steps and bytes at which the queue processes them early, and the maximum numbers held.
     private static let (earlyLimits, hardLimits) = ((steps: 4_000, bytes: 4 << 20), (steps: 100_000, bytes: 32 << 20))
 
-    /// The pause between two versions of the file, and the minimum time in which notes are collected for one version.
+    /// The pause between two versions of the file, and the minimum time in which steps are collected for one version.
     private static var pause: (between: DispatchTimeInterval, before: DispatchTimeInterval) {
         (.seconds(1), .milliseconds(50))
     }
@@ -145,7 +145,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         }
     }
 
-    /// Turns the notes into entries, and checks which tasks have ended.
+    /// Turns the steps into entries, and checks which tasks have ended.
     private func processSteps() {
         let (steps, dropped) = lock.withLock {
             defer { (self.steps, self.dropped, heldBytes, isEarlyTurnScheduled) = ([], 0, 0, false) }

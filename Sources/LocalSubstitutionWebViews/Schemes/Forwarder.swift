@@ -181,7 +181,7 @@ private final class ForwardedLoad: @unchecked Sendable {
     private var cookies: PageCookies?
     /// The head and buffered body of a page or stylesheet that is rewritten once it is complete; nil for other types.
     private var buffered: (response: HTTPURLResponse, type: MediaType, body: Data)?
-    /// Only accessed by commands, like `isCancelled`.
+    /// Only accessed inside `enqueue(_:)`, like `isCancelled`.
     private var task: URLSessionTask?
     private var isCancelled = false
     private var redirects = 0

@@ -27,7 +27,7 @@ enum CopyName {
         return stem.hasSuffix(".jpeg") ? stem.dropLast(4) + "jpg" : stem
     }
 
-    /// Returns the normalised name without the additions to it or to its extension.
+    /// Returns the normalised name without additions, such as " copy", "(1)" or a second ".png".
     private static func plain(_ name: String) -> String {
         var name = (name.removingPercentEncoding ?? name).precomposedStringWithCanonicalMapping.lowercased()
         // Drop a second extension: `.png.png`, or what editors, browsers and converters append to a whole name.

@@ -266,7 +266,7 @@ extension BackingSession {
     /// A backing session whose tasks never run.
     fileprivate static let silent = BackingSession(like: .ephemeral, runsTasks: false)
 
-    /// Returns once all earlier commands have run.
+    /// Returns once all blocks that were enqueued earlier have run.
     fileprivate func settle() async {
         await withCheckedContinuation { done in enqueue { done.resume() } }
     }
