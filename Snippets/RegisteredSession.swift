@@ -1,4 +1,4 @@
-// Lets conditional entries answer a session whose delegate receives data, too.
+// Lets network-first entries also answer a session with a data delegate.
 
 // snippet.hide
 import Foundation

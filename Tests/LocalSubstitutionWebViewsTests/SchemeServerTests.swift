@@ -219,8 +219,8 @@ final class SchemeServerTests: SchemeSuite {
         #expect(answer.text.contains("no entry names it. The nearest is \"https://example.com/site.css\""))
         #expect(answer["Access-Control-Allow-Origin"] == nil)
         #expect(answer["Content-Length"] == "\(answer.body.count)")
-        let conditional = try cache(#"{ "https://example.com/x": { "file": "site.css", "when": 404 } }"#)
-        let asked = try await self.answer(SchemeServer(conditional), request("substitution-https://example.com/x"))
+        let networkFirst = try cache(#"{ "https://example.com/x": { "file": "site.css", "when": 404 } }"#)
+        let asked = try await self.answer(SchemeServer(networkFirst), request("substitution-https://example.com/x"))
         #expect(asked.status == 404 && asked.text.contains("answers instead when"))
     }
 

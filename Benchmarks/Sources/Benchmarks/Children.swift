@@ -8,15 +8,15 @@ import FoundationNetworking
 
 /// The measurements that need a separate process: memory, and the start of an app.
 enum Child: String {
-    /// Prints the bytes that became resident while a manifest was loaded, and until the background work was done.
+    /// Prints by how many bytes the resident memory grew during the load, and by the end of the background work.
     case memory
-    /// Prints the milliseconds of the initialiser, and the processor milliseconds of the background work after it.
+    /// Prints how long the initialiser took, and the processor time of the background work after it, in milliseconds.
     case launch
-    /// Prints the milliseconds of the start that were spent on loading, on installing, and on the first answer.
+    /// Prints how many milliseconds of the launch went to loading, to installing and to the first answer.
     case start
-    /// Prints the bytes that became resident while only Foundation's objects were created for as many files.
+    /// Prints by how many bytes the resident memory grew while only Foundation's objects for as many files were created.
     case leastMemory
-    /// Prints the milliseconds that creating these objects took.
+    /// Prints how long it took to create these objects, in milliseconds.
     case leastStart
     /// Starts and exits.
     case nothing

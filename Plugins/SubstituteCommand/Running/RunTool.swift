@@ -64,7 +64,7 @@ extension ToolRun {
 import XcodeProjectPlugin
 
 extension ToolRun {
-    /// Prepares a run for Xcode's menu, in the folder of the project.
+    /// Prepares a run that was started from Xcode's menu; it runs in the project's folder.
     init(_ context: XcodePluginContext, verb: String) throws {
         self.init(
             tool: try context.tool(named: "substitute").url,

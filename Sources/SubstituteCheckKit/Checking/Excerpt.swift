@@ -6,7 +6,7 @@ import SubstitutionChecking
 package struct Excerpts {
     private let text: [UInt8]
     private let lineStarts: [Int]
-    /// The user information in URLs, which is not shown.
+    /// The user names and passwords in URLs, which are not shown.
     private let secrets: UserInformation.Secrets
 
     /// The size of an excerpt from a long line.

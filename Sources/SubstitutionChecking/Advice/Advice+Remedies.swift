@@ -76,7 +76,7 @@ extension Advice {
     }
 
     private static func queryRule(meantBy value: JSONValue) -> String? {
-        // A URL is not a list. Split into parts, it would show user information that quoting it whole hides.
+        // A URL is not a list. Quoted as a whole, its user info is hidden; split into parts, the user info would show.
         guard case .string(let word) = value.kind, !word.contains("/") else { return nil }
         return ["true", "false"].contains(word)
             ? "\(word) without quotation marks"

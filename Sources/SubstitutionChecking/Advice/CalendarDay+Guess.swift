@@ -1,7 +1,7 @@
 import LocalSubstitutionCache
 
 extension CalendarDay {
-    /// Returns the days that may be meant by a date with another order or other separators.
+    /// Returns the days that a text may mean as a date whose parts are in another order, or not separated by hyphens.
     ///
     /// Examples are `2027/3/31`, `31.3.2027`, `3/31/2027` and `20270331`.
     static func days(meantBy text: String) -> [CalendarDay] {

@@ -226,9 +226,9 @@ extension RepairingJSONParser {
 
     // MARK: - Around the whole
 
-    /// Skips the text before the first object in a chat's answer or a Markdown text, with an error.
+    /// Skips any text before the first object, as in a chatbot's answer or a Markdown file, and reports an error.
     ///
-    /// Such text is sentences, and the line that begins a code block. The object begins at the first line that begins
+    /// Such text may be prose, or the line that opens a code block. The object begins at the first line that begins
     /// with "{" and continues like JSON. Returns false if there is no object.
     mutating func skipProse() throws(Stop) -> Bool {
         let start = position

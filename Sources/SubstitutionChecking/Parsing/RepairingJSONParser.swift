@@ -382,7 +382,7 @@ package struct RepairingJSONParser {
             ?? false
     }
 
-    /// Returns a faulty part of the text for a message, without user information.
+    /// Returns a faulty part of the text for a message, without user info.
     ///
     /// The secrets are found in the whole text, because the part alone may not show them.
     mutating func faultyText(_ range: Range<Int>) -> String {

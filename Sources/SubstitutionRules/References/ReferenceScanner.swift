@@ -19,7 +19,7 @@ package struct ReferenceScanner {
         /// The offset of the address in the source, in bytes.
         package var offset: Int { place.offset(0) }
 
-        /// Returns this reference of the stylesheet `text` with the offsets that it has in the page around it.
+        /// Returns this reference with its offsets in the enclosing page; `text` is the page's stylesheet.
         func placed(in text: SourceMappedText) -> Reference {
             Reference(place: place.placed(in: text), notation: notation, isSpecifier: isSpecifier)
         }

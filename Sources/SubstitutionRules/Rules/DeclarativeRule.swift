@@ -34,8 +34,8 @@ package struct DeclarativeRule: Encodable, Sendable {
     /// Creates a rule for an app's web views, which redirects to the mirror of the URL.
     ///
     /// The rule has no methods, because WebKit compares them with the method of the page's own request
-    /// (`ContentExtensionsBackend.cpp`). It has no group, because the time that WebKit takes for rules with groups
-    /// grows with the square of their number.
+    /// (`ContentExtensionsBackend.cpp`). It has no group, because WebKit's time for rules with groups is quadratic in
+    /// the number of rules.
     package init(toMirrorOf filter: URLFilter, _ number: Int) {
         id = number
         action = Action(redirect: ["regexSubstitution": MirrorURL.prefix + #"\0"#])

@@ -4,7 +4,7 @@
 /// a literal `*` nor any value of a single query parameter. Its `regexFilter` can, but browsers accept only a few of
 /// those. The regular expressions use only syntax that WebKit's parser supports: literals, one repeated character
 /// class, `.*`, `^` at the start and `$` at the end. They contain no group, because the time that WebKit takes for
-/// rules with groups grows with the square of their number.
+/// rules with groups is quadratic in the number of rules.
 package struct URLFilter: Hashable, Sendable {
     /// The beginning of the URL, percent-encoded as browsers send it, and therefore ASCII.
     package let start: String

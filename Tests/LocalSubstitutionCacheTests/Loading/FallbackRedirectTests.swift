@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    @Suite("Redirects of conditional loads")
+    @Suite("Redirects of network-first loads")
     final class FallbackRedirectTests: InstalledSuite {
         @Test(
             "A redirect to a mapped URL is answered with the file; for a delegate, only if `when` names a status",

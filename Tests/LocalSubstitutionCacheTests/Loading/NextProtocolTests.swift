@@ -11,8 +11,8 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    /// A conditional load is passed to the protocol class that would load it without this library.
-    @Suite("The app's own protocol classes in conditional loads")
+    /// A network-first load is passed to the protocol class that would load it without this library.
+    @Suite("The app's own protocol classes in network-first loads")
     final class NextProtocolTests: InstalledSuite {
         /// Answers without a network, in parts, and on a separate thread, as stubs and request signers do.
         private final class Stub: URLProtocol {
@@ -63,7 +63,7 @@ extension InstalledTests {
             }
         }
 
-        @Test("An archive keeps a stub's answers, and an unconditional file does not call the stub")
+        @Test("An archive keeps a stub's answers, and a file without conditions does not call the stub")
         func archived() async throws {
             let archive = try makeArchive()
             try folder.cache("{ \"http://stub.invalid/503\": \"a.txt\" }").install(archive: archive)

@@ -36,21 +36,21 @@ extension InstalledTests {
         enum Entry: String {
             case none
             case file
-            case conditional
+            case networkFirst
 
             func manifest(for request: URLRequest) -> Data {
                 let url = request.url?.absoluteString ?? ""
                 return switch self {
                 case .none: Data("{}".utf8)
                 case .file: Data("{ \"\(url)\": \"a.txt\" }".utf8)
-                case .conditional: Data("{ \"\(url)\": { \"file\": \"a.txt\", \"when\": 503 } }".utf8)
+                case .networkFirst: Data("{ \"\(url)\": { \"file\": \"a.txt\", \"when\": 503 } }".utf8)
                 }
             }
         }
 
         @Test(
             "If a reload changes the entry between canInit and startLoading, the new entry decides",
-            arguments: [(Entry.file, Entry.none, false), (.file, .conditional, false), (.conditional, .file, true)]
+            arguments: [(Entry.file, Entry.none, false), (.file, .networkFirst, false), (.networkFirst, .file, true)]
         )
         func reloadBetween(before: Entry, after: Entry, isFile: Bool) async throws {
             let manifest = folder.url.appendingPathComponent("manifest.json")

@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    /// Conditional loads in a registered session, for a client that relies on URLSession's guarantees.
+    /// Network-first loads in a registered session, for a client that relies on URLSession's guarantees.
     @Suite("Registered sessions")
     final class RegisteredSessionTests: InstalledSuite {
         /// The delegate queues that network clients use.

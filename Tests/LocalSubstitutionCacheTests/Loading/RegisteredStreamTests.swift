@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    /// Streamed and slow conditional loads in a registered session.
+    /// Streamed and slow network-first loads in a registered session.
     @Suite("Streams in registered sessions")
     final class RegisteredStreamTests: InstalledSuite {
         private func install(_ server: LoopbackServer, _ paths: [String]) throws {
@@ -117,7 +117,7 @@ extension InstalledTests {
             }
             defer { server.stop() }
             try install(server, ["long"])
-            // The first load has no condition: it shows the memory that any load and the server take.
+            // The first load is not network-first. It is the baseline: the memory of any load, and of the server.
             for path in ["other", "long"] {
                 let peak = try Peak()
                 received.reset()

@@ -12,7 +12,7 @@ import FoundationNetworking
 
 extension InstalledTests {
     /// Measures the behaviour that the article "Beyond the cache" shows in a table, and compares the two.
-    @Suite("The behaviour of conditional loads")
+    @Suite("The behaviour of network-first loads")
     final class WhatHappensTests: InstalledSuite {
         /// The rows of the table, with their titles in the article.
         enum Kind: String, CaseIterable {

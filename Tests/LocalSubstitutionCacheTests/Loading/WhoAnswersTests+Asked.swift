@@ -50,7 +50,7 @@ extension InstalledTests.WhoAnswersTests {
             .trimmingCharacters(in: .whitespaces)
     }
 
-    /// The row for an app that refuses the redirect of a conditional entry: it gets the 3xx, or nothing until its
+    /// The row for an app that refuses the redirect of a network-first entry: it gets the 3xx, or nothing until its
     /// timeout.
     private func refusedRedirectRow() async throws -> String {
         let site = try Site(folder, when: "\"offline\"") { _ in .init(status: 302, headers: ["Location": "/elsewhere"])

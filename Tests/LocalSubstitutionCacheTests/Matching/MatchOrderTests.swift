@@ -193,8 +193,8 @@ struct MatchOrderTests {
         )
     }
 
-    @Test("A conditional entry hides the entries after it from the cache")
-    func conditional() throws {
+    @Test("A network-first entry hides the entries after it from the cache")
+    func networkFirst() throws {
         let manifest = #"{ "https://h/": "inner/", "https://h/x.css": { "file": "a", "when": "offline" } }"#
         #expect(try answer(manifest, "https://h/x.css") == nil)
     }

@@ -14,7 +14,7 @@ enum TaskKind: String, CaseIterable, Sendable {
     case download
     case upload
 
-    /// The kinds that a conditional file may answer, on Linux.
+    /// The kinds that the file of a network-first entry may answer, on Linux.
     static let receiving: [TaskKind] = [.async, .completion, .delegate]
 
     /// Loads `request` and returns the head and the body that the app would get.

@@ -96,7 +96,7 @@ struct OutdatedTests {
         #expect(site.requests() == ["HEAD /a.css", "GET /a.css"])
     }
 
-    @Test("Conditional and expired entries are skipped, and an unreachable server is no difference")
+    @Test("Network-first and expired entries are skipped, and an unreachable server is no difference")
     func exempt() async throws {
         try site.folder.write("1", to: "a.css")
         try site.folder.write("2", to: "b.css")

@@ -79,7 +79,7 @@ struct RedirectTests {
         #expect(site.requests().count == 21)
     }
 
-    @Test("Redirects from https to http are refused, and user information is dropped")
+    @Test("Redirects from https to http are refused, and user info is dropped")
     func judged() throws {
         func target(_ source: String, _ location: String) throws -> String? {
             let response = HTTPURLResponse(
