@@ -10,11 +10,11 @@ import FoundationNetworking
 enum Child: String {
     /// Prints by how many bytes the resident memory grew during the load, and by the end of the background work.
     case memory
-    /// Prints how long the initialiser took, and the processor time of the background work after it, in milliseconds.
+    /// Prints how long the initialiser took, and the processor time of the later background work, in milliseconds.
     case launch
     /// Prints how many milliseconds of the launch went to loading, to installing and to the first answer.
     case start
-    /// Prints by how many bytes the resident memory grew while only Foundation's objects for as many files were created.
+    /// Prints by how many bytes the resident memory grew while Foundation's objects for as many files were created.
     case leastMemory
     /// Prints how long it took to create these objects, in milliseconds.
     case leastStart

@@ -3,7 +3,7 @@ package import LocalSubstitutionCache
 
 /// A check of the files of a manifest, which finds content that no browser can use.
 ///
-/// Call `look(into:)` for each substitution, and read `issues` afterwards. ``ContentRules`` find the first mistake in a
+/// Call `check(_:)` for each substitution, and read `issues` afterwards. ``ContentRules`` find the first mistake in a
 /// file. Files of one entry with the same kind of mistake share one warning, which names the first and counts the
 /// others. An app's launch does not check content, and accepts such files.
 package struct ContentCheck {
