@@ -5,7 +5,7 @@ import LocalSubstitutionCache
 #if DEBUG
 import LocalSubstitutionDevelopment
 
-/// Records what the app asks for, beside this file of the project.
+/// Records the app's requests in a file next to this source file.
 func record(with cache: LocalSubstitutionCache) throws -> Recording {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     return try cache.record(to: folder.appendingPathComponent("app.har"))

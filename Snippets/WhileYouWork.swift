@@ -13,7 +13,7 @@ func makeCache() throws -> LocalSubstitutionCache {
     try cache.reloadWhenChanged { outcome in
         switch outcome {
         case .success(let paths): print("Saved: \(paths.joined(separator: ", "))")
-        case .failure(let error): print("\(error)\nWhat was there stays.")
+        case .failure(let error): print("\(error)\nThe previous files stay in use.")
         }
     }
     #else
