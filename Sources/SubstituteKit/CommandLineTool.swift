@@ -4,11 +4,11 @@ package import SubstituteCheckKit
 
 /// The designers' command-line tool.
 package enum CommandLineTool {
-    /// Runs a command line, as the process would.
+    /// Runs a command line in the same way as the tool's process.
     ///
     /// - Parameters:
     ///   - words: The command, with its options and operands.
-    ///   - console: The command's input and output, and its surroundings.
+    ///   - console: The command's input and output, and its environment.
     /// - Returns: The status to exit with.
     package static func run(_ words: [String], _ console: Console) async -> Int32 {
         defer { console.flush() }
@@ -52,7 +52,7 @@ package enum CommandLineTool {
         } catch {
             let message = (error as? ToolError)?.message ?? error.localizedDescription
             console.printError("substitute \(command.name): \(message)")
-            // In the package manager's sandbox, the error says only that something is not permitted.
+            // In the package manager's sandbox, the error merely says that something is not permitted.
             if command.needsPermission, console.environment["SUBSTITUTE_VERB"] == "substitute" {
                 console.printError("If that needs permission, use: \(console.tool.words(command.name)) …")
             }

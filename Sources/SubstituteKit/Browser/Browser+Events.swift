@@ -48,7 +48,8 @@ extension Browser {
 
     func ended() {
         let words = devTools.words ?? ""
-        // With a window, the user has closed the browser, unless the last line of its output reports a failure status.
+        // If the browser has a window, the user has closed it, unless the last line of the output reports a failure
+        // status.
         if settings.hasWindow, words.split(separator: "\n").last?.hasPrefix("status ") != true, page != nil {
             isClosed = true
         }
@@ -87,10 +88,12 @@ extension Browser {
         sessions[info.targetId] = target.sessionId
     }
 
-    /// Returns the commands that prepare a page, frame or worker, which waits until it has received all of them.
+    /// Returns the commands that prepare a page, frame or worker.
+    ///
+    /// The page, frame or worker is paused until it has received all of these commands.
     private func commands(forDocument isDocument: Bool) -> [(String, [String: any Sendable])] {
         var list: [(String, [String: any Sendable])] = [
-            // The browser need not buffer bodies, because they are read while a response is held
+            // The browser need not buffer bodies, because the tool reads each body while the browser holds the response
             // (`Fetch.getResponseBody`).
             ("Network.enable", ["maxTotalBufferSize": 0, "maxResourceBufferSize": 0]),
             ("Network.setCacheDisabled", ["cacheDisabled": true]),
@@ -156,7 +159,7 @@ extension Browser {
             let type: String
             let message: String
         }
-        // With a window, the user closes the dialog.
+        // In a browser with a window, the user closes the dialog.
         guard !settings.hasWindow, let dialog: Dialog = event.parameters() else { return }
         if dialog.type != "beforeunload" { report("a dialog was closed: \(quoted(dialog.message))") }
         try? await devTools.run(

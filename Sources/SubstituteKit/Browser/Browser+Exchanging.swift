@@ -3,9 +3,9 @@ import Foundation
 extension Browser {
     /// Reloads stylesheets and images, while the page itself stays loaded.
     ///
-    /// - Parameter urls: Their URLs, without fragments.
-    /// - Returns: False if the document does not use one of them as a stylesheet or an image, but, for example, as a
-    ///   background or in a frame.
+    /// - Parameter urls: The URLs of the stylesheets and images, without fragments.
+    /// - Returns: True if the document uses each of the URLs as a stylesheet or an image. False, for example, if it
+    ///   uses one of them as a background or in a frame.
     /// - Throws: ``ToolError`` if the page does not answer.
     func loadAgain(_ urls: Set<String>) async throws -> Bool {
         // A document keeps its loaded resources in memory; disabling its cache once more discards them.
@@ -16,7 +16,7 @@ extension Browser {
         return try await value(of: "(\(Self.exchange))(\(list))", Bool.self)
     }
 
-    /// The script that reloads them.
+    /// The script that reloads stylesheets and images.
     ///
     /// A new link element starts a load. Setting the address of an image also starts one, even if the address is the
     /// same (HTML §4.8.4.3.5).
@@ -39,7 +39,7 @@ extension Browser {
           };
           for (const element of document.querySelectorAll("link, style")) {
             if (!element.sheet || !holds(element.sheet)) continue;
-            // The replacement from an earlier save may still be loading.
+            // If the file was also saved shortly before, the earlier replacement may still be loading.
             if (element.nextElementSibling?.matches("[data-substitute]")) element.nextElementSibling.remove();
             const fresh = element.cloneNode(true);
             fresh.dataset.substitute = "";

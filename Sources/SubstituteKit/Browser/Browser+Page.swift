@@ -5,7 +5,7 @@ import SubstituteCheckKit
 extension Browser {
     /// Loads a page, and waits until nothing has been loading for half a second.
     ///
-    /// - Throws: ``ToolError`` if nothing of the page was received within the timeout.
+    /// - Throws: ``ToolError`` if no part of the page was received within the timeout.
     func load(_ url: String, _ manner: LoadOptions = LoadOptions()) async throws {
         let deadline = DispatchTime.now() + settings.limit + manner.pause
         do {
@@ -28,8 +28,8 @@ extension Browser {
 
     /// Waits for the page's load event.
     ///
-    /// If the event fires at once in a new process, the browser does not always report it. So this function also asks
-    /// the page now and then.
+    /// If the event fires immediately in a new process, the browser does not always report it. This function therefore
+    /// also queries the page's state now and then.
     private func waitUntilLoaded(until deadline: DispatchTime) async throws {
         while !isLoaded, .now() < deadline {
             for _ in 0..<10 where !isLoaded { try await pause() }

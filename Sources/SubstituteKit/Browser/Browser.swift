@@ -2,11 +2,11 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// A separate browser that the tool starts, with one page, whose requests all go through an ``Interceptor``.
+/// A separate browser that the tool starts for one page; all requests go through an ``Interceptor``.
 ///
-/// The browser as a whole, not each page, holds the requests of all frames, workers and service workers, so that none
-/// is missed. This was measured with Chromium 156: the protocol's documentation names the commands, but does not say
-/// that the browser itself accepts them.
+/// The commands that hold requests are sent to the browser as a whole, not to each page. They apply to all frames,
+/// workers and service workers, so that no request is missed. This was measured with Chromium 156: the protocol's
+/// documentation names the commands, but does not say that the browser itself accepts them.
 actor Browser {
     /// An event that is reported to the caller of `run`.
     enum Event: Sendable {
@@ -42,7 +42,7 @@ actor Browser {
     var isClosed = false
     /// The status of the page's response; nil until there is one.
     var status: Int?
-    /// The number of requests that are being decided on.
+    /// The number of requests on which a decision is pending.
     var deciding = 0
     private var receiving: Task<Void, Never>?
     /// Sentences about what was withheld from the page.
@@ -65,7 +65,8 @@ actor Browser {
             await browser.end()
             return result
         } catch {
-            // Explain the error first: once the browser has been ended, its end would appear to be the reason.
+            // Explain the error before the browser is ended; afterwards, the browser's end would appear to be the
+            // reason for the error.
             let sentence = await browser.sentence(for: error)
             await browser.end()
             throw sentence
@@ -115,7 +116,7 @@ actor Browser {
         }
     }
 
-    /// The session of each target, by the target's identifier.
+    /// The session of each target, keyed by the target's identifier.
     var sessions: [String: String] = [:]
 
     static let attachingAll: [String: any Sendable] = [
@@ -136,7 +137,8 @@ actor Browser {
                 continuation.resume()
             }
         }
-        // Wait for the last events and decisions, so that nothing is called after the run.
+        // Wait for the last events and decisions, so that none of the caller's closures is called after `run` has
+        // returned.
         await receiving?.value
         while deciding > 0 { try? await Task.sleep(nanoseconds: 10_000_000) }
     }

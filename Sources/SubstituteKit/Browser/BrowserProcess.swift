@@ -3,10 +3,10 @@ import LocalSubstitutionCache
 import LoopbackServer
 import SubstituteCheckKit
 
-/// A browser process for one run, with a fresh profile; connected to the tool by a socket, without an open port.
+/// A browser process that is used once, with a fresh profile.
 ///
-/// However the tool ends, the socket closes. Then the browser ends by itself, and the shell that started it removes the
-/// profile.
+/// A socket connects the process to the tool, so no port is open. However the tool ends, the socket closes. Then the
+/// browser ends by itself, and the shell that started it removes the profile.
 // The process is started once, and ended once.
 final class BrowserProcess: @unchecked Sendable {
     /// The tool's end of the socket, which ``DevTools`` closes.
@@ -22,10 +22,10 @@ final class BrowserProcess: @unchecked Sendable {
 
     /// The script that starts the browser, and removes the profile once it has ended.
     ///
-    /// The browser reads commands from descriptor 3, and writes to descriptor 4 (`--remote-debugging-pipe`). After its
-    /// end, the script writes the browser's last log output to the same socket. The terminal's signals reach neither
-    /// the browser nor the shell. A child process may outlive the browser and still write into the profile, so the
-    /// profile is removed twice.
+    /// The browser reads commands from descriptor 3, and writes to descriptor 4 (`--remote-debugging-pipe`). After the
+    /// browser has ended, the script writes the browser's last log output to the same socket. The terminal's signals
+    /// reach neither the browser nor the shell. A child process may outlive the browser and still write into the
+    /// profile, so the profile is removed twice.
     private static let script = """
         trap '' HUP INT QUIT TERM
         exec 3<&0 4>&1
@@ -101,7 +101,8 @@ final class BrowserProcess: @unchecked Sendable {
 
     /// Creates a folder that no other user can read.
     ///
-    /// Its path is short, because Chromium makes it part of a socket's path, which holds at most 107 bytes on Linux.
+    /// The folder's path is short, because Chromium uses it in a socket's path, and on Linux a socket's path has at
+    /// most 107 bytes.
     private static func profile() throws(ToolError) -> String {
         let usual = FileManager.default.temporaryDirectory.path
         let temporary = usual.utf8.count > 45 ? "/tmp" : usual
@@ -131,7 +132,7 @@ final class BrowserProcess: @unchecked Sendable {
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: stop)
         _ = process.exitStatusOfItself
         stop.cancel()
-        // The shell removes the folder, unless it was killed, too.
+        // The shell has removed the folder, unless the shell was killed, too.
         if FileSystem.kind(of: folder) != nil { try? FileManager.default.removeItem(atPath: folder) }
         #endif
     }

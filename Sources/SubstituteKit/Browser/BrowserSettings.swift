@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The settings with which a browser is started and shows pages.
+/// The settings for starting a browser and for showing pages in it.
 struct BrowserSettings: Sendable {
     var program: BrowserProgram
     /// The screen to emulate; nil for the size of the window.
@@ -12,7 +12,7 @@ struct BrowserSettings: Sendable {
     var isSandboxed = true
     /// True if service workers may answer requests.
     var allowsServiceWorkers = false
-    /// True if pages must not move, because their pictures are compared.
+    /// True if pages must stay still, because screenshots of them are compared.
     var suppressesMotion = false
     /// The timeout for a page, in seconds.
     var limit = 60.0
@@ -27,8 +27,8 @@ struct BrowserSettings: Sendable {
 
     /// The browser's command-line switches.
     ///
-    /// https://chromium.googlesource.com/chromium/src/+/main/docs/ documents each of them. The protocol needs none of
-    /// them. All of them keep the browser's own activity out of what a page loads.
+    /// https://chromium.googlesource.com/chromium/src/+/main/docs/ documents each switch. The DevTools protocol needs
+    /// none of these switches. All of them keep the browser's own activity out of a page's loads.
     var arguments: [String] {
         var list = [
             "--no-first-run", "--no-default-browser-check", "--no-startup-window", "--disable-background-networking",

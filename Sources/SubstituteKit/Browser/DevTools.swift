@@ -44,19 +44,19 @@ final class DevTools: @unchecked Sendable {
     let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation?
 
-    /// The timeout, in seconds, of a command that the browser answers at once.
+    /// The timeout, in seconds, of a command that the browser answers immediately.
     static let patience = 20.0
 
     /// The maximum size of a message, in bytes; base64 makes a body of 200 MB a third larger.
     private static let maximumMessage = 300_000_000
     /// The maximum number of error and console events that are delivered; a page may cause them without end.
     private static let maximumComplaints = 2000
-    /// The number of such events so far; only accessed by the reader.
+    /// The number of error and console events so far; only accessed on the reading thread.
     private var complaints = 0
     /// True once the descriptor is closed; only accessed inside `writing`.
     private var isClosed = false
 
-    /// - Parameter descriptor: A socket, which is closed once the other side has ended.
+    /// - Parameter descriptor: A socket; this object closes it once the other side has ended.
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
         var made: AsyncStream<Event>.Continuation?
@@ -102,8 +102,9 @@ final class DevTools: @unchecked Sendable {
         _ = try await answer(method, parameters, session, seconds)
     }
 
-    /// Sends a command without waiting for a result, because a target that is paused at its start answers only some
-    /// commands.
+    /// Sends a command without waiting for a result.
+    ///
+    /// A target that is paused at its start answers only some commands.
     func post(_ method: String, _ parameters: [String: any Sendable] = [:], in session: String?) {
         guard let (_, data) = try? message(method, parameters, session) else { return }
         write(data)
@@ -149,14 +150,15 @@ final class DevTools: @unchecked Sendable {
 
     private func write(_ data: Data) {
         writing.withLock {
-            // If the browser is gone or reads no more, shut the socket down, so that the reader finds out.
+            // If the browser has ended or no longer reads, shut the socket down, so that the reading thread notices.
             if !isClosed, !Socket.send(data, to: descriptor) { shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 
     /// Shuts down the connection, which also ends the browser.
     ///
-    /// A closed descriptor is left alone, because its number may belong to another file by now.
+    /// If the descriptor is closed already, this function does nothing, because the number may belong to a different
+    /// file by now.
     func disconnect() {
         writing.withLock {
             if !isClosed { shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -181,7 +183,7 @@ final class DevTools: @unchecked Sendable {
                 message = Data()
                 rest = UnsafeRawBufferPointer(rebasing: rest[(length + 1)...])
             }
-            // Keep only the beginning of a message that is too long; it contains the command's number.
+            // If a message is too long, keep only its beginning, which contains the command's number.
             if message.count > Self.maximumMessage { message = message.prefix(1000) }
             message.append(contentsOf: rest)
         }

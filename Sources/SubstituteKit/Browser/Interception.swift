@@ -22,7 +22,7 @@ struct HeldRequest: Decodable, Sendable {
     let resourceType: String
     /// The frame that loads the resource; a page's main frame has the same identifier as the page's target.
     let frameId: String
-    /// The identifier of the load, the same after each redirect; nil for a request that is not a load of a page.
+    /// The identifier of the load, which redirects do not change; nil for a request that is not a load of a page.
     let networkId: String?
     /// Set for every request of a redirect chain except the first.
     let redirectedRequestId: String?
@@ -59,13 +59,16 @@ struct HeldRequest: Decodable, Sendable {
         return !isStream
     }
 
-    /// True if the response continues until the client ends it (HTML §9.2; RFC 2046 §5.1, as cameras use it).
+    /// True if the response continues until the client ends it.
+    ///
+    /// Such responses are server-sent events (HTML §9.2), and the multipart responses (RFC 2046 §5.1) that cameras
+    /// send.
     var isStream: Bool {
         let type = responseField("content-type")?.lowercased() ?? ""
         return type.hasPrefix("text/event-stream") || type.hasPrefix("multipart/x-mixed-replace")
     }
 
-    /// The length of the body as it is sent, in bytes, by its `Content-Length`.
+    /// The length in bytes of the body with its content codings, according to `Content-Length`.
     var responseLength: Int? {
         // A server may announce any number.
         responseField("content-length").flatMap { Int($0) }.flatMap { (0...1_000_000_000_000).contains($0) ? $0 : nil }
@@ -78,8 +81,8 @@ struct HeldRequest: Decodable, Sendable {
 extension HeldRequest {
     /// Returns the size of the response's body in bytes; nil if there is no body.
     ///
-    /// This loads the whole body, and the page receives it only once it is complete. Audio and video are loaded in
-    /// parts while they play, so this trusts their `Content-Length` instead.
+    /// This function loads the whole body, and the page receives the body only once it is complete. Audio and video are
+    /// loaded in parts while they play. For these, this function trusts `Content-Length` instead.
     func size(_ body: @Sendable () async throws -> String) async -> Int? {
         guard hasBody else { return nil }
         if resourceType == "Media" { return responseLength }

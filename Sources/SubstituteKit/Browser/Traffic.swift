@@ -4,7 +4,7 @@ import Foundation
 // Mutable state is only accessed inside the lock.
 final class Traffic: @unchecked Sendable {
     private let lock = NSLock()
-    /// The loads in flight, by identifier: the URL of each, and the request that it waits for.
+    /// The loads in flight, keyed by identifier: the URL of each load, and the request that the load waits for.
     private var running: [String: (request: String, url: String)] = [:]
     private var lost: Set<String> = []
     private var credentials: [String: Credentials] = [:]
@@ -22,9 +22,10 @@ final class Traffic: @unchecked Sendable {
         change { $0.running[held.identifier] = (held.requestId, held.request.url) }
     }
 
-    /// Removes the load of a request after the last decision on it: the tool answered it, or let its response pass.
+    /// Removes the load of a request after the last decision on the request.
     ///
-    /// After a redirect, the load may already wait for its next request; then it stays.
+    /// With this decision, the tool has answered the request, or has let its response pass. After a redirect, the load
+    /// may already be waiting for its next request. In that case, it is not removed.
     func end(_ held: HeldRequest) {
         change { if $0.running[held.identifier]?.request == held.requestId { $0.running[held.identifier] = nil } }
     }
@@ -49,7 +50,7 @@ final class Traffic: @unchecked Sendable {
         let headers: [String: String]
     }
 
-    /// Handles an event of the `Network` domain, which reports most loads; the first ones of a page may be missing.
+    /// Handles an event of the `Network` domain, which reports most loads; a page's first loads may be missing.
     func receive(_ event: DevTools.Event) {
         switch event.method {
         case "Network.loadingFinished", "Network.loadingFailed":

@@ -23,7 +23,7 @@ struct CaptureSelection {
         /// Sentences about the exchange, for the user.
         var remarks: [String] = []
 
-        /// Returns true if both have the same body.
+        /// Returns true if both exchanges have the same body.
         ///
         /// Decoded bodies are not kept, so this decodes both bodies if they have the same length.
         func hasBody(of other: SelectedExchange) -> Bool {
@@ -33,10 +33,10 @@ struct CaptureSelection {
 
     /// The options of the command line.
     struct Filter {
-        /// The kinds of resources to take; empty for all.
+        /// The kinds of resources to import; empty for all.
         var kinds: Set<ResourceKind> = []
         let hosts: HostSelection
-        /// Parts of the URLs to leave out, in which `*` matches anything.
+        /// Patterns in which `*` matches anything; a URL that contains one of them is left out.
         var exclusions: [String] = []
         var stripsQuery = false
         /// The maximum size of a body, in bytes; nil for any size.
@@ -47,7 +47,7 @@ struct CaptureSelection {
 
     /// The decisions, in the order of the recording.
     ///
-    /// If several exchanges of one URL can be taken, only the last one is a pick.
+    /// If several exchanges of one URL can be imported, only the last one is selected.
     let choices: [Choice]
 
     init(_ capture: HARFile, _ filter: Filter, _ tool: ToolName) {
@@ -116,7 +116,7 @@ struct CaptureSelection {
         if exchange.isPersonal {
             remarks.append("requested with cookies and marked private: look at it before you ship it")
         }
-        // Some programs count the transferred bytes, or characters.
+        // Some programs record the number of transferred bytes, or of characters.
         if let size = exchange.size, size != bytes.count {
             remarks.append("the recording states \(counted(size, "byte")), but holds \(bytes.count)")
         }

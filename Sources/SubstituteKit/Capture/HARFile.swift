@@ -17,7 +17,7 @@ struct HARFile {
         let status: Int
         /// The response's `Content-Type`, or the type that the recording program assumed.
         let type: MediaType?
-        /// The server's validators of this version.
+        /// The validators that the server sent for this version.
         let version: RemoteVersion
         /// True if the request carried `Authorization`.
         let isAuthorized: Bool
@@ -26,13 +26,13 @@ struct HARFile {
         let body: Body
         /// The recording program's comment on a body that it left out.
         let comment: String?
-        /// The time in seconds for which the response is fresh, by its `Cache-Control`.
+        /// The response's freshness lifetime in seconds, according to its `Cache-Control`.
         ///
         /// It is 0 if the server wants a new request each time, and nil if the server does not say.
         let lifetime: Int?
         /// This library's own record of the response; nil in recordings by other programs.
         let recorded: RecordedAnswer?
-        /// The length of the body as the recording gives it, in bytes; nil if unknown.
+        /// The length of the body in bytes, according to the recording; nil if unknown.
         let size: Int?
     }
 
@@ -183,10 +183,10 @@ extension HARFile.Exchange {
         }
     }
 
-    /// Returns header fields by their lowercase names.
+    /// Returns header fields, keyed by their lowercase names.
     ///
-    /// The pseudo-header fields of HTTP/2, which begin with ":", are not header fields; no caller looks them up. A
-    /// value ends at its first line break: what follows is another field, or an obsolete line fold.
+    /// HTTP/2's pseudo-header fields, which begin with ":", are not removed, because no caller looks them up. A value
+    /// ends at its first line break, because a new field or an obsolete line fold follows.
     private static func fields(_ value: Any?) -> [String: String] {
         var fields: [String: String] = [:]
         for case let field as [String: Any] in value as? [Any] ?? [] {
@@ -199,7 +199,7 @@ extension HARFile.Exchange {
 
     /// Returns the freshness lifetime in seconds (RFC 9111 §5.2.2).
     ///
-    /// For `immutable` (RFC 8246) without a number, it is a year.
+    /// For `immutable` (RFC 8246) without `max-age`, the lifetime is a year.
     private static func lifetime(_ control: String) -> Int? {
         if control.contains("no-cache") || control.contains("no-store") { return 0 }
         if let age = control.firstMatch(of: maximumAge) { return Int(age.1) ?? .max }
@@ -216,7 +216,7 @@ extension HARFile.Exchange {
 
     /// The bytes of the body.
     ///
-    /// - Throws: ``ToolError`` if they were not recorded, or not faithfully.
+    /// - Throws: ``ToolError`` if the bytes were not recorded, or not recorded faithfully.
     var bytes: Data {
         get throws(ToolError) {
             switch body {
@@ -258,7 +258,7 @@ extension HARFile.Exchange {
     /// and a byte-order mark. gzip adds about twenty bytes to a text that it cannot make smaller.
     private static func isPart(_ count: Int, of size: Int) -> Bool { 2 * count + 32 < size }
 
-    /// The media type of ``bytes``; a body that was recorded as text is now UTF-8, whatever it was before.
+    /// The media type of ``bytes``; a body that was recorded as text is now UTF-8, whatever its original encoding.
     var typeOfBytes: MediaType? {
         guard case .text = body, let type, type.takesCharset || type.charset != nil else { return type }
         return MediaType(type.essence)

@@ -5,7 +5,7 @@ struct JSONString {
     /// The text between the quotation marks.
     let content: Data
 
-    /// True if the string follows RFC 8259 §7, whatever its characters are.
+    /// True if the string follows RFC 8259 §7, even if it contains broken characters.
     var isWellFormed: Bool { unescaped != nil }
 
     /// The string in UTF-8; nil if it contains a broken character.
@@ -46,7 +46,8 @@ struct JSONString {
 
     /// Returns the offset of the first backslash or control character.
     ///
-    /// This looks at eight bytes at once, because recordings are large, and plugins run tools that are not optimised.
+    /// This function scans eight bytes at a time, because recordings are large, and plugins run tools that are not
+    /// optimised.
     private static func special(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let high = ones << 7

@@ -11,7 +11,7 @@ struct RecordedTraffic {
         let method: String
         let url: String
         fileprivate(set) var times = 0
-        /// The number of bytes of all loads together, where it is known.
+        /// The total number of bytes of all loads whose size is known.
         fileprivate(set) var byteCount = 0
         /// The app's explanation of why no file answered, as a sentence.
         fileprivate(set) var reason = ""
@@ -28,9 +28,10 @@ struct RecordedTraffic {
     private(set) var bytesFromFiles = 0
     /// The URLs that files could answer.
     ///
-    /// First come those whose servers promise that they stay the same, then those that would save most.
+    /// URLs come first if their servers promise that the response stays the same. Among these, and among the remaining
+    /// URLs, the one whose file would save most comes first.
     let candidates: [Item]
-    /// The other URLs that the network answered.
+    /// The URLs that the network answered, and that no file could answer.
     let others: [Item]
 
     /// Sorts the loads that an app has recorded; nil for a recording by another program.
@@ -44,7 +45,8 @@ struct RecordedTraffic {
             switch answer.answeredBy {
             case .file, .archive:
                 fromFiles += answer.times
-                // Any other status is the network's: it was queried first, and has sent its own body.
+                // A status other than 2xx is the network's. The network was queried first and has sent a body, so the
+                // file saved no bytes.
                 bytesFromFiles += (200..<300).contains(exchange.status) ? answer.bytes : 0
             case .cache, .nobody: break
             case .network:

@@ -11,16 +11,16 @@ import FoundationNetworking
 
 /// The number of times that a manifest's files answered their URLs, according to a recording.
 ///
-/// A recording by the app says how often a file answered. From any other recording, this finds out how often it would
-/// have answered.
+/// A recording by the app says how often a file answered. From any other recording, this type computes how often the
+/// file would have answered.
 struct RecordedUse {
-    /// The numbers, by the URLs of substitutions.
+    /// The number of answers, keyed by the URL of the substitution.
     private var times: [String: Int] = [:]
 
-    /// Counts the answers in a recording that belong to a manifest.
+    /// Counts the answers that a manifest's files gave in a recording.
     ///
-    /// An answer is matched by its file and URL. If the app had another manifest, it is matched by file and line, or by
-    /// the file alone.
+    /// An answer is matched by its file and URL. If the app had a different manifest, the answer is matched by file and
+    /// line; if that fails, by file.
     init(_ recording: HARFile, of substitutions: [Substitution], in table: SubstitutionTable) {
         let files = Dictionary(grouping: substitutions, by: \.file)
         for exchange in recording.exchanges {
@@ -59,10 +59,10 @@ struct RecordedUse {
         return times == 0 ? "never used" : times == 1 ? "used once" : "used \(times) times"
     }
 
-    /// Returns the files that answered under none of their URLs, each once.
+    /// Returns the files that never answered under any of their URLs, each file once.
     ///
-    /// Files of conditional entries are not among them: they wait for an error or a lost connection, so a designer
-    /// wants them to stay unused.
+    /// The files of network-first entries are not included. These files wait for an error or a lost connection, so a
+    /// designer wants them to stay unused.
     func unusedFiles(of substitutions: [Substitution]) -> [Substitution] {
         let used = Set(substitutions.filter { times($0) > 0 || !$0.conditions.isEmpty }.map(\.file))
         var seen = used

@@ -27,11 +27,14 @@ final class Recorder: Interceptor, @unchecked Sendable {
     }
     private var currentTraffic: Traffic?
 
-    /// Begins a recording, in a file without a name: no other user can read it, and nothing is left of it.
+    /// Begins a recording in a temporary file without a name.
+    ///
+    /// No other user can read this file, and the system deletes it once it is closed.
     ///
     /// - Parameters:
     ///   - limit: The maximum size of a recorded body, in bytes.
-    ///   - whenRecorded: Called after each response, with the number of responses so far and of their bytes.
+    ///   - whenRecorded: Called after each response, with the number of responses so far, and the number of their
+    ///     bytes.
     /// - Throws: ``ToolError`` if the recording cannot be written.
     init(limit: Int, whenRecorded: @escaping @Sendable (Int, Int) -> Void) throws {
         (self.limit, self.whenRecorded) = (min(limit, Self.maximumBody), whenRecorded)
@@ -80,8 +83,8 @@ final class Recorder: Interceptor, @unchecked Sendable {
     // MARK: - Requests
 
     func decide(on held: HeldRequest) async -> Decision {
-        // A media player requests byte ranges. Without the field, the server sends the whole resource, which the file
-        // has to contain.
+        // A media player requests byte ranges, but the file has to contain the whole resource. Without the `Range`
+        // field, the server sends all of it.
         held.request.method == "GET" && held.request.headers.keys.contains { $0.lowercased() == "range" }
             ? .proceedWithout("Range") : .proceed
     }

@@ -32,7 +32,7 @@ struct Command: Sendable {
         case nothing
     }
 
-    /// The paragraph of the help about how a command finds its manifest.
+    /// The help's paragraph that explains how a command finds its manifest.
     static let aboutManifest = """
         Without MANIFEST, the command uses the only manifest that it finds. It looks for
         Substitutions/manifest.json here, in a folder here and in a target of the package

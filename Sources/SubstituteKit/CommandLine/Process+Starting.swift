@@ -19,7 +19,7 @@ extension Process {
     /// The exit status of this process; blocks until it ends, but does not wait for the processes that it started.
     var exitStatusOfItself: Int32 {
         // On Linux, Foundation waits until every process that inherited Foundation's own descriptor has ended. If this
-        // process starts a browser, that is when the browser is closed.
+        // process has started a browser, Foundation would therefore wait until the browser is closed.
         #if os(Linux)
         var status: Int32 = 0
         while waitpid(processIdentifier, &status, 0) == -1, errno == EINTR {}

@@ -122,7 +122,7 @@ private struct AddRun {
 
     /// Loads URLs, and adds them.
     ///
-    /// - Returns: True if an entry now answers every one of them.
+    /// - Returns: True if each of the URLs now has an entry that answers it.
     mutating func add(_ keys: [URLPattern], as path: String?, to addition: inout Addition) async -> Bool {
         var isComplete = true
         var wanted: [Download] = []
@@ -169,7 +169,9 @@ private struct AddRun {
     /// The maximum length of a chain of stylesheets that import each other.
     private static let deepest = 20
 
-    /// The maximum number of URLs that a run loads for references; a server may name one more in each stylesheet.
+    /// The maximum number of URLs that one run loads.
+    ///
+    /// Without this limit, a server could name one more URL in each stylesheet.
     private static let most = 2000
 
     /// Adds the resources that the pages and stylesheets refer to, and those that the added stylesheets refer to.

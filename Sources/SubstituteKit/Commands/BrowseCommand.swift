@@ -129,7 +129,8 @@ private final class BrowsePrinter: @unchecked Sendable {
         case .navigating(let url):
             lock.withLock { start = current.count }
             print(shortened(url))
-        // Discard the earlier page's loads only now, because a navigation may also end in a download, or in nothing.
+        // Discard the previous page's loads only now, because a navigation may also end in a download, or without a new
+        // page.
         case .navigated: lock.withLock { current.removeFirst(min(start, current.count)) }
         case .note(let sentence): print("  note     \(visible(sentence))")
         case .complaint: break

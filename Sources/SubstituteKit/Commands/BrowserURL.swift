@@ -10,7 +10,7 @@ enum BrowserURL {
     case url(String)
     /// An http or https URL that a browser refuses.
     case invalid
-    /// A relative address, or a URL of another scheme.
+    /// A relative address, or a URL whose scheme is neither http nor https.
     case other
 
     init(_ text: String) {

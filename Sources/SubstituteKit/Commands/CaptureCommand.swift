@@ -88,7 +88,7 @@ enum CaptureCommand {
         return 0
     }
 
-    /// Loads the pages on each screen, in a separate browser for each.
+    /// Loads the pages once for each screen, each time in a separate browser.
     ///
     /// - Returns: Sentences about what was withheld from the pages.
     private static func record(

@@ -88,7 +88,7 @@ enum CheckCommand {
         }
         var watchers: [FolderWatcher] = []
         var problem: (any Error)?
-        // Any number of saves during a check leads to just one more check.
+        // However many files are saved during a check, only one more check follows.
         let saves = AsyncStream<Void>(bufferingPolicy: .bufferingNewest(1)) { continuation in
             do {
                 for manifest in manifests.compactMap(\.self) {
@@ -105,7 +105,8 @@ enum CheckCommand {
         }
         if let problem { throw ToolError("the manifest's folder cannot be watched: \(problem.localizedDescription)") }
         for await _ in saves {
-            // In a terminal, clear the screen, so that it shows one run at a time (ECMA-48: ED and CUP).
+            // In a terminal, clear the screen, so that it shows the output of one check at a time (ECMA-48: ED and
+            // CUP).
             if console.isInTerminal { console.print("\u{1B}[H\u{1B}[2J\u{1B}[3J") }
             _ = try check()
             console.print("")
@@ -142,7 +143,7 @@ enum CheckCommand {
 }
 
 extension ManifestIssue {
-    /// The same issue, as an error.
+    /// A copy of this issue, as an error.
     fileprivate var asError: ManifestIssue {
         var issue = self
         issue.severity = .error

@@ -8,7 +8,7 @@ import SubstitutionChecking
 import FoundationNetworking
 #endif
 
-/// Prints for each request what answers it, or why no file does.
+/// Prints the source of the answer to each request, or the reason why no file answers.
 struct ExplainCommand {
     static let command = Command(
         name: "explain",
@@ -128,7 +128,8 @@ struct ExplainCommand {
         let explanation: Explanation?
         /// The response of the file; nil if no file answers.
         let response: HTTPURLResponse?
-        /// The URL that a browser derives from the text; nil if it is the same, or if there is none.
+        /// The URL that a browser derives from the text; nil if an app derives the same URL, or if a browser derives
+        /// none.
         let browserURL: String?
         /// The answer in words.
         let sentence: String

@@ -77,7 +77,7 @@ struct ExplainOperands {
             && folder.kind(of: String(server)) == nil
     }
 
-    /// Returns true if a word ends like the name of a file, although no such file exists.
+    /// Returns true if a word that names no existing file nevertheless ends like a file name.
     private static func isFileName(_ word: String) -> Bool {
         let ending = word.split(separator: ".", omittingEmptySubsequences: false).last?.lowercased() ?? ""
         return ["har", "json", "txt", "list", "lst", "urls", "csv", "log"].contains(ending)
@@ -93,16 +93,16 @@ struct ExplainOperands {
 }
 
 extension ExplainOperands.Source {
-    /// The subject of an operand.
+    /// The content of an operand.
     enum Subject {
         case questions([ExplainOperands.Question])
         /// The traffic that an app has recorded.
         case traffic(RecordedTraffic, name: String)
     }
 
-    /// Returns the subject of an operand.
+    /// Returns the content of the operand.
     ///
-    /// - Throws: ``ToolError`` if a file has no subject, or if there is no input.
+    /// - Throws: ``ToolError`` if a file contains neither a recording nor a list of URLs, or if there is no input.
     func subject(_ console: Console) throws -> Subject {
         switch self {
         case .url(let url): return .questions(Self.questions(about: url))
@@ -128,7 +128,7 @@ extension ExplainOperands.Source {
 
     private static func questions(in recording: HARFile) -> [ExplainOperands.Question] {
         var seen: Set<ExplainOperands.Question> = []
-        // The other URLs are not requested from a server: data:, blob:, about:.
+        // URLs with other schemes than http and https (data:, blob:, about:) are not requested from a server.
         return recording.exchanges.filter { $0.url.lowercased().hasPrefix("http") }
             .map { ExplainOperands.Question(url: $0.url, method: $0.method) }.filter { seen.insert($0).inserted }
     }

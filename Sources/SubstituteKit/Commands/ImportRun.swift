@@ -128,7 +128,7 @@ private struct ImportReport {
         for (url, remark) in remarks { console.print("\(Self.short(url)): \(visible(remark))") }
         var groups: [(reason: String, urls: [String])] = []
         for (reason, url) in left {
-            // Reasons differ by a number or a line; people look for the kind.
+            // Equal reasons share one line of the summary.
             if let index = groups.firstIndex(where: { $0.reason == reason }) {
                 groups[index].urls.append(url)
             } else {

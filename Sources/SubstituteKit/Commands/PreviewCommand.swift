@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Writes a page that shows the files that ship with the app.
+/// Writes a page that shows the app's bundled files.
 enum PreviewCommand {
     static let command = Command(
         name: "preview",
@@ -70,7 +70,8 @@ enum PreviewCommand {
             use: check.errors.isEmpty
                 ? try arguments.values(.used).last.map { try RecordedUse(named: $0, of: check, manifest, console) }
                 : nil,
-            // If the user named the file, they may hand it on, so it must not contain the manifest's absolute path.
+            // If the user named the page's file, the user may pass it on, so it must not contain the manifest's
+            // absolute path.
             editable: named == nil && arguments.has(opens) ? manifest.url : nil
         )
         guard let output else {
@@ -104,7 +105,7 @@ enum PreviewCommand {
         while true { try await server.followRecording() }
     }
 
-    /// Returns notes about the files that differ from their servers' current versions, by the paths of the files.
+    /// Returns notes about the files that differ from their servers' current versions, keyed by path.
     private static func marks(
         of check: ManifestCheck,
         _ manifest: ManifestFile,

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Loads the files again that differ from their servers' current versions.
+/// Loads the current version of each file that differs from the version on its server.
 enum UpdateCommand {
     static let command = Command(
         name: "update",
@@ -32,7 +32,7 @@ enum UpdateCommand {
         var updated: [String] = []
         let remote = RemoteCheck(addition.check, in: manifest.folder)
         let findings = await remote.findings(of: remote.copies, console.network)
-        // If several URLs share one file, it is not known which of them the file should follow.
+        // If several URLs share one file, the tool cannot know which URL's version the file should have.
         let shared = Dictionary(grouping: findings.filter { $0.word != "exempt" }) { $0.copy.substitution.realPath }
         func isShared(_ finding: RemoteCheck.Finding) -> Bool {
             shared[finding.copy.substitution.realPath, default: []].count > 1

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Loads live pages without and with the app's files, and reports whether these still fit.
+/// Loads live pages without and with the app's files, and reports whether the files still fit.
 enum VerifyCommand {
     static let command = Command(
         name: "verify",
@@ -108,7 +108,7 @@ enum VerifyCommand {
                 try printer.print(page, manifest)
                 if !limits.problems(with: page).isEmpty { fits = false }
             } catch let error as ToolError where urls.count > 1 {
-                // The other pages are judged all the same.
+                // The remaining pages are still verified.
                 console.printError("substitute verify: \(error.message)")
                 fits = false
             }

@@ -85,7 +85,7 @@ struct Addition {
         }
     }
 
-    /// Returns the file that answers a URL already, in the form of a resource that its server sent; nil if none does.
+    /// Returns the file that already answers a URL, as if its server had just sent the file; nil if no file does.
     func present(_ key: URLPattern, _ url: URL) -> Resource? {
         substitution(for: key).map { old in
             let file = URL(fileURLWithPath: old.realPath)
@@ -105,7 +105,7 @@ struct Addition {
     ///   - resource: The resource that a server sent.
     ///   - path: The path for its file; nil to derive a free path from its URL.
     ///   - replaces: True to give the new bytes to an entry that answers the URL already.
-    /// - Returns: The outcome once the changes are committed.
+    /// - Returns: The outcome, which takes effect once the changes are committed.
     mutating func add(_ resource: Resource, as path: String? = nil, replaces: Bool = false) -> Outcome {
         if let known = known(resource.key) {
             guard replaces, case .present = known, let old = substitution(for: resource.key) else { return known }
@@ -137,7 +137,7 @@ struct Addition {
         return .added(file)
     }
 
-    /// Gives an entry's file new bytes, or gives the entry another file.
+    /// Gives an entry's file new bytes; if `path` names a different file, gives the entry that file instead.
     mutating func replace(_ old: Substitution, with resource: Resource, as path: String? = nil) -> Outcome {
         let head = Self.head(of: resource.file)
         if let reason = ContentCheck.refusal(of: head, as: old.mediaType) { return .refused(reason) }
@@ -148,7 +148,7 @@ struct Addition {
         guard old.namedFile == old.file else {
             return .refused("\(quoted(old.file)) belongs to the entry of its folder, so it cannot have another path")
         }
-        // The same file may be left over from a run that was killed.
+        // A file with the same bytes may be left over from a run that was killed.
         guard !names.isTaken(path) || isSame(as: resource)(path) else {
             return .refused("\(quoted(path)) already exists; name another path")
         }
@@ -158,7 +158,7 @@ struct Addition {
         return .replaced(path)
     }
 
-    /// Returns a function that returns true if the folder's file at a path has the same bytes as a resource.
+    /// Returns a closure that returns true for a path if the file there has the same bytes as a resource.
     private func isSame(as resource: Resource) -> (String) -> Bool {
         let folder = folder
         return { path in
@@ -171,7 +171,7 @@ struct Addition {
 
     /// Returns the real path of a substitution's file, below the folder.
     ///
-    /// Symbolic links are resolved, so that a link stays a link.
+    /// Symbolic links are resolved, so that a change replaces the file that a link leads to, and not the link.
     private func realPath(of substitution: Substitution) -> String {
         let root = folder.resolvingSymlinksInPath().path
         let prefix = root.hasSuffix("/") ? root : root + "/"

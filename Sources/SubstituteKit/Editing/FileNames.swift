@@ -8,7 +8,7 @@ import LocalSubstitutionCache
 struct FileNames {
     /// The files and folders that are taken, keyed by their path as file systems compare it.
     private var taken: [String: Taken] = [:]
-    /// The next number to append to the path of a file that is taken, by that path.
+    /// The next number to append to a file path that is taken, keyed by that path.
     private var numbers: [String: Int] = [:]
 
     private struct Taken {
@@ -69,12 +69,12 @@ struct FileNames {
 
     /// Returns the path, or the same path with a number, whichever is free, and marks it as taken.
     ///
-    /// For a folder, an existing folder also counts as free. It keeps its spelling, because in another case it would be
-    /// a second folder on some systems.
+    /// For a folder, an existing folder also counts as free. Its spelling is kept, because with a different case it
+    /// would be a second folder on some systems.
     private mutating func free(_ path: String, as kind: Kind) -> String {
         var candidate = path
         // Pages load thousands of URLs that differ only in their queries, so the numbers of files continue from the
-        // last one. Those of folders start again, because an existing folder may be used again.
+        // last one. The numbers of folders start again, because an existing folder may be used again.
         var number = kind == .file ? numbers[path, default: 2] : 2
         defer { if kind == .file { numbers[path] = number } }
         while let found = taken[Self.folded(candidate)] {

@@ -4,10 +4,10 @@ import SubstituteCheckKit
 
 /// A set of changes to a manifest's folder, made as a whole or not at all.
 ///
-/// New files come first, because nothing uses them until the manifest names them. Then the files that replace others
-/// follow, one `rename` after the other. The manifest comes last. If the run is killed in between, each file is
-/// complete, in its old or its new version, and the manifest names only files that exist. Running the same command
-/// again does the rest.
+/// New files come first, because nothing uses them until the manifest names them. Then the files that replace existing
+/// files follow, one `rename` after the other. The manifest comes last. If the run is killed in between, each file is
+/// complete, in its old or its new version, and the manifest names only files that exist. If the user runs the same
+/// command again, it completes the changes.
 struct FolderChange {
     /// The manifest file.
     let manifest: URL
@@ -15,7 +15,7 @@ struct FolderChange {
     let name: String
     /// The manifest's text when it was read.
     private let original: Data
-    /// The date of that reading; the new text is checked as of this date.
+    /// The date on which the manifest was read; the new text is checked as of this date.
     private let date: Date
     /// The manifest's new text; nil if it stays unchanged.
     var text: Data?
@@ -103,7 +103,8 @@ struct FolderChange {
 
     /// Returns the URL for a path, and creates missing folders on the way.
     ///
-    /// - Throws: ``ToolError`` if one of them leads outside the manifest's folder, or an error of the file system.
+    /// - Throws: ``ToolError`` if a folder on the way leads outside the manifest's folder, or if the file system
+    ///   reports an error.
     private func target(of path: String, _ undo: inout [() throws -> Void]) throws -> URL {
         let root = folder.resolvingSymlinksInPath()
         var current = root

@@ -10,7 +10,7 @@ struct ManifestText {
     /// The text, in UTF-8.
     private var bytes: [UInt8]
     private var members: [JSONMember] = []
-    /// The index in `members` of each entry, by the identity of its URL.
+    /// The index of each entry in `members`, keyed by the identity of the entry's URL.
     private var known: [String: Int] = [:]
 
     /// A new entry.
@@ -47,7 +47,7 @@ struct ManifestText {
 
     // MARK: - Changes
 
-    /// Returns the text with new entries after all others.
+    /// Returns the text with new entries after all existing ones.
     func appending(_ entries: [Entry]) -> Data {
         var bytes = bytes
         guard !entries.isEmpty, let close = bytes.lastIndex(of: UInt8(ascii: "}")) else { return Data(bytes) }
@@ -79,7 +79,9 @@ struct ManifestText {
 
     // MARK: - Layout
 
-    /// Returns the layout of the last entry that is an object, or one that is as compact as the manifest's.
+    /// Returns the layout of the last entry that is an object.
+    ///
+    /// If there is no such entry, returns a layout that is as compact as the manifest's.
     private func fieldLayout(beside manifest: Layout) -> Layout {
         for member in members.reversed() {
             if case .object(let fields) = member.value.kind, let layout = Layout(of: fields, in: bytes) {

@@ -28,7 +28,7 @@ struct RemoteVersion: Codable, Equatable {
 /// body. The record holds no bodies, and of the header fields only `ETag` and `Last-Modified`. If no version is
 /// recorded, or if the copy was edited since, the bytes are compared.
 struct RemoteRecord {
-    /// The file's name; begins with "." so that no entry ships it.
+    /// The file's name; begins with ".", so that a folder's entry leaves the file out.
     static let name = ".substitute.json"
 
     private var versions: [String: RemoteVersion]

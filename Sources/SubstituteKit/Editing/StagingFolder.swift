@@ -2,10 +2,11 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// A folder inside the manifest's, in which files are created before they move to their final paths.
+/// A folder inside the manifest's folder, in which files are created before they move to their final paths.
 ///
-/// Its name is `.substitute`, so that no entry ships it. Nothing outside it is touched until all files are ready. Only
-/// one run at a time can hold it. If a run is killed, the next one removes its leftovers.
+/// Its name is `.substitute`, so that a folder's entry leaves it out. Nothing outside it is touched until all files are
+/// ready. Only one run of the tool at a time can hold it. If that run is killed, the next one removes the files that it
+/// left.
 // Mutable state is only accessed inside the lock.
 final class StagingFolder: @unchecked Sendable {
     let url: URL
@@ -15,7 +16,7 @@ final class StagingFolder: @unchecked Sendable {
     private var isCommitted = false
     /// In a dry run, the temporary folder that was created only to contain this one; nil otherwise.
     private var outer: URL?
-    /// The handler for interruptions; while it exists, an interruption does not end the tool at once.
+    /// The handler for interruptions; while it exists, an interruption does not end the tool immediately.
     private var interruption: AnyObject?
     /// Called after each step of a change, so that a test can see what a run leaves behind if it is killed there.
     var afterEachStep: () -> Void = {}
@@ -99,7 +100,7 @@ final class StagingFolder: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// Removes the files that runs leave behind, but not the folder, which carries the lock.
+    /// Removes the staged files and the backups, but not the folder, which carries the lock.
     private func empty() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
             let isOwn = name.hasPrefix(Self.aside) || name.allSatisfy { $0.isASCII && $0.isNumber }
@@ -107,7 +108,7 @@ final class StagingFolder: @unchecked Sendable {
         }
     }
 
-    /// Removes the files that runs leave behind, and the folder if nothing else is in it.
+    /// Removes the staged files and the backups, and also the folder if nothing else is in it.
     private func remove() {
         empty()
         rmdir(url.path)

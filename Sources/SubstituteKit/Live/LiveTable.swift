@@ -8,16 +8,16 @@ import SubstitutionChecking
 import FoundationNetworking
 #endif
 
-/// Answers a browser's requests from files, as an app would.
+/// Answers a browser's requests from files in the same way as an app.
 ///
-/// For a conditional entry, the file answers only after the network was tried.
+/// For a network-first entry, the file answers only after the network was tried.
 // Mutable state is only accessed inside the lock.
 final class LiveTable: Interceptor, @unchecked Sendable {
     /// The outcome of one load, after its redirects.
     struct FinishedLoad: Sendable {
         let url: String
         let method: String
-        /// The kind of resource, by Chromium's name, such as `Image`.
+        /// Chromium's name for the kind of resource, such as `Image`.
         let kind: String
         /// The file that answered; nil if the network answered, or if the load failed.
         let file: File?
@@ -43,7 +43,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
 
     private let lock = NSLock()
     private var table: SubstitutionTable
-    /// The requests that a conditional entry may answer after the network, keyed by the load's identifier.
+    /// The requests that a network-first entry may answer after the network, keyed by the load's identifier.
     private var pending: [String: URLRequest] = [:]
     private let onFinish: @Sendable (FinishedLoad) -> Void
     private let countsBytes: Bool
@@ -67,14 +67,14 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         set { lock.withLock { table = newValue } }
     }
 
-    /// Reads a manifest and its files, as an app does.
+    /// Reads a manifest and its files in the same way as an app.
     ///
     /// - Throws: ``ManifestError`` with every error in the manifest.
     static func table(of manifest: ManifestFile) throws -> SubstitutionTable {
         let text = try SubstitutionManifest.text(of: manifest.url, name: manifest.name)
         let entries = SubstitutionManifest(text, name: manifest.name, url: manifest.url, advice: Advice())
-        // Files that are being edited are copied. If they were mapped, an editor that truncates one in place could kill
-        // the process with SIGBUS.
+        // The files may be edited meanwhile, so they are copied. If they were memory-mapped, an editor that truncates a
+        // file in place could kill the process with SIGBUS.
         return try SubstitutionTable(entries, folder: manifest.folder, reading: .copied)
     }
 
@@ -86,7 +86,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         if let answer = table.answer(to: request), let decision = decision(answer, held, request, table, status: nil) {
             return decision
         }
-        // After a redirect, a conditional entry for the new URL replaces the earlier one.
+        // After a redirect, a network-first entry for the new URL replaces the one for the earlier URL.
         if table.mayAnswerAfterNetwork(request) { lock.withLock { pending[held.identifier] = request } }
         return .proceed
     }
@@ -147,7 +147,7 @@ extension LiveTable.FinishedLoad {
 }
 
 extension HeldRequest {
-    /// True if the request failed because there was no connection, rather than being cancelled or blocked.
+    /// True if the request failed because there was no connection; false if it was cancelled or blocked.
     ///
     /// https://chromedevtools.github.io/devtools-protocol/tot/Network/#type-ErrorReason
     var isOffline: Bool {
@@ -159,7 +159,7 @@ extension HeldRequest {
 }
 
 extension URLRequest {
-    /// Creates the request as an app would send it; nil if Foundation cannot parse the browser's URL.
+    /// Creates the request that an app would send; nil if Foundation cannot parse the browser's URL.
     init?(_ held: HeldRequest) {
         guard let url = URL(string: held.request.url) else { return nil }
         self.init(url: url)

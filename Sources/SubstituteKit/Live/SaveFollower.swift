@@ -14,7 +14,7 @@ struct SaveFollower: Sendable {
     let live: LiveTable
     let browser: Browser
 
-    /// The outcome of a save.
+    /// The outcome for the page after files were saved.
     enum Outcome: Equatable {
         /// Stylesheets and images were replaced in place, without a reload.
         case exchanged
@@ -23,7 +23,7 @@ struct SaveFollower: Sendable {
         case unused
     }
 
-    /// Watches the manifest's folder and returns a stream of the saves from now on.
+    /// Watches the manifest's folder and returns a stream of the files that are saved from now on.
     ///
     /// Each element lists the saved files, as paths relative to the folder.
     ///

@@ -8,7 +8,7 @@ enum HTML {
         escaped(path).replacingOccurrences(of: "/", with: "/<wbr>")
     }
 
-    /// Returns a URL or path as HTML in two parts; if space is short, the page truncates the first.
+    /// Returns a URL or path as HTML in two parts; if space is short, the page truncates the first part.
     ///
     /// The second part is the last path component. It begins after the last "/", not counting one at the very end.
     static func inParts(_ path: String) -> String {
@@ -18,7 +18,7 @@ enum HTML {
         return "<span class=\"dir\">\(breakable(first))</span><span class=\"name\">\(breakable(last))</span>"
     }
 
-    /// Returns text escaped for content and attributes, with control characters visible and user information hidden.
+    /// Returns text escaped for content and attributes; shows control characters, and hides user info.
     static func escaped(_ text: String) -> String { escapedContent(UserInformation.hidden(in: text)) }
 
     /// Returns a file's text escaped for HTML, whatever characters it contains.

@@ -12,7 +12,7 @@ struct PreviewCard {
     let problem: String?
     /// True once the entry is ignored, because its last day has passed.
     let isExpired: Bool
-    /// A sentence about the server's version of the file; nil if it is the same or was not requested.
+    /// A sentence about the server's version of the file; nil unless the file is known to be outdated.
     let mark: String?
     /// The number of times that the app has used the entry, in words; nil if not known.
     let use: String?
@@ -72,7 +72,7 @@ struct PreviewCard {
 
     /// The beginning of a text file: the 8 lines that the style shows, and at most 640 characters.
     ///
-    /// That is as much of a single long line as a wide card has room for.
+    /// A wide card has room for 640 characters of a single long line.
     private var firstLines: String {
         guard let data = substitution.bytes(upTo: 2048) else { return "" }
         var text = String(decoding: data, as: UTF8.self).replacingOccurrences(of: "\t", with: "    ")

@@ -1,6 +1,6 @@
 /// An editor that can open a file at a line through a URL.
 ///
-/// Each URL scheme is documented by the editor's vendor. Xcode is missing because it documents none.
+/// Each URL scheme is documented by the editor's vendor. Xcode is missing, because no URL scheme is documented for it.
 enum PreviewEditor: String, CaseIterable {
     case code = "VS Code"
     case insiders = "VS Code Insiders"

@@ -130,7 +130,9 @@ extension PreviewPage {
         reveal();
         """
 
-    /// The script that updates the page after a save; unchanged cards keep their elements and loaded images.
+    /// The script that updates the page after a file was saved.
+    ///
+    /// Unchanged cards keep their elements and loaded images.
     static let liveScript = """
         let version = document.documentElement.dataset.version;
         async function refresh() {

@@ -2,14 +2,14 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The page that shows the files a manifest ships: one HTML file with its style and script inline.
+/// The page that shows a manifest's files: one HTML file with its style and script inline.
 struct PreviewPage {
     private let check: ManifestCheck
     private let summary: PreviewSummary
     private let cards: [PreviewCard]
-    /// The first card of each entry.
+    /// The anchor of each entry's first card, keyed by the position of the entry.
     private let anchors: [ManifestCheck.Position: String]
-    /// The nonce that lets this page's script run, and no other; text from the manifest cannot contain it.
+    /// The nonce that lets no other script run than this page's; text from the manifest cannot contain the nonce.
     private let nonce = UUID().uuidString
     /// The version of a page from the preview server; nil for a page that is written to a file.
     private let version: Int?
@@ -37,7 +37,7 @@ struct PreviewPage {
         self.init(check, version: nil, marks: marks, use: use, editable: editable) { Self.encoded(prefix + $0.file) }
     }
 
-    /// Lays out a page for a server; `address` returns the address at which it serves a file.
+    /// Lays out a page for the preview server; `address` returns the address at which the server offers a file.
     init(
         _ check: ManifestCheck,
         version: Int?,
@@ -94,7 +94,7 @@ struct PreviewPage {
         """
     }
 
-    /// The attributes of the page's root element that the script reads.
+    /// The attributes that the script reads from the page's root element.
     private var data: String {
         (version.map { " data-version=\"\($0)\"" } ?? "")
             + (editable.map { " data-manifest=\"\(Self.encoded($0.absoluteURL.standardizedFileURL.path))\"" } ?? "")
@@ -136,7 +136,9 @@ struct PreviewPage {
         return "<pre>\(HTML.escaped(line))\n\(indentation)^</pre>"
     }
 
-    /// Returns the anchor of the first card of the issue's entry: the last entry that begins at or before the issue.
+    /// Returns the anchor of the first card for the entry that contains an issue.
+    ///
+    /// This entry is the last one that begins at or before the issue.
     private func target(of issue: ManifestIssue) -> String? {
         guard !issue.isAboutTheWhole else { return nil }
         let entries = check.entries
@@ -156,7 +158,7 @@ struct PreviewPage {
     private var filter: String {
         let kinds = FileKind.allCases.compactMap { kind in
             let shown = cards.filter { $0.kind == kind }
-            // A file that several URLs use is shipped, and counted, once.
+            // A file that several URLs use is bundled only once, so it is counted only once.
             let sizes = Dictionary(shown.map { ($0.substitution.file, $0.substitution.size) }) { first, _ in first }
             let size = ByteCount(sizes.values.reduce(0, +))
             return shown.isEmpty ? nil : choice("kind", kind.rawValue, "\(kind.title) \(shown.count) · \(size)")

@@ -88,7 +88,7 @@ final class PreviewServer: @unchecked Sendable {
         }
     }
 
-    /// Returns how the app has used the manifest; nil without a recording, or if it or the manifest cannot be read.
+    /// Returns the app's use of the manifest; nil without a recording, or if either of the two cannot be read.
     private func recordedUse(of check: ManifestCheck) -> RecordedUse? {
         guard let recording, check.errors.isEmpty, let data = try? Data(contentsOf: recording),
             let file = try? HARFile(data, name: recording.lastPathComponent),
@@ -134,7 +134,7 @@ final class PreviewServer: @unchecked Sendable {
         page = Data(preview.html.utf8)
     }
 
-    /// Returns the file's size and modification time; the browser keeps a file in its cache until this changes.
+    /// Returns the file's size and modification time; the browser caches the file until one of them changes.
     private static func version(of substitution: Substitution) -> String {
         let attributes = try? FileManager.default.attributesOfItem(atPath: substitution.realPath)
         let date = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
@@ -178,8 +178,8 @@ final class PreviewServer: @unchecked Sendable {
             range = part
         }
         guard let data = row.data(in: manifest.folder, range) else { return nil }
-        // An HTML file from the manifest runs in a sandbox, like a page of another origin, so that it cannot read from
-        // this server.
+        // An HTML file from the manifest runs in a sandbox. There it has a different origin from this server, so that
+        // it cannot read from the server.
         let headers = [
             "Cache-Control": "max-age=31536000, immutable", "Content-Security-Policy": "sandbox",
             "Accept-Ranges": "bytes",
@@ -198,7 +198,7 @@ final class PreviewServer: @unchecked Sendable {
         let sent = SentVersion()
         var response = LoopbackServer.Response.stream { [weak self] in
             guard let version = self?.version(after: sent.version) else { return nil }
-            // An event-stream comment: sending it reveals a client that has disconnected.
+            // Send a comment of the event stream, because sending it reveals whether the client has disconnected.
             if version == sent.version { return Data(":\n\n".utf8) }
             sent.version = version
             return Data("data: \(version)\n\n".utf8)
@@ -208,7 +208,7 @@ final class PreviewServer: @unchecked Sendable {
     }
 
     /// The page version that was last sent to one client.
-    // Only accessed on the thread of its connection.
+    // Only accessed on the thread of the client's connection.
     private final class SentVersion: @unchecked Sendable {
         var version = 0
     }

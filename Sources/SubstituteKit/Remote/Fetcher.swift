@@ -7,10 +7,10 @@ import SubstituteCheckKit
 import FoundationNetworking
 #endif
 
-/// Loads resources without cookies, credentials or caches, as a first-time visitor would.
+/// Loads resources in the same way as a first-time visitor: without cookies, credentials or caches.
 ///
 /// A body is written to a file, or compared with existing bytes, while it is received. URL loading follows no redirects
-/// here; ``Redirect`` decides which of them are followed.
+/// here. ``Redirect`` decides which redirects this type follows.
 // Mutable state is only accessed inside the lock.
 final class Fetcher: NSObject, @unchecked Sendable {
     /// A server's response.
@@ -20,7 +20,9 @@ final class Fetcher: NSObject, @unchecked Sendable {
         let url: URL
         let type: MediaType?
         let version: RemoteVersion
-        /// The length of the body, by its `Content-Length`; nil without that field, or if the body is sent compressed.
+        /// The length of the body in bytes, according to `Content-Length`.
+        ///
+        /// Nil without that field, or if the body is sent compressed.
         let length: Int?
         /// The number of bytes of the body that were received.
         let received: Int
@@ -108,7 +110,7 @@ final class Fetcher: NSObject, @unchecked Sendable {
         -> FetchedResponse
     {
         var request = URLRequest(url: url)
-        // A body that URL loading decompresses has no known length to compare with.
+        // If URL loading decompresses a body, `Content-Length` does not give the length to compare.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         var handle: FileHandle?
@@ -155,7 +157,7 @@ extension Fetcher: URLSessionDataDelegate {
             if let limit = load.limit, let length = response.bodyLength, length > limit {
                 load.problem = Self.tooLarge(limit)
             }
-            // A body of another length has other bytes.
+            // A body of a different length has different bytes.
             if case .compare(let data) = load.use, response.statusCode == 200, let length = response.bodyLength,
                 length != data.count
             {
@@ -224,7 +226,9 @@ extension Fetcher: URLSessionDataDelegate {
 
     private static func tooLarge(_ limit: Int) -> ToolError { ToolError("it has more than \(ByteCount(limit))") }
 
-    /// Returns the reason why a load failed, as a clause; the systems' own messages differ, and some are missing.
+    /// Returns the reason why a load failed, as a clause.
+    ///
+    /// Foundation's own messages differ between the systems, and some are missing.
     private static func reason(_ error: (any Error)?, after count: Int = 0) -> String {
         let lost =
             count > 0 ? "the connection was lost after \(counted(count, "byte"))" : "the server closed the connection"
@@ -244,8 +248,9 @@ extension Fetcher: URLSessionDataDelegate {
 }
 
 extension HTTPURLResponse {
-    /// The length of the body, by its `Content-Length`; nil without that field, or if URL loading decompresses the
-    /// body.
+    /// The length of the body in bytes, according to `Content-Length`.
+    ///
+    /// Nil without that field, or if URL loading decompresses the body.
     fileprivate var bodyLength: Int? {
         let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
         guard coding.lowercased() == "identity" || coding.isEmpty else { return nil }

@@ -3,7 +3,7 @@ func inParallel<Item: Sendable, Result: Sendable>(
     _ items: [Item],
     _ body: @escaping @Sendable (Item) async -> Result
 ) async -> [Result] {
-    // Fewer than the connections that browsers open to one server, which leaves some for the user's other programs.
+    // Browsers open more connections than this to one server, so some are left for the user's other programs.
     let width = 4
     return await withTaskGroup(of: (Int, Result).self) { group in
         var results: [Result?] = Array(repeating: nil, count: items.count)

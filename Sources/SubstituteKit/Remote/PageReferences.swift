@@ -7,7 +7,9 @@ enum PageReferences {
     /// The size in bytes above which pages and stylesheets are not read.
     private static let largestSize = 20_000_000
 
-    /// True for a stylesheet, whose references are needed even if only another resource refers to it.
+    /// True for a stylesheet.
+    ///
+    /// Its references are needed even if it was loaded only because a different resource refers to it.
     static func isStylesheet(_ resource: Resource) -> Bool {
         (resource.type ?? MediaType(fileName: resource.key.address.path))?.essence == "text/css"
     }

@@ -38,9 +38,10 @@ enum Redirect {
         return plain(target)
     }
 
-    /// Returns a URL with a lowercase scheme and without user information.
+    /// Returns a URL with a lowercase scheme and without user info.
     ///
-    /// URL loading on Linux does not recognise a scheme in capitals, and sends user information as credentials.
+    /// URL loading on Linux does not recognise a scheme in capitals, and sends a URL's user name and password as
+    /// credentials.
     static func plain(_ url: URL) -> URL {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url }
         components.scheme = components.scheme?.lowercased()

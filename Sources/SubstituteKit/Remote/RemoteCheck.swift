@@ -9,21 +9,21 @@ struct RemoteCheck {
         let substitution: Substitution
         let key: URLPattern
         let url: URL
-        /// The reason why the server is not asked; nil if it is asked.
+        /// The reason why the server is not queried; nil if it is queried.
         let exemption: String?
     }
 
-    /// The state of a copy, by its server's response.
+    /// The state of a copy, according to its server's response.
     enum RemoteState: Sendable {
         /// The server has the same bytes; holds their version, unless the server answered only with status 304.
         case current(RemoteVersion?)
-        /// The server has other bytes; holds their number and date, if the server sent these.
+        /// The server has different bytes; holds their number and date, if the server sent these.
         case differs(size: Int?, lastModified: String?)
         /// The server no longer has the resource; holds the status.
         case gone(Int)
         /// The state is unknown; holds the reason.
         case unknown(String)
-        /// The server was not asked; holds the reason.
+        /// The server was not queried; holds the reason.
         case exempt(String)
     }
 
@@ -52,9 +52,9 @@ struct RemoteCheck {
         record = RemoteRecord(in: folder)
     }
 
-    /// Returns the reason not to ask a server; nil if it may be asked.
+    /// Returns the reason not to query a server; nil if it may be queried.
     ///
-    /// Servers whose names are reserved for examples (RFC 2606 §2 and §3) are not asked. The first entry of a new
+    /// Servers whose names are reserved for examples (RFC 2606 §2 and §3) are not queried. The first entry of a new
     /// manifest has such a name.
     private static func exemption(of host: String) -> String? {
         let names = ["example", "example.com", "example.net", "example.org"]
@@ -63,7 +63,7 @@ struct RemoteCheck {
         return "its server is an example, which has no files"
     }
 
-    /// The size in bytes above which a HEAD request comes first, unless the server's version is recorded.
+    /// The file size in bytes above which a HEAD request is sent first, unless the server's version is recorded.
     private static let largeSize = 64 * 1024
 
     /// Queries the server of each copy, a few at a time.
@@ -89,8 +89,8 @@ struct RemoteCheck {
         }
         do {
             let known = record.version(of: copy.key.spelling, copy: data)
-            // If a version is recorded, one request is enough: the server sends a body only if it differs. Otherwise, a
-            // HEAD request may show another length, which avoids loading a large body.
+            // If a version is recorded, one request is enough: the server sends a body only if its version differs. If
+            // none is recorded, a HEAD request may show a different length, and then a large body need not be loaded.
             if known == nil, data.count > largeSize {
                 let answer = try await fetcher.load(copy.url, .head)
                 if answer.status == 200, let length = answer.length, length > 0, length != data.count {

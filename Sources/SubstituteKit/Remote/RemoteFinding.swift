@@ -14,7 +14,7 @@ extension RemoteCheck.Finding {
         }
     }
 
-    /// True if the server has other bytes than the file, or no longer has the resource.
+    /// True if the server's bytes differ from the file's, or if the server no longer has the resource.
     var isOutdated: Bool { ["differs", "gone"].contains(word) }
 
     /// True if a designer should look at this finding.
@@ -38,7 +38,7 @@ extension RemoteCheck.Finding {
         }
     }
 
-    /// The day on which the file was changed, as `YYYY-MM-DD`.
+    /// The day on which the local file was last changed, as `YYYY-MM-DD`.
     var date: String? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: copy.substitution.realPath)
         return (attributes?[.modificationDate] as? Date).map { Self.day.string(from: $0) }

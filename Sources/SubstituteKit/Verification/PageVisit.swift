@@ -8,24 +8,24 @@ struct PageVisit: Sendable {
     let picture: String
     /// The errors that scripts and the browser reported.
     let complaints: [String]
-    /// Sentences about limits the tool imposed, such as a refused download, a closed pop-up or a cropped picture.
+    /// Sentences about limits the tool imposed, such as a refused download, a closed pop-up or a cropped screenshot.
     let notes: [String]
     /// The status of the server's response for the page; nil if a file answered.
     let status: Int?
 
-    /// The options for loading a page and taking its picture.
+    /// The options for loading a page and for taking its screenshot.
     struct Manner: Sendable {
         let load: LoadOptions
         /// CSS selectors of the elements that are not compared.
         let masks: [String]
     }
 
-    /// Loads a page in a newly started browser and takes its picture.
+    /// Loads a page in a newly started browser and takes a screenshot.
     ///
     /// - Throws: ``ToolError`` if the page cannot be loaded.
     init(_ url: String, in browser: Browser, _ manner: Manner, _ complaints: ReportedErrors) async throws {
         try await browser.load(url, manner.load)
-        // Read before the picture is taken: errors caused by taking it are not the page's.
+        // Read the errors before the screenshot is taken: errors caused by taking it are not the page's.
         self.complaints = complaints.all
         picture = try await browser.picture(without: manner.masks)
         (notes, status) = (await browser.notes, await browser.status)
@@ -50,7 +50,7 @@ struct PageVisit: Sendable {
 }
 
 extension Browser {
-    /// Takes a picture of the whole page, with all animations ended.
+    /// Takes a screenshot of the whole page, with all animations ended.
     ///
     /// - Parameter masks: CSS selectors of the elements to hide.
     /// - Returns: PNG in base64.
@@ -81,7 +81,7 @@ extension Browser {
         ).data
     }
 
-    /// The longest side of a picture in pixels, because graphics hardware supports no larger ones.
+    /// The maximum length of a screenshot's sides in pixels; graphics hardware supports no larger images.
     private static let maximumSide = 16_000.0
 
     /// The JavaScript function that ends animations and hides elements; returns the first invalid selector, or "".

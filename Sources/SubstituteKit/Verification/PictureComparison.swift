@@ -1,7 +1,7 @@
 import Foundation
 import SubstituteCheckKit
 
-/// The difference between two pictures of a page.
+/// The difference between two screenshots of a page.
 struct PictureComparison: Decodable, Sendable {
     /// A rectangle in which pixels differ, in CSS pixels.
     struct Region: Codable, Sendable {
@@ -11,15 +11,15 @@ struct PictureComparison: Decodable, Sendable {
         let height: Int
     }
 
-    /// The greater width of the two pictures, in pixels.
+    /// The width of the wider screenshot, in pixels.
     let width: Int
-    /// The greater height of the two pictures, in pixels.
+    /// The height of the taller screenshot, in pixels.
     let height: Int
     /// The number of pixels that differ.
     let count: Int
     /// The rectangles with the most differing pixels, the one with most first; at most ten.
     let places: [Region]
-    /// The second picture, faded, with differing pixels in red, as PNG in base64.
+    /// The second screenshot, faded, with differing pixels in red, as PNG in base64.
     var picture: String
 
     /// The share of the pixels that differ, from 0 to 1.
@@ -32,7 +32,7 @@ struct PictureComparison: Decodable, Sendable {
         return percent.formatted(.number.precision(.fractionLength(0...2)).locale(Locale(identifier: "en"))) + " %"
     }
 
-    /// Compares two pictures in a browser page, because a browser can decode them.
+    /// Compares two screenshots in a browser page, because a browser can decode them.
     ///
     /// - Parameters:
     ///   - first: PNG in base64.
@@ -42,7 +42,7 @@ struct PictureComparison: Decodable, Sendable {
     /// - Throws: ``ToolError`` if the browser does not respond.
     init(_ first: String, _ second: String, scale: Double, in browser: Browser) async throws {
         try await browser.load("about:blank")
-        // A DevTools message holds at most 100 MB, so the pictures are sent in parts.
+        // A DevTools message holds at most 100 MB, so the screenshots are sent in parts.
         for (name, picture) in [("first", first), ("second", second)] {
             try await browser.evaluate("globalThis.\(name) = ''")
             var rest = picture[...]
@@ -56,9 +56,9 @@ struct PictureComparison: Decodable, Sendable {
 
     private static let partLength = 32_000_000
 
-    /// A pixel differs if one of its channels does so by more than 4 of 255.
+    /// A pixel differs if one of its channels differs by more than 4 of 255.
     ///
-    /// One browser draws the same page twice with equal pixels; a graphics processor may round differently. A large
+    /// If one browser draws a page twice, the pixels are equal, but a graphics processor may round differently. A large
     /// area whose colour changes by 5 is visible.
     private static let comparison = """
         async (first, second, scale) => {

@@ -58,14 +58,15 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         guard let request = URLRequest(held), held.request.method == "GET", let answer = table.answer(to: request),
             let substitution = table.explain(request).substitution
         else {
-            // Read the whole body, as the load with the files does, so that both pages are complete at the same point.
+            // The load with the files also reads the whole body. Read it here, too, so that both pages are complete at
+            // the same point.
             _ = await held.size(body)
             return .proceed
         }
         let served = await served(held, answer.data, body)
         lock.withLock {
-            // A page may request a URL more than once, such as the byte ranges of a video. One differing response is
-            // enough.
+            // A page may request a URL more than once, for example for the byte ranges of a video. One differing
+            // response is enough.
             if let served {
                 found[held.request.url] = Change(
                     url: held.request.url,

@@ -35,11 +35,11 @@ struct Verification: Sendable {
     var failures: [String]
     /// The errors that were reported only in the load with the files.
     var complaints: [String]
-    /// Sentences about limits the tool imposed, such as a refused download, a closed pop-up or a cropped picture.
+    /// Sentences about limits the tool imposed, such as a refused download, a closed pop-up or a cropped screenshot.
     var notes: [String]
     /// The status of the server's response for the page.
     let status: Int?
-    /// Both pictures, as PNG in base64; nil once they are written.
+    /// Both screenshots, as PNG in base64; nil once they have been written.
     var pictures: (network: String, files: String)?
     var comparison: PictureComparison
 
@@ -83,7 +83,7 @@ struct Verification: Sendable {
         self.comparison = comparison
     }
 
-    /// Releases the pictures, which are large.
+    /// Releases the screenshots, which are large.
     mutating func dropPictures() {
         pictures = nil
         comparison.picture = ""

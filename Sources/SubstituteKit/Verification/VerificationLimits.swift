@@ -6,7 +6,7 @@ import SubstituteCheckKit
 struct VerificationLimits: Sendable {
     /// The minimum share of the requests that files have to answer, from 0 to 1.
     var required = 0.0
-    /// The maximum share of the picture that may differ, from 0 to 1.
+    /// The maximum share of the screenshot's pixels that may differ, from 0 to 1.
     var tolerance = 0.0
     /// True if servers may send bytes that differ from the files.
     var allowsChanges = false

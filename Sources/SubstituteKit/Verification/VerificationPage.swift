@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The HTML page of a report: three pictures and tables for each page that was loaded.
+/// The HTML page of a report: three images and several tables for each page that was loaded.
 struct VerificationPage {
     let pages: [Verification]
     let limits: VerificationLimits
@@ -47,7 +47,7 @@ struct VerificationPage {
         """
     }
 
-    /// The verdict in a few words; the pictures and tables below it give the details.
+    /// The verdict in a few words; the images and tables below it give the details.
     private func verdict(_ page: Verification) -> String {
         let problems = Dictionary(grouping: limits.problems(with: page), by: \.kind)
         if problems.isEmpty { return "<p class=\"verdict fits\">The files fit.</p>" }

@@ -164,7 +164,9 @@ struct VerificationPrinter {
 }
 
 extension Verification {
-    /// A copy whose texts the GitHub runner cannot take for commands: it looks for "##[" anywhere in a line.
+    /// A copy whose texts the GitHub runner cannot mistake for commands.
+    ///
+    /// The runner looks for "##[" anywhere in a line.
     fileprivate var harmless: Verification {
         func harmless(_ text: String) -> String { text.replacingOccurrences(of: "##[", with: "## [") }
         var page = self

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// A folder with an HTML page of the results and its pictures.
+/// A folder with an HTML page of the results, and with the page's images.
 struct VerificationReport {
     private let folder: URL
     private let name: String
@@ -32,7 +32,7 @@ struct VerificationReport {
 
     nonisolated(unsafe) private static let pictureName = /\d+-(?:network|files|difference)\.png/
 
-    /// Removes an earlier run's page and pictures.
+    /// Removes an earlier run's page and images.
     func clear() throws(ToolError) {
         try change {
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where Self.isOwn(name) {
@@ -41,7 +41,7 @@ struct VerificationReport {
         }
     }
 
-    /// Writes the pictures of one page; pages are numbered from 1.
+    /// Writes the images for one page; pages are numbered from 1.
     func write(_ page: Verification, number: Int) throws(ToolError) {
         guard let (network, files) = page.pictures else { return }
         let pictures = ["network": network, "files": files, "difference": page.comparison.picture]
@@ -53,7 +53,7 @@ struct VerificationReport {
         }
     }
 
-    /// Writes the HTML page that shows the results and the pictures.
+    /// Writes the HTML page that shows the results and the images.
     func write(_ pages: [Verification], _ limits: VerificationLimits) throws(ToolError) {
         let html = VerificationPage(pages: pages, limits: limits).html
         try change { try Data(html.utf8).write(to: folder.appendingPathComponent("index.html")) }

@@ -6,7 +6,7 @@ import SubstituteCheckKit
 struct ArchiveFile {
     /// The path for messages: the folder's path as the user wrote it, with `.zip`.
     ///
-    /// If the resolved folder has another name, the absolute path.
+    /// If symbolic links lead to a folder with a different name, this is the archive's absolute path.
     let path: String
     private let url: URL
 

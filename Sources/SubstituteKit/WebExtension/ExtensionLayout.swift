@@ -5,9 +5,9 @@ import LocalSubstitutionCache
 ///
 /// The path of a copy is made of its URL's host and path, so that relative references in stylesheets and scripts still
 /// resolve. If another file already has that path, the copy gets a different name in the same folder. This happens for
-/// two queries of one path, and for `A` and `a` on a case-insensitive disk. If a file has the path that the folder
-/// needs, the copy gets the same path in the next of several parallel trees. ``RootCopies`` finds the files that are
-/// also needed at the extension's root.
+/// two queries of one path, and for `A` and `a` on a case-insensitive disk. If a file already has the path of a folder
+/// that the copy needs, the copy gets the same path in the next of several parallel trees. ``RootCopies`` finds the
+/// files that are also needed at the extension's root.
 struct ExtensionLayout {
     /// The folder of all copies.
     static let root = "files"
@@ -148,8 +148,8 @@ struct ExtensionLayout {
     private static func suffix(for substitution: Substitution, in name: String) -> String {
         let type = substitution.mediaType
         let read = MediaType(fileName: name)
-        // A server that does not know a font sends it as `application/octet-stream`; browsers recognise it by its
-        // bytes.
+        // A server that does not know a font's type sends the font as `application/octet-stream`; browsers recognise
+        // fonts by their bytes.
         if read != nil, type.isUnknown { return "" }
         if read?.isSame(as: type) ?? (type.fileExtension == nil) { return "" }
         return ".\(type.fileExtension ?? "bin")"
@@ -157,8 +157,8 @@ struct ExtensionLayout {
 
     /// Returns the file name for a component of a URL's path.
     ///
-    /// The name is the decoded component, or a replacement if some file system rejects that. The same component always
-    /// gets the same replacement, so that the files of one folder stay in one folder.
+    /// The name is the decoded component, or a replacement if some file system rejects the component. The same
+    /// component always gets the same replacement, so that the files of one folder stay in one folder.
     private static func name(of part: Substring) -> String {
         if part.isEmpty { return replacement(for: part) }
         guard let name = part.removingPercentEncoding, isPortable(name) else { return replacement(for: part) }

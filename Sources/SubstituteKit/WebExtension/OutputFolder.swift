@@ -4,9 +4,9 @@ import SubstituteCheckKit
 
 /// A folder that the tool writes and replaces as a whole.
 ///
-/// The folder contains a list of the written files, by which the tool recognises it. The tool never changes any other
-/// folder, or one to which the user has added a file. The old content is replaced once all new files are written; until
-/// then, it stays unchanged.
+/// The folder contains a list of the written files, by which the tool recognises it. The tool never changes a folder
+/// without such a list, or a folder to which the user has added a file. The old content is replaced once all new files
+/// are written; until then, it stays unchanged.
 struct OutputFolder {
     /// The path as the user wrote it.
     let path: String
@@ -188,7 +188,7 @@ struct OutputFolder {
         }
     }
 
-    /// Returns true if a run left this folder, whose name has the temporary prefix.
+    /// Returns true if a folder whose name has the temporary prefix was left by a run.
     ///
     /// Such a folder contains a list, or nothing but an incomplete list, or nothing at all.
     private static func isLeftover(_ folder: URL) -> Bool {

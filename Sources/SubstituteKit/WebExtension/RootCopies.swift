@@ -4,12 +4,12 @@ import SubstitutionRules
 
 /// Finds the files that also need a copy at the root of a web extension.
 ///
-/// In an extension, the `/img/a.png` of a stylesheet or script resolves to the extension's root instead of to the root
-/// of the host. Only the files that a stylesheet or script references in this way are copied there, together with the
-/// files that these copies reference themselves. All hosts share the root. A path is therefore left out if two hosts
-/// answer it with different files, or if a host references it but does not answer it.
+/// In an extension, a stylesheet's or script's reference such as `/img/a.png` resolves to the extension's root instead
+/// of to the root of the host. Only the files that are referenced in this way are copied to the extension's root,
+/// together with the files that these copies reference themselves. All hosts share the root. A path is therefore left
+/// out if two hosts answer it with different files, or if a host references it but does not answer it.
 struct RootCopies {
-    /// The file that answers at one path, and its hosts.
+    /// The file that answers at one path, and the hosts for which it answers.
     private struct Candidate {
         let copy: ExtensionLayout.Copy
         var authorities: Set<String>
@@ -22,7 +22,7 @@ struct RootCopies {
     /// For each path, the hosts whose stylesheets or scripts reference it from the root.
     private var namedBy: [String: Set<String>] = [:]
 
-    /// Finds the paths.
+    /// Finds the paths of the files to copy to the root.
     ///
     /// - Parameters:
     ///   - copies: The copies in the folders named after hosts.

@@ -12,7 +12,7 @@ struct WebExtension {
     let copies: [String: Substitution]
     /// The files that are also copied to the root, keyed by path, for references that begin with "/".
     let rootCopies: [String: Substitution]
-    /// The path of the second copy, at the root, keyed by the path of the first.
+    /// The path of the second copy, at the root, keyed by the path of the first copy.
     let rootPlaces: [String: String]
     /// The references of the copied stylesheets and scripts.
     let references: ScannedReferences
@@ -31,7 +31,8 @@ struct WebExtension {
     /// The number of rules that every browser engine accepts, and how many of these may have regular expressions.
     ///
     /// Chromium guarantees the first number (`GUARANTEED_MINIMUM_STATIC_RULES`) and ignores rules beyond the second
-    /// (`MAX_NUMBER_OF_REGEX_RULES`). Firefox has the same limits, but loads none of the rules if one is exceeded.
+    /// (`MAX_NUMBER_OF_REGEX_RULES`). Firefox has the same limits, but loads none of the rules if one of the limits is
+    /// exceeded.
     static let (maximumRules, maximumExpressions) = (30_000, 1_000)
 
     /// Creates the extension.
@@ -93,7 +94,7 @@ struct WebExtension {
         self.files = files
     }
 
-    /// Returns the reason why no extension file can answer as a substitution does; nil if one can.
+    /// Returns the reason why the extension cannot answer with a substitution's file; nil if it can.
     private static func refusal(_ substitution: Substitution) -> String? {
         // A rule answers a service worker's fetch with a redirect. A navigation rejects a redirected response from a
         // service worker, because its redirect mode is "manual" (Fetch Standard, "HTTP fetch"). Chromium then shows an
@@ -217,7 +218,8 @@ private struct ExtensionManifest: Encodable {
         let first = names.first ?? ""
         name = String("Substitutions: \(names.joined(separator: ", "))".prefix(45))
         description = "Shows files of an app instead of what \(first) sends. Made by substitute webextension."
-        // Firefox requires an ID in the form of an email address. An extension replaces another that has the same ID.
+        // Firefox requires an ID in the form of an email address. An extension replaces an installed one that has the
+        // same ID.
         let id = first.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "-" }
         browserSpecificSettings = ["gecko": Gecko(id: "substitutions@\(String(id))", strictMinVersion: "128.0")]
     }

@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionRules
 
-/// Finds the parts of a manifest that a web extension cannot show as an app does.
+/// Finds the parts of a manifest that a web extension cannot show in the same way as an app.
 struct WebViewCheck {
     private(set) var issues: [ManifestIssue] = []
     /// The number of rules, in words; nil if there can be none.
@@ -44,7 +44,7 @@ struct WebViewCheck {
 
     /// Returns the references in a copy that lead to no file in the extension, each once.
     ///
-    /// If the copy also lies at the root, a reference must resolve from both positions; otherwise, it is lost.
+    /// If the copy also lies at the root, a reference is lost unless it resolves from both positions.
     private static func lostReferences(
         in substitution: Substitution,
         at place: String,
