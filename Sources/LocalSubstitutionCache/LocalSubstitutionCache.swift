@@ -183,7 +183,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         }
     }
 
-    /// Returns whether an unconditional entry has a file for the URL of this GET or HEAD, whatever the cache policy.
+    /// Returns whether an entry without `when` names the URL of this GET or HEAD, whatever the cache policy.
     package func isSubstituted(_ request: URLRequest) -> Bool { verdict(on: request).isSubstituted }
 
     /// Returns whether the request goes to the network first, and a file answers if a condition of its entry holds.

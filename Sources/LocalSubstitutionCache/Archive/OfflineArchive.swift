@@ -45,8 +45,8 @@ public import FoundationNetworking
 /// A copy stays until another 200 replaces it. So a page that no longer exists leaves its copy, and a redirect to a
 /// login page that answers with 200 replaces the copy.
 ///
-/// On Apple platforms (where it has not been run) only `URLSession.shared` and registered sessions use the archive. On
-/// watchOS, where URL loading consults no `URLProtocol` of an app, it keeps and answers nothing.
+/// On Apple platforms (where it has not been tested) only `URLSession.shared` and registered sessions use the archive.
+/// On watchOS, where URL loading consults no `URLProtocol` of an app, it keeps and answers nothing.
 ///
 /// - Important: Call ``removeAll()`` when a user signs out. Copies are not encrypted, and a copy that was kept with
 ///   credentials is replayed for every request with the same URL.

@@ -13,7 +13,9 @@ struct CallingContext {
     private let runLoop = RunLoop.current
     private let mode = RunLoop.current.currentMode ?? .default
 
-    /// Runs `body` later on that thread; may be called on any thread.
+    /// Runs `body` later on the load's thread.
+    ///
+    /// This method can be called on any thread.
     func perform(_ body: @escaping () -> Void) {
         // `body` only runs on that thread.
         nonisolated(unsafe) let body = body

@@ -6,9 +6,9 @@ public import Foundation
 #endif
 
 extension URLSession {
-    /// Registers this session for conditional entries and for an archive.
+    /// Registers this session for network-first entries and for an archive.
     ///
-    /// A request for a conditional entry (one with `when`), or for an archive, is then loaded with this session's
+    /// A request for a network-first entry (one with `when`), or for an archive, is then loaded with this session's
     /// configuration, and its response is delivered to the session's delegate part by part.
     ///
     /// ```swift
@@ -32,8 +32,8 @@ extension URLSession {
     /// - Returns: True if the session consults ``SubstitutionProtocol``. Always true on Linux, even without
     ///   `useSubstitutions()`. On Apple's platforms, true only if `useSubstitutions()` was called on the session's
     ///   configuration, and no other living session with that configuration is registered. A second session's
-    ///   conditional loads use the first one's configuration, and ask the first one's delegate about redirects, so give
-    ///   each session its own configuration. On watchOS the call has no effect.
+    ///   network-first loads use the first one's configuration, and ask the first one's delegate about redirects, so
+    ///   give each session its own configuration. On watchOS the call has no effect.
     @discardableResult
     public func registerForSubstitutions() -> Bool { SessionLink.register(self) }
 }

@@ -9,7 +9,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The entry's URL, or that of one file of its folder.
     package let pattern: URLPattern
     package let foundFile: FoundFile
-    /// The length of the path in the URL of the folder's entry, in bytes; nil if the entry names a single file.
+    /// For a folder's entry, the length in bytes of its URL's path; nil if the entry names a single file.
     package let folderLength: Int?
 
     /// The media type of the response, with `charset=utf-8` if the type takes a charset and names none.

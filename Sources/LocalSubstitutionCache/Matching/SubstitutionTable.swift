@@ -21,7 +21,7 @@ package final class SubstitutionTable: @unchecked Sendable {
         private let spelling: String
         /// The response to a GET spelled as in the manifest; nil until it is built.
         ///
-        /// For a conditional entry it lacks the `Cache-Status` field, which depends on the network's response.
+        /// For a network-first entry it lacks the `Cache-Status` field, which depends on the network's response.
         ///
         /// It is written inside the lock ``building``. It is read outside the lock only once all responses of the table
         /// are built.
@@ -33,13 +33,13 @@ package final class SubstitutionTable: @unchecked Sendable {
         /// The conditions under which the file answers instead of the network; empty if it always answers.
         let conditions: [Substitution.Condition]
         /// True if the request goes to the network first.
-        let isConditional: Bool
+        let isNetworkFirst: Bool
 
         init(_ representation: Representation, _ spelling: String) {
             self.representation = representation
             self.spelling = spelling
             (file, conditions) = (representation.substitution.file, representation.substitution.conditions)
-            isConditional = !conditions.isEmpty
+            isNetworkFirst = !conditions.isEmpty
         }
 
         var substitution: Substitution { representation.substitution }

@@ -32,11 +32,11 @@ enum Verdict {
     /// True if a cache answers with the file.
     var isFile: Bool { if case .answered = self { true } else { false } }
 
-    /// True if an unconditional entry has a file for the URL of this GET or HEAD, whatever the cache policy.
+    /// True if an entry without `when` names the URL of this GET or HEAD, whatever the cache policy.
     var isSubstituted: Bool {
         switch self {
         case .answered, .answeredByProtocol: true
-        case .leftAlone(let match, because: .optOut): !match.row.isConditional
+        case .leftAlone(let match, because: .optOut): !match.row.isNetworkFirst
         case .leftAlone, .afterNetwork, .unnamed: false
         }
     }
@@ -58,7 +58,7 @@ extension SubstitutionTable {
         match.isHead = method == .head
         let policy = request.cachePolicy
         if policy == .optOut { return .leftAlone(match, because: .optOut) }
-        if match.row.isConditional { return .afterNetwork(match) }
+        if match.row.isNetworkFirst { return .afterNetwork(match) }
         let fields = request.decisiveFields
         match.hasRange = fields.hasRange
         if !policy.allowsCache { return .answeredByProtocol(match, because: .cachePolicy) }

@@ -22,7 +22,7 @@ final class Forwarder: Sendable {
     let guardian: ForwardingGuard
     private let plain: URLSession
     /// The session that uses `SubstitutionProtocol`, for entries with `when`.
-    private let conditional: URLSession
+    private let networkFirst: URLSession
     fileprivate let loads = ForwardingDelegate()
     private let lock = NSLock()
     // Only accessed inside the lock.
@@ -31,7 +31,7 @@ final class Forwarder: Sendable {
     /// - Parameter hosts: `host` or `host:port` of each site from which URLs may be loaded.
     init(to hosts: Set<String>) {
         guardian = ForwardingGuard(hosts: hosts)
-        (plain, conditional) = (Self.session(loads, asksProtocol: false), Self.session(loads, asksProtocol: true))
+        (plain, networkFirst) = (Self.session(loads, asksProtocol: false), Self.session(loads, asksProtocol: true))
     }
 
     private static func session(_ delegate: ForwardingDelegate, asksProtocol: Bool) -> URLSession {
@@ -45,7 +45,7 @@ final class Forwarder: Sendable {
 
     deinit {
         plain.finishTasksAndInvalidate()
-        conditional.finishTasksAndInvalidate()
+        networkFirst.finishTasksAndInvalidate()
     }
 
     /// Records the engine's own `User-Agent` from the first request for a page, which no page's script can have sent.
@@ -94,7 +94,7 @@ final class Forwarder: Sendable {
     /// Creates a task in the session for its URL: with `SubstitutionProtocol` for an entry with `when`, else without.
     fileprivate func task(for request: URLRequest, _ server: SchemeServer) -> URLSessionDataTask {
         if server.cache.asksNetworkFirst(for: request) {
-            return conditional.dataTask(with: PageSession.substituted(request))
+            return networkFirst.dataTask(with: PageSession.substituted(request))
         }
         return plain.dataTask(with: PageSession.unsubstituted(request))
     }
