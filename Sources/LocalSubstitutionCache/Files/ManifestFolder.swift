@@ -25,9 +25,9 @@ package final class ManifestFolder {
     /// The results of walks by the path on disk: several entries may name one folder.
     private var walks: [FilePath: Result<FolderContents, FileProblem>] = [:]
     private var namesLeft: Int
-    /// The directories by the requested path, which is empty or ends in "/".
+    /// The directories, keyed by requested path, which is empty or ends in "/".
     private var known: [FilePath: Directory] = [:]
-    /// The files by the requested path: many URLs may name one file.
+    /// The files, keyed by requested path: many URLs may name one file.
     private var knownFiles: [FilePath: FoundFile] = [:]
     /// The number of suggestions that may still be made.
     ///

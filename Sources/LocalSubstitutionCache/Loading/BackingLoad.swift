@@ -7,8 +7,8 @@ import FoundationNetworking
 
 /// A load from the network for one task of a registered session, run by a second task in a backing session.
 ///
-/// The app's task stays open while a task of a ``BackingSession`` loads the request. This object
-/// receives each event of that backing task before the app does, so a file or an archived copy can still answer.
+/// The app's task stays open while a task of a ``BackingSession`` loads the request. This object receives each event of
+/// that backing task before the app does, so a file or an archived copy can still answer.
 ///
 /// All methods run where URL loading calls protocols: see ``CallingContext``. An event of the backing task is delivered
 /// to the protocol's client at once. While the app's task is suspended (this matters on Linux only), events are held

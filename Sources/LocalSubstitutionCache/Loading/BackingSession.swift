@@ -16,7 +16,7 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     /// True if tasks are resumed; false in tests that report the network's events to the loads themselves.
     let runsTasks: Bool
     private let configuration: URLSessionConfiguration
-    /// The URL sessions, by whether they wait for connectivity; each is created with its first task.
+    /// The URL sessions, keyed by whether they wait for connectivity; each is created with its first task.
     ///
     /// Each retains this object, its delegate, until it is invalidated.
     private var sessionsByWaiting: [Bool: URLSession] = [:]

@@ -32,7 +32,7 @@ final class SessionLink: @unchecked Sendable {
     /// The links that have a backing session.
     private nonisolated(unsafe) static var linksWithBackingSession: [SessionLink] = []
     private nonisolated(unsafe) static var links: [ObjectIdentifier: SessionLink] = [:]
-    /// The links that unregistered configurations share, by their other classes; only used on Linux.
+    /// The links that unregistered configurations share, keyed by their other classes; only used on Linux.
     private nonisolated(unsafe) static var sharedLinks: [[ObjectIdentifier]: SessionLink] = [:]
 
     /// Returns the link of a class; nil for ``SubstitutionProtocol`` itself.

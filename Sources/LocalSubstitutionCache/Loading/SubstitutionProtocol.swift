@@ -75,8 +75,8 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         guard let service = installation.handling(for: request) else {
             installation.countRefusal(of: request)
             // While requests are observed, this class also loads those it leaves to the network, in the app's own task.
-            // On Linux it cannot observe them otherwise: this method receives no task, and for most sessions Foundation
-            // consults no cache.
+            // On Linux it cannot observe them otherwise: this method receives no task, and the session's cache need not
+            // be one of this library's.
             #if canImport(FoundationNetworking) && !APPLE_LOADING
             return installation.cache.observer != nil && SystemProtocols.first(for: request) != nil
             #else

@@ -1,5 +1,6 @@
 // The character classes in the grammars of JSON (RFC 8259), URLs (RFC 3986 §2) and HTTP (RFC 9110 §5.6.2).
-// `Character` has similar properties, but they cover all of Unicode: "٣" is a number there, and not here.
+// `Character` has similar properties, but they cover all of Unicode: there, "٣" is a digit, but in these grammars it is
+// not.
 extension String {
     /// Returns whether the text equals `other`, ignoring the case of ASCII letters.
     ///
@@ -45,7 +46,7 @@ extension UInt8 {
     /// A page that percent-encodes one of them means the same character.
     package var isOftenEncoded: Bool { isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@") }
 
-    /// True for `pchar` of RFC 3986 §3.3 without percent-encoding, and for "/".
+    /// True for "/" and for `pchar` of RFC 3986 §3.3, except percent-encoding.
     var isPathCharacter: Bool {
         isUnreserved || isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@")
             || self == UInt8(ascii: "/")

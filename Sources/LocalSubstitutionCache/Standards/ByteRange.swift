@@ -1,14 +1,14 @@
 /// The single byte range of a `Range` header field (RFC 9110 §14.1.2 and §14.2).
 package enum ByteRange: Equatable {
-    /// The whole representation: for another unit, several ranges, a malformed value, or a suffix of an empty
-    /// representation.
+    /// The whole representation: the unit is not bytes, there are several ranges, the value is malformed, or it asks
+    /// for a suffix of an empty representation.
     case whole
     /// A range of offsets from 0; never empty.
     case part(Range<Int>)
     /// A well-formed range that lies beyond the end, or a suffix of length 0.
     case unsatisfiable
 
-    /// Determines the bytes of a representation that `header` requests.
+    /// Determines which bytes `header` requests from a representation.
     ///
     /// Numbers may have any number of digits.
     ///
@@ -46,7 +46,7 @@ package enum ByteRange: Equatable {
             }
     }
 
-    /// Returns the value of `1*DIGIT`, or `Int.max` if it is larger; nil for anything else.
+    /// Returns the value of `1*DIGIT`, at most `Int.max`; nil for anything else.
     private static func number(_ digits: Substring.UTF8View) -> Int? {
         guard !digits.isEmpty, digits.allSatisfy(\.isASCIIDigit) else { return nil }
         return Int(Substring(digits)) ?? .max

@@ -1,6 +1,6 @@
 /// The directives of a `Cache-Control` field (RFC 9111 §5.2), for which Foundation has no parser.
 package enum CacheControl {
-    /// Returns the lower-case names of the directives; nil if the field is not a list of them (RFC 9110 §5.6.1).
+    /// Returns the directives' names in lower case; nil if the field is not a list of directives (RFC 9110 §5.6.1).
     package static func directives(_ field: String) -> [String]? {
         var rest = Array(field.utf8)[...]
         var names: [String] = []
@@ -16,7 +16,9 @@ package enum CacheControl {
         }
     }
 
-    /// Skips an argument, which is `=` and a token or a quoted string, if there is one; false if it is malformed.
+    /// Skips the argument, if there is one; returns false if it is malformed.
+    ///
+    /// An argument is `=`, followed by a token or by a quoted string.
     private static func skipArgument(_ rest: inout ArraySlice<UInt8>) -> Bool {
         guard rest.first == UInt8(ascii: "=") else { return true }
         rest = rest.dropFirst()

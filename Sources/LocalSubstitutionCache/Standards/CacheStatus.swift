@@ -9,13 +9,13 @@ enum CacheStatus {
         "\(cache); hit; detail=\(string(detail))"
     }
 
-    /// Returns the value for a response from `detail` after the request went to the network first.
+    /// Returns the value for a response from `detail` in a network-first load.
     ///
-    /// The library is configured to let such a request bypass it at first, which is `fwd=bypass` (§2.2).
+    /// The library is configured to let the request of such a load bypass it at first: `fwd=bypass` (§2.2).
     ///
     /// - Parameters:
     ///   - status: The status of the network's response; nil if there was no connection, for which §2.3 has no word.
-    ///   - detail: The source that answered instead.
+    ///   - detail: The source that answered instead of the network.
     /// - Returns: The field's value.
     static func forwarded(status: Int?, detail: String) -> String {
         if let status { return "\(cache); fwd=bypass; fwd-status=\(status); detail=\(string(detail))" }

@@ -13,7 +13,7 @@ package struct JSONParser {
 
     /// Parses one JSON text.
     ///
-    /// - Returns: The document; if the text is not JSON, an unreadable value and the error.
+    /// - Returns: The document. If the text is not JSON, the document holds an unreadable value and the error.
     package static func parse(_ bytes: some Collection<UInt8>) -> JSONDocument {
         bytes.withContiguousStorageIfAvailable(parse(buffer:)) ?? Array(bytes).withUnsafeBufferPointer(parse(buffer:))
     }

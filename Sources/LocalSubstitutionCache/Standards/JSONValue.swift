@@ -68,7 +68,9 @@ package struct JSONDocument: Sendable {
     package let value: JSONValue
     /// The errors in the order in which the parser found them.
     package let errors: [JSONSyntaxError]
-    /// True if the text begins with U+FEFF, which RFC 8259 §8.1 allows a reader to skip and forbids a writer to add.
+    /// True if the text begins with U+FEFF.
+    ///
+    /// According to RFC 8259 §8.1, a reader may skip this byte-order mark, but a writer must not add it.
     let hasByteOrderMark: Bool
 
     package init(value: JSONValue, errors: [JSONSyntaxError], hasByteOrderMark: Bool) {
@@ -87,7 +89,7 @@ package struct JSONSyntaxError: Error, Equatable {
         case word
         case encoding
         case nesting
-        /// The text ends, and brackets are still open.
+        /// The text ends while brackets are still open.
         case end
     }
 

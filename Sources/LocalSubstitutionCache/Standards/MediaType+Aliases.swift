@@ -1,5 +1,5 @@
 extension MediaType {
-    /// The type under its name in the table of `MediaType+Extensions.swift`, with the same parameters.
+    /// The type, renamed as in the table of `MediaType+Extensions.swift`; the parameters stay unchanged.
     ///
     /// Servers send several names for one type, such as `application/javascript` for `text/javascript`. A type that the
     /// table does not have under any name stays unchanged.
@@ -10,8 +10,8 @@ extension MediaType {
 
     /// The names of the type in the table of extensions, the best name first.
     ///
-    /// These are its own name, if the table has it, and the name of each type that it is an alias of. A type that is
-    /// neither in the table nor an alias has only its own name.
+    /// The type's own name comes first, if it is in the table or is not an alias. The names for which it is an alias
+    /// follow.
     package var synonyms: [String] {
         let types = Self.types[essence] ?? []
         return types.isEmpty || Self.isKnown(essence) ? [essence] + types : types

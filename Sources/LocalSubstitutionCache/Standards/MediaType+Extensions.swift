@@ -55,11 +55,11 @@ extension MediaType {
 
     /// A table with one type per line, followed by its extensions.
     ///
-    /// Names are those of IANA's registry (https://www.iana.org/assignments/media-types), if it has one. The first part
-    /// holds every extension to which the tables of nginx (conf/mime.types) and Apache httpd (docs/conf/mime.types)
-    /// give the same type, with two exceptions. For JavaScript, both tables still say application/javascript, which RFC
-    /// 9239 made obsolete. The extension svgz is left out: it needs a Content-Encoding, and nothing here would decode
-    /// it.
+    /// If a type is in IANA's registry (https://www.iana.org/assignments/media-types), its name is the one used there.
+    /// The first part holds every extension to which the tables of nginx (conf/mime.types) and Apache httpd
+    /// (docs/conf/mime.types) give the same type, with two exceptions. For JavaScript, both tables still say
+    /// application/javascript, which RFC 9239 made obsolete. The extension svgz is left out: it needs a
+    /// Content-Encoding, and nothing here would decode it.
     static let table = """
         text/html html htm
         text/css css

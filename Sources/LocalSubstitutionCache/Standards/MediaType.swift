@@ -63,7 +63,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         return "\"" + escaped.joined() + "\""
     }
 
-    /// The same type, with `charset=utf-8` added if it takes a charset and has none.
+    /// The same type, with `charset=utf-8` added if ``takesCharset`` is true and there is no charset yet.
     var withCharset: MediaType {
         guard takesCharset, charset == nil else { return self }
         return MediaType(essence: essence, parameters: parameters + [Parameter(name: "charset", value: "utf-8")])

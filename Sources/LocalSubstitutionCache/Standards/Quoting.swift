@@ -1,8 +1,9 @@
-/// Returns text from a manifest, a file name or a request in quotation marks, safe to print in a message.
+/// Returns `text` in quotation marks, safe to print in a message.
 ///
-/// Characters that are invisible or change the direction of text are written as `\u{…}`, so that a name cannot rewrite
-/// the line in which it is printed. The text is cut after 200 scalars, unless `limit` is given. The user information of
-/// URLs is hidden, so pass the whole URL, not a part of it.
+/// The text may be from a manifest, a file name or a request. Characters that are invisible or change the direction of
+/// text are written as `\u{…}`, so that a name cannot rewrite the line in which it is printed. The text is cut after
+/// 200 scalars, unless `limit` is given. The user name and password of a URL are hidden, so pass the whole URL, not a
+/// part of it.
 package func quoted(_ text: String, limit: Int = 200) -> String {
     "\"" + shortened(text, limit: limit) + "\""
 }
@@ -14,10 +15,10 @@ package func shortened(_ text: String, limit: Int = 200) -> String {
     return printable(String(start)) + (start.endIndex == text.endIndex ? "" : "…")
 }
 
-/// Returns the same text as `quoted(_:limit:)`, without quotation marks and uncut.
+/// Returns the whole text in the form of `quoted(_:limit:)`, without quotation marks.
 package func visible(_ text: some StringProtocol) -> String { printable(UserInformation.hidden(in: String(text))) }
 
-/// Returns the text with invisible characters escaped, and with its user information.
+/// Returns the text with invisible characters escaped; user names and passwords in it are not hidden.
 ///
 /// This is for the content of a file, not for messages.
 package func printable(_ text: some StringProtocol) -> String {
@@ -38,7 +39,7 @@ package func printable(_ text: some StringProtocol) -> String {
 }
 
 extension Unicode.Scalar {
-    /// True for a scalar that is invisible on a screen, or that changes how others are shown.
+    /// True for a scalar that is invisible on a screen, or that changes how other scalars are shown.
     ///
     /// These are controls, format characters, spaces other than the plain one, and the characters that Unicode says to
     /// ignore by default (UAX 44, Default_Ignorable_Code_Point).
@@ -61,8 +62,9 @@ package func codePoint(_ text: String) -> String {
 /// Returns the candidate that was probably meant by `name`; nil if none is close enough.
 ///
 /// The measure is the optimal string alignment distance: the number of letters to insert, delete, replace or swap with
-/// their neighbour. Close enough is a third of the length. Cost: the length of each candidate and, for those that have
-/// nearly the same letters, the product of the two lengths. Of the latter, only a few thousand are compared.
+/// their neighbour. A candidate is close enough if its distance is at most a third of the length of `name`. Cost:
+/// linear in the length of each candidate. For a candidate with nearly the same letters, the cost is the product of the
+/// two lengths; only a few thousand such candidates are compared.
 package func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
     let letters = Array(name.lowercased().utf8.prefix(256))
     let limit = max(1, letters.count / 3)

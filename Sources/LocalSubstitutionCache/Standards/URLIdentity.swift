@@ -3,12 +3,11 @@ import Foundation
 /// The normal form of an http or https URL: two URLs are the same if their identities are equal.
 ///
 /// It follows RFC 3986 §6.2.2 (case, percent-encoding, dot segments) and §6.2.3 with RFC 9110 §4.2.3 (default port,
-/// empty path), and nothing beyond them. The fragment is dropped: it is not part of what is requested (RFC 9110
-/// §4.2.5).
+/// empty path), and no other rules. The fragment is dropped: a request does not include it (RFC 9110 §4.2.5).
 ///
 /// Foundation has nothing for this: `URL`'s `==` compares spellings, `.path` decodes `%2F` to `/`, and `.standardized`
-/// leaves encoded dot segments, host case and ports alone. The text is parsed here and not by `URL(string:)`, because
-/// that initialiser's leniency differs between systems.
+/// does not change encoded dot segments, host case and ports. The text is parsed here and not by `URL(string:)`,
+/// because that initialiser's leniency differs between systems.
 package struct URLIdentity: Hashable, Sendable {
     /// `scheme://authority/path`, normalised.
     package let base: String
@@ -23,8 +22,8 @@ package struct URLIdentity: Hashable, Sendable {
     ///
     /// In path and query, non-ASCII characters are percent-encoded as UTF-8 of their NFC form. So are the ASCII
     /// characters that no URL may hold raw but browsers and `URL` let pass (such as `|` and `"`). In a query, browsers
-    /// send two more (URL Standard §4.4): a backslash, and a "%" without two hexadecimal digits after it. These are
-    /// percent-encoded, too.
+    /// send two further characters raw (URL Standard §4.4): a backslash, and a "%" without two hexadecimal digits after
+    /// it. These are percent-encoded, too.
     package init(_ text: String) throws(URLProblem) {
         if let identity = Self.alreadyNormal(text) {
             self = identity
@@ -57,7 +56,9 @@ package struct URLIdentity: Hashable, Sendable {
         self.query = query
     }
 
-    /// Returns the identity of a text that is already normal, as in most requests; nil if it needs a closer look.
+    /// Returns the identity of a text that is already in normal form; nil if the text must be parsed.
+    ///
+    /// In most requests, the URL is in normal form.
     private static func alreadyNormal(_ text: String) -> URLIdentity? {
         let identity = text.utf8.withContiguousStorageIfAvailable { bytes -> URLIdentity? in
             guard let scheme = ["https://", "http://"].first(where: { bytes.starts(with: $0.utf8) }) else { return nil }
@@ -92,8 +93,8 @@ package struct URLIdentity: Hashable, Sendable {
 
     /// The base, with those characters decoded that a path may hold raw but pages often percent-encode.
     ///
-    /// Two URLs with different decoded bases are different. Two URLs with the same decoded base are the same only for
-    /// files of folders.
+    /// Two URLs with different decoded bases are different. Two URLs with the same decoded base are the same only if
+    /// they differ below the URL of a folder entry.
     package var decodedBase: String { Self.decoded(base) }
 
     static func decoded(_ text: String) -> String {

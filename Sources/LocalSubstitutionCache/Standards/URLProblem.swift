@@ -18,7 +18,8 @@ package enum URLProblem: Error, Equatable {
 
     /// Returns a sentence that explains the problem to the designer who wrote `url`.
     ///
-    /// User information in `url` is hidden. If there is some, the sentence asks the designer to remove it first.
+    /// A user name and password in `url` are hidden. If `url` has them, the sentence asks the designer to remove them
+    /// first.
     ///
     /// - Parameters:
     ///   - url: The text that is not a URL.
@@ -27,7 +28,7 @@ package enum URLProblem: Error, Equatable {
     package func message(for url: String, meant: String? = nil) -> String {
         let bytes = Array(url.utf8)
         let secret = UserInformation.occurrences(in: bytes).first?.secret
-        // User information after a path belongs to another URL in the text.
+        // A user name after a path belongs to a second URL in the text.
         guard let secret, bytes[..<secret.lowerBound].split(whereSeparator: { "/\\?#".utf8.contains($0) }).count < 2
         else {
             return sentence(for: url, meant)
@@ -41,13 +42,13 @@ package enum URLProblem: Error, Equatable {
 
     private func sentence(for url: String, _ meant: String?) -> String {
         let subject = quoted(url)
-        // With its user information hidden, `meant` would be useless as text to copy.
+        // With its user name and password hidden, `meant` would be useless as text to copy.
         let meant = meant.flatMap { UserInformation.isPresent(in: $0) ? nil : quoted($0, limit: 1000) }
         /// Returns the advice to write `meant`, or `otherwise` if `meant` is unknown.
         func write(_ otherwise: String = "write the URL that the app loads") -> String {
             meant.map { "write \($0)" } ?? otherwise
         }
-        /// Returns the same as a question, for problems whose `meant` is more of a guess.
+        /// Returns the same advice as a question, for problems whose `meant` is more of a guess.
         func guess(_ otherwise: String) -> String { meant.map { "did you mean \($0)?" } ?? otherwise }
         return switch self {
         case .notAbsolute:

@@ -1,11 +1,11 @@
-/// A search for the user information of URLs (RFC 3986 §3.2.1) in any text.
+/// A search for the user names and passwords of URLs (the user info of RFC 3986 §3.2.1) in any text.
 ///
-/// User information may be a password, so no message shows it. The search finds it in URLs that are malformed,
+/// User info may hold a password, so no message shows it. The search finds it in URLs that are malformed,
 /// percent-encoded or escaped as in JSON, in URLs inside other URLs, and in `user:password@host` without a scheme. If a
 /// text can be read in two ways, the part that may be a password is hidden. The path of a URL, an e-mail address and a
-/// name such as `logo@2x.png` hold no user information.
+/// name such as `logo@2x.png` hold no user info.
 package enum UserInformation {
-    /// One occurrence of user information in a text.
+    /// One occurrence of user info in a text.
     package struct Occurrence: Equatable {
         /// The bytes that may be a password.
         package let secret: Range<Int>
@@ -18,26 +18,26 @@ package enum UserInformation {
     /// Returns the text with "…" instead of each user name and password.
     package static func hidden(in text: String) -> String { replaced(in: text, \.secret, with: "…") }
 
-    /// Returns the text without user information, and without the "@" after it.
+    /// Returns the text without user names and passwords, and without the "@" after each.
     package static func removed(from text: String) -> String {
         replaced(in: text, \.secretWithAt, with: "")
     }
 
-    /// Returns whether the text holds user information.
+    /// Returns whether the text holds a user name or password of a URL.
     package static func isPresent(in text: String) -> Bool {
         mayBeIn(text.utf8) && !occurrences(in: Array(text.utf8)).isEmpty
     }
 
     /// Returns every occurrence in a text, in order.
     ///
-    /// Cost: linear in the length of the text, and little without an "@".
+    /// Cost: linear in the length of the text; a text without an "@" costs little.
     package static func occurrences(in text: some RandomAccessCollection<UInt8>) -> [Occurrence] {
         guard mayBeIn(text) else { return [] }
         var scanner = UserInformationScanner(Array(text))
         return scanner.places()
     }
 
-    /// Returns false if the text has no "@", encoded or not.
+    /// Returns false if the text has no "@", neither raw nor encoded.
     private static func mayBeIn(_ text: some Collection<UInt8>) -> Bool {
         var previous: UInt8 = 0
         for byte in text {
