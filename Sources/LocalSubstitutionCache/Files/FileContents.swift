@@ -37,8 +37,8 @@ struct FileContents: Sendable {
 
     /// Returns a part of the bytes, with indices from 0.
     ///
-    /// A slice, `data[range]`, would keep the indices of the whole, and `[0]` would trap. A large part of a mapped file
-    /// is mapped, not copied.
+    /// A slice, `data[range]`, would keep the indices of the whole data, and `[0]` would trap. A large part of a mapped
+    /// file is mapped, not copied.
     func data(in range: Range<Int>) -> Data {
         mapped?.part(range) ?? Data(data[range])
     }

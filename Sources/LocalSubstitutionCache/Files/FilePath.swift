@@ -1,6 +1,6 @@
 import Foundation
 
-/// A path or name that is compared byte for byte, as a file system does.
+/// A path or name; like a file system, this type compares byte for byte.
 ///
 /// Swift's strings are equal if they are canonically equivalent, so "é" as one scalar and as two would be the same key.
 package struct FilePath: Hashable, Sendable {
@@ -12,7 +12,7 @@ package struct FilePath: Hashable, Sendable {
 
     /// Resolves `path` to an absolute path without symbolic links.
     ///
-    /// - Throws: ``FileProblem`` if the path leads to nothing, or symbolic links in it form a loop.
+    /// - Throws: ``FileProblem`` if nothing exists at the path, or if symbolic links in it form a loop.
     package init(resolving path: String) throws(FileProblem) {
         guard let resolved = realpath(path, nil) else {
             let link = path.split(separator: "/").last.map(String.init) ?? path

@@ -8,7 +8,7 @@ package enum FileProblem: Error, Equatable {
     case isFolder
     case isFile
     case isLink
-    /// A symbolic link that leads to nothing.
+    /// A symbolic link whose target does not exist.
     case dangling
     case replaced
     case notRegular

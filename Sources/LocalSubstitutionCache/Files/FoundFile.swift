@@ -1,7 +1,7 @@
 /// A file in the manifest's folder.
 package struct FoundFile: Sendable {
     enum Location {
-        /// The file is in this folder, under its own name; many files share the folder's path.
+        /// The file itself, not a link to it, is in this folder; many files share the folder's path.
         case inFolder(FilePath)
         /// The file is at this path, to which a symbolic link leads.
         case elsewhere(FilePath)
@@ -13,7 +13,7 @@ package struct FoundFile: Sendable {
     /// The size in bytes when the file was found.
     let size: Int
 
-    /// Checks that there is a readable regular file, not a link, at a location.
+    /// Checks that a readable regular file, not a link, is at the location.
     ///
     /// Opening the file checks this again.
     init(_ path: String, _ location: Location, in folder: OpenedFolder) throws(FileProblem) {

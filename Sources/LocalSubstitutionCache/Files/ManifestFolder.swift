@@ -3,14 +3,14 @@ import Foundation
 /// The folder of a manifest's files, as it is on disk.
 ///
 /// Names are compared with directory listings, byte for byte. So a manifest that works on a case-insensitive file
-/// system also works on a case-sensitive one. Each directory is listed once, whatever paths lead to it, and each folder
-/// is walked once. Nothing outside the folder is opened.
+/// system also works on a case-sensitive one. Each directory is listed once, even if several paths lead to it, and each
+/// folder is walked once. Nothing outside the manifest's folder is opened.
 package final class ManifestFolder {
     /// The maximum number of names that all walks together may visit; more are treated as a mistake.
     static let maximumNames = 1_000_000
     /// The maximum nesting of folders.
     static let maximumDepth = 100
-    /// The maximum number of times that symbolic links in a walk may lead to directories that were already visited.
+    /// In one walk, the maximum number of symbolic links to directories that were already visited.
     ///
     /// A link to a folder that contains the link repeats without end, and other links can turn n folders into 2ⁿ paths.
     static let maximumRepeats = 100
@@ -20,9 +20,9 @@ package final class ManifestFolder {
     private let root: Directory
     /// The file that walks leave out: the manifest itself.
     private let excluded: FilePath?
-    /// The listings by real path: links may give one directory several paths.
+    /// The listings, keyed by real path, because links may give one directory several paths.
     private var listings: [FilePath: DirectoryListing] = [:]
-    /// The results of walks by the path on disk: several entries may name one folder.
+    /// The results of walks, keyed by the path on disk, because several entries may name one folder.
     private var walks: [FilePath: Result<FolderContents, FileProblem>] = [:]
     private var namesLeft: Int
     /// The directories, keyed by requested path, which is empty or ends in "/".
@@ -31,9 +31,9 @@ package final class ManifestFolder {
     private var knownFiles: [FilePath: FoundFile] = [:]
     /// The number of suggestions that may still be made.
     ///
-    /// Each compares a name with many others, and a designer needs only a few.
+    /// For each suggestion, a name is compared with many names, and a designer needs only a few suggestions.
     private var suggestionsLeft = 20
-    /// The source of suggestions; nil in an app, which makes none.
+    /// The source of suggestions; nil in an app, where no suggestions are made.
     private let advice: (any FileNameAdvice)?
 
     /// Opens a folder.
@@ -120,7 +120,7 @@ package final class ManifestFolder {
         }
     }
 
-    /// Returns `path` as it is on disk, in any letter case; nil if it does not exist.
+    /// Returns `path` as it is spelled on disk, where its letter case may differ; nil if the path does not exist.
     private func existing(_ path: String) -> String? {
         do {
             if path.hasSuffix("/") { _ = try directory(path) } else { _ = try existingFile(path) }
@@ -132,7 +132,7 @@ package final class ManifestFolder {
         }
     }
 
-    /// Returns the name on disk with the bytes of `written`, or else with its text in another Unicode form.
+    /// Returns the name on disk that equals `written`, byte for byte or else in a different Unicode form.
     private func name(_ written: String, in directory: Directory) throws(FileProblem) -> String {
         if let name = directory.name(written) { return name }
         if let name = directory.nameIgnoringCase(written) { throw .wrongCase(directory.path + name) }
@@ -142,7 +142,7 @@ package final class ManifestFolder {
 
     // MARK: - Suggestions
 
-    /// Returns the file or folder that was probably meant by a path at which there is none.
+    /// Returns the file or folder that was probably meant by a path that does not exist.
     private func suggestedPath(for path: String) -> String? {
         suggestion { $0.path(meantBy: path, amongFiles: ((try? files(below: "./"))?.files ?? []).map(\.name)) }
     }
@@ -184,7 +184,7 @@ package final class ManifestFolder {
             throw error == .missing(suggestion: nil) ? .dangling : error
         }
         guard realPath.isInside(root.realPath) else { throw .outside }
-        // The link leads to the root folder, whose own parent directory is outside it.
+        // The link leads to the root folder; looking it up in its parent directory would leave the root folder.
         guard realPath != root.realPath else { throw .isFolder }
         return try FoundFile(directory.path + name, .elsewhere(realPath), in: opened)
     }
@@ -193,8 +193,8 @@ package final class ManifestFolder {
 
     /// Returns the contents of the folder at `path`, which ends in "/".
     ///
-    /// Names that start with "." and the excluded file are left out. Cost: the first call for a folder walks through
-    /// it, and later calls return the same result.
+    /// The excluded file and all names that start with "." are left out. Cost: the first call for a folder walks
+    /// through it, and later calls return the same result.
     package func files(below path: String) throws(FileProblem) -> FolderContents {
         let directory: Directory
         do {
@@ -226,7 +226,7 @@ package final class ManifestFolder {
 
         /// The problem to throw when a limit is reached; nil if no directory was visited twice.
         ///
-        /// Continuing would find the same again and again.
+        /// If the walk continued, it would visit the same directories again and again.
         var endless: FileProblem? { link.map { .endless(link: $0) } }
     }
 
@@ -256,7 +256,7 @@ package final class ManifestFolder {
                 // Bytes that are not UTF-8 are read as U+FFFD, so no file on disk has this name.
                 let isMangled = error == .missing(suggestion: nil) && name.unicodeScalars.contains("\u{FFFD}")
                 let error = isMangled ? FileProblem.unreadable("its name is not UTF-8") : error
-                // A limit was reached, so stop here: the walk would find the same again and again.
+                // A limit was reached, so stop here: if the walk continued, it would reach the limit again and again.
                 if error == walk.endless || error == .tooManyFiles { throw error }
                 walk.contents.problems.append((directory.path + name, error))
             }
@@ -276,7 +276,7 @@ package final class ManifestFolder {
     }
 }
 
-/// The files below a folder, without those that are left out, and the problems with them.
+/// The files that a walk finds below a folder, and the problems with files that cannot be used.
 package struct FolderContents {
     /// The files, each with its path relative to the folder, in order.
     package var files: [(name: String, file: FoundFile)] = []
@@ -284,7 +284,7 @@ package struct FolderContents {
     package var problems: [(path: String, problem: FileProblem)] = []
 }
 
-/// A directory, as reached by one of the paths that lead to it.
+/// A directory that was reached by one path; several paths may lead to it.
 private final class Directory {
     /// The path as it is on disk, relative to the manifest's folder; empty or ends in "/".
     let path: String
@@ -301,7 +301,7 @@ private final class Directory {
     /// The names that do not start with ".", in order.
     var visibleNames: [String] { listing.visibleNames }
 
-    /// Returns the name with the same bytes, or else the same text in another Unicode form.
+    /// Returns the name that equals `written`, byte for byte or else in a different Unicode form.
     func name(_ written: String) -> String? { listing.name(written) }
 
     func nameIgnoringCase(_ written: String) -> String? { listing.nameIgnoringCase(written) }

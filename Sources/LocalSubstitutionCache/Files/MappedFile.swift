@@ -1,12 +1,12 @@
 import Foundation
 
-/// A mapped file: its path, and the identity that proves that the path still leads to it.
+/// A mapped file: its path, and its identity, which shows whether the path still leads to this file.
 ///
 /// Foundation lets the sole owner of a `Data` write into its bytes, even if Foundation did not allocate them. So two
 /// responses never share memory unless they share a `Data`: a large part of a file gets a separate mapping, and a small
 /// part is copied.
 final class MappedFile: Sendable {
-    /// The size in bytes from which a part is mapped: from there on, a mapping costs less than a copy.
+    /// The size in bytes from which a part is mapped, because a mapping then costs less than a copy.
     static let partThreshold = 256 * 1024
 
     private let path: FilePath
@@ -17,7 +17,7 @@ final class MappedFile: Sendable {
         self.identity = identity
     }
 
-    /// Returns the bytes in `range`, mapped; nil if that does not pay, or if the path now leads to another file.
+    /// Returns the bytes in `range`, mapped; nil if a copy costs less, or if the path now leads to a different file.
     func part(_ range: Range<Int>) -> Data? {
         guard range.count >= Self.partThreshold, let file = try? OpenedFile(path.text), file.identity == identity else {
             return nil
@@ -25,7 +25,7 @@ final class MappedFile: Sendable {
         return Self.map(range, of: file)
     }
 
-    /// Maps a range of a file privately, and writable.
+    /// Maps a range of a file as private, writable memory.
     ///
     /// If the sole owner of the `Data` writes into it, the system copies the page, and the file stays unchanged.
     static func map(_ range: Range<Int>, of file: borrowing OpenedFile) -> Data? {

@@ -11,10 +11,10 @@ package struct OpenedFile: ~Copyable {
     /// Opens the file at `path`.
     ///
     /// - Parameters:
-    ///   - path: The path, as `openat` takes it.
+    ///   - path: The path to pass to `openat`.
     ///   - directory: A descriptor of the directory that a relative path starts from.
     ///   - followsLink: True to follow a symbolic link as the last part of the path.
-    /// - Throws: ``FileProblem`` if there is no file at the path, or something that is not a regular file.
+    /// - Throws: ``FileProblem`` if nothing, or something other than a regular file, is at the path.
     init(_ path: String, in directory: Int32 = AT_FDCWD, followsLink: Bool = false) throws(FileProblem) {
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
         let descriptor = openat(directory, path, flags)
@@ -50,7 +50,7 @@ package struct OpenedFile: ~Copyable {
     ///   - name: The file's name.
     ///   - directory: A descriptor of the file's directory.
     /// - Returns: The size in bytes.
-    /// - Throws: ``FileProblem``, as opening the file would.
+    /// - Throws: The ``FileProblem`` that opening the file would throw.
     static func size(ofReadable name: String, in directory: Int32) throws(FileProblem) -> Int {
         var status = stat()
         guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw FileProblem(errno: errno) }

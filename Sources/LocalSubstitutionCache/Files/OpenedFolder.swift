@@ -1,16 +1,16 @@
 import Foundation
 
-/// An open folder, which opens everything below it directory by directory.
+/// An open folder, through which everything below it is opened, directory by directory.
 ///
-/// Each directory is opened relative to the descriptor of its parent directory, and no link is followed. A path alone
-/// proves nothing: between two uses of it, another process may replace one of its directories with a link. A file
-/// opened here lies below the folder, whatever is replaced meanwhile.
+/// Each directory is opened relative to the descriptor of its parent directory, and no link is followed. A path is no
+/// proof of a file's location: between two uses of the path, another process may replace one of its directories with a
+/// link. A file opened here lies below the folder, even if another process replaces a directory meanwhile.
 // Not Sendable: each load of a manifest opens its own folder.
 package final class OpenedFolder {
     /// The absolute path, without symbolic links.
     let realPath: FilePath
     private let root: Int32
-    /// The directory that `openDirectories` leads to, and that was used last: the next file is usually in it, too.
+    /// The directory that was used last, at the end of `openDirectories`; the next file is usually in it, too.
     private var current: FilePath?
     private var openDirectories: [(name: String, descriptor: Int32)] = []
 
@@ -27,7 +27,7 @@ package final class OpenedFolder {
         close(root)
     }
 
-    /// Returns a descriptor of `directory`, which is valid until the next call.
+    /// Returns a descriptor of `directory`; the descriptor is valid until the next call.
     ///
     /// - Parameter directory: An absolute path without symbolic links: the folder itself, or a directory below it.
     /// - Returns: The descriptor; the caller does not close it.

@@ -2,13 +2,13 @@ package import Foundation
 
 /// A source of guesses at what the designer meant by a mistake in a manifest.
 ///
-/// An app has none, so its messages end before the part that would be guessed. Tools for designers and developers pass
-/// the advice of `SubstitutionChecking` to ``SubstitutionManifest``.
+/// An app has no such source, so its messages end before the guess. Tools for designers and developers pass the advice
+/// of `SubstitutionChecking` to ``SubstitutionManifest``.
 package protocol ManifestAdvice: FileNameAdvice, Sendable {
     /// Parses a manifest's text, and continues after an error.
     func parse(_ text: Data) -> JSONDocument
 
-    /// Returns the end of the message about a mistake; nil if nothing is close enough.
+    /// Returns the end of the message about a mistake; nil if there is no good guess.
     ///
     /// For example, the end is `did you mean "file"?`.
     func remedy(for mistake: ManifestMistake) -> String?
@@ -27,7 +27,7 @@ package protocol ManifestAdvice: FileNameAdvice, Sendable {
     /// Such content was written into the manifest instead of the file's name.
     func isFileContent(_ fields: [JSONMember]) -> Bool
 
-    /// Returns a better finding about a file that does not exist; nil if nothing else is known about it.
+    /// Returns a finding that says more about a file than that it is missing; nil if nothing more is known.
     func finding(aboutMissing file: Located<String>, of entry: ManifestEntry, in folder: URL) -> Finding?
 }
 
@@ -35,7 +35,7 @@ package protocol ManifestAdvice: FileNameAdvice, Sendable {
 package enum ManifestMistake {
     /// A manifest that is not an object.
     case manifest(JSONValue)
-    /// A value of an entry that is neither a file's name nor an object.
+    /// An entry's value that is neither a file's name nor an object.
     case entry(JSONValue)
     case annotation(JSONMember)
     case type(String)
@@ -50,7 +50,7 @@ package enum ManifestMistake {
 /// An explanation of a misplaced member of a manifest, or of a misplaced field of an entry.
 package struct Diagnosis<Kind> {
     package let kind: Kind
-    /// The sentence that says how to write it correctly.
+    /// A sentence that says how to write the member or field correctly.
     package let message: String
 
     package init(_ kind: Kind, _ message: String) {
@@ -61,9 +61,9 @@ package struct Diagnosis<Kind> {
 /// The kind of a manifest's member whose name is not a URL.
 package enum MisplacedMemberKind {
     case comment
-    /// An entry in the form of another tool.
+    /// An entry in the format of some other tool.
     case foreignEntry
-    /// A field of an entry, where the whole manifest is one entry without its URL.
+    /// A field of an entry: the whole manifest is a single entry without its URL.
     case fieldOfOnlyEntry
     /// An entry whose value can be read, although its name is not a URL.
     case entry

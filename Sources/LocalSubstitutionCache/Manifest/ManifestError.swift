@@ -4,8 +4,8 @@ public import Foundation
 public struct ManifestError: Error, Equatable, CustomStringConvertible, LocalizedError {
     /// Every error found, in the order of the file.
     ///
-    /// Never empty, and without warnings. If the text is not JSON, the first syntax error is the only issue: nothing
-    /// else is known of such a text. ``LocalSubstitutionCache/reload()`` throws this error, too.
+    /// The list is never empty and holds no warnings. If the text is not JSON, the first syntax error is the only
+    /// issue: nothing else is known of such a text. ``LocalSubstitutionCache/reload()`` throws this error, too.
     public let issues: [ManifestIssue]
 
     package init(_ issues: [ManifestIssue]) {
@@ -17,7 +17,7 @@ public struct ManifestError: Error, Equatable, CustomStringConvertible, Localize
 
     /// The issues, one per line in the form of ``ManifestIssue/description``.
     ///
-    /// After the first 100, a last line has the number of the others.
+    /// If there are more than 100, only the first 100 are listed, and a last line says how many are left out.
     public var description: String {
         var lines = issues.prefix(Self.maximumDescribed).map(\.description)
         let others = issues.count - lines.count

@@ -1,12 +1,12 @@
 /// An error or a likely mistake in a manifest: its cause, its position and its remedy.
 ///
-/// ``description`` has the form that compilers use, so editors and build logs link it to its line:
+/// ``description`` has the form that compilers use, so editors and build logs link each issue to its line:
 ///
 ///     manifest.json:7:40: error: "img/heder.png" does not exist; did you mean "img/header.png"?
 public struct ManifestIssue: Hashable, Sendable, CustomStringConvertible {
     /// The severity of an issue, which decides whether the manifest can be used.
     public enum Severity: String, Sendable {
-        /// The manifest is refused whole.
+        /// The whole manifest is refused.
         case error
         /// The manifest works, though probably not as meant.
         case warning
@@ -82,7 +82,7 @@ extension ManifestIssue.Code {
     package static let badURL = Self(rawValue: "bad-url")
     /// A path that is not a plain path below the manifest's folder.
     package static let badPath = Self(rawValue: "bad-path")
-    /// A media type that RFC 9110 §8.3.1 does not allow, or one for a folder.
+    /// A media type that RFC 9110 §8.3.1 does not allow, or a media type for a folder.
     package static let badType = Self(rawValue: "bad-type")
     /// A header name or value that RFC 9110 §5 does not allow.
     package static let badHeader = Self(rawValue: "bad-header")
@@ -109,7 +109,7 @@ extension ManifestIssue.Code {
     package static let outsideFolder = Self(rawValue: "outside-folder")
     /// A folder that contains itself through a symbolic link, or more files than can be intended.
     package static let endlessFolder = Self(rawValue: "endless-folder")
-    /// More URLs than a manifest may map, with each file of a folder counted.
+    /// More URLs than a manifest may map; each file of a folder is counted.
     package static let tooManyURLs = Self(rawValue: "too-many-urls")
     /// Changes of the manifest and its files cannot be detected.
     ///

@@ -7,7 +7,7 @@ extension ManifestReader {
 
     mutating func readFields(_ fields: [JSONMember], at offset: Int, into entry: inout ManifestEntry) {
         reportDuplicates(fields) { $0 }
-        // A field whose name could not be read may have been any field, also `file`.
+        // A field whose name could not be read may have been any field, even `file`.
         var hasFile = fields.contains(where: \.isUnreadable)
         var typeOffset = offset
         if advice?.isFileContent(fields) == true {

@@ -57,7 +57,7 @@ extension ManifestReader {
         return hasDrive || roots.contains(where: path.hasPrefix)
     }
 
-    /// Returns the path that was meant by one whose backslashes were read as JSON escapes.
+    /// Returns the path that the designer meant, if JSON has read the backslashes of `path` as escapes.
     ///
     /// For example, JSON reads the `\n` in `img\new.png` as a newline.
     private static func withoutEscapes(_ path: String) -> String {

@@ -6,9 +6,9 @@ package struct ManifestReader {
     let advice: (any ManifestAdvice)?
     private(set) var entries: [ManifestEntry] = []
     private(set) var findings: [Finding] = []
-    /// True once an entry was found inside another entry, which lacks its closing bracket.
+    /// True once an entry has been found inside another entry whose closing bracket is missing.
     var hasNestedKey = false
-    /// True once the manifest turned out to be a single entry without its URL.
+    /// True once the manifest has turned out to be a single entry without its URL.
     private var isOneEntry = false
 
     init(advice: (any ManifestAdvice)?) {
@@ -31,7 +31,7 @@ package struct ManifestReader {
                 .manifest(document.value)
             )
         }
-        // The bracket that is still open at the end is the one that the nested entry already reports as missing.
+        // The bracket that is still open at the end was already reported with the nested entry: drop the second error.
         let errors = document.errors.filter { !hasNestedKey || $0.kind != .end }
         findings = errors.map(Finding.init) + findings
     }
@@ -100,7 +100,7 @@ package struct ManifestReader {
         return nil
     }
 
-    /// Reads an entry; nil if the member's name cannot be that of an entry.
+    /// Reads an entry; nil if the member's name cannot be the name of an entry.
     private mutating func readEntry(_ member: JSONMember, among members: [JSONMember]) -> ManifestEntry? {
         var entry = ManifestEntry(key: Located(value: member.name, offset: member.nameOffset))
         do {
@@ -151,7 +151,7 @@ package struct ManifestReader {
             error(.badURL, entry.key.offset, "a folder's URL has no query; remove the \"?\" and what follows")
         } else if !pattern.isFolder {
             let name = entry.key.value.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-            // A "*" was meant as a wildcard, and that is the meaning of the "/" here.
+            // A "*" was meant as a wildcard, and a "/" at the end is the manifest's way to write one.
             let folder = name.contains("*") ? String(entry.key.value.dropLast(name.count)) : entry.key.value + "/"
             error(
                 .badURL,
@@ -193,7 +193,7 @@ package struct ManifestReader {
         findings.append(Finding(offset: offset, severity: .error, code: code, message: message))
     }
 
-    /// Records an error, with the remedy from the advice, or else the one that is right for all such mistakes.
+    /// Records an error with a remedy: the advice's, or else `otherwise`, which is right for all such mistakes.
     mutating func error(
         _ code: ManifestIssue.Code,
         _ offset: Int,

@@ -4,7 +4,7 @@ package import Foundation
 package struct ManifestResolver {
     /// The maximum number of URLs that a manifest may map; a file of a folder counts as one, a `//` key as two.
     ///
-    /// An app holds each of them in memory, and a few folders with a few URLs each could make millions.
+    /// An app holds every URL in memory, and a few folders, each mapped to a few URLs, could make millions.
     package static let maximumRows = 200_000
 
     package let manifest: SubstitutionManifest

@@ -25,8 +25,8 @@ package struct ParameterNames: Hashable, Sendable {
 
     /// The names in the order of their bytes.
     ///
-    /// In this order, a prefix is directly followed by the names that it covers, which are left out. So only one of the
-    /// names kept here can cover a given name: the last that does not sort after it.
+    /// In this order, a prefix would be directly followed by the names that it covers, but these are left out. So only
+    /// one name in this list can cover a given name: the last one that does not sort after the given name.
     package let sorted: [Name]
     /// The bytes of the names, in the same order.
     private let keys: [[UInt8]]

@@ -4,7 +4,7 @@ import Foundation
 package enum QueryRule: Hashable, Sendable {
     /// The queries must be equal.
     case exact
-    /// Parameters of these names are left out of both; what remains must be equal.
+    /// Parameters with these names are left out of both queries; the remaining parameters must be equal.
     case ignoring(ParameterNames)
     /// Any query matches, and so does a URL without a query.
     case any
@@ -63,7 +63,7 @@ package enum QueryRule: Hashable, Sendable {
         }
     }
 
-    /// The precedence of the rule, of which the lowest answers first: 0 exact, 1 a list, 2 any.
+    /// The precedence of the rule, lowest first: 0 exact, 1 a list, 2 any.
     var rank: Int {
         switch self {
         case .exact: 0

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A manifest without errors, with the files that it names found on disk.
+/// A manifest without errors, and the files on disk that it names.
 struct ResolvedManifest {
     let source: SourceText
     /// The substitutions in use, with folders expanded.
@@ -18,9 +18,9 @@ struct ResolvedManifest {
         self.substitutions = expired.isEmpty ? substitutions : substitutions.filter { !isExpired($0) }
     }
 
-    /// Returns the bytes of each substitution, in the same order; each file is read or mapped once.
+    /// Returns the bytes of each substitution, in the order of ``substitutions``; each file is read or mapped once.
     ///
-    /// - Throws: ``ManifestError`` with each file that became unusable since it was found.
+    /// - Throws: ``ManifestError`` with each file that has become unusable since it was found.
     func contents(
         _ reading: ReadingMode,
         maximumMappings: Int = ContentsLoader.maximumMappings

@@ -19,7 +19,7 @@ package struct SourceText: Sendable {
 
     /// Returns the line and column of an offset, both from 1.
     ///
-    /// Columns count UTF-8 bytes, a byte-order mark included, as the Swift compiler does.
+    /// Like the Swift compiler, this counts columns in UTF-8 bytes; a byte-order mark counts, too.
     package func position(of offset: Int) -> (line: Int, column: Int) {
         var (low, high) = (0, lineStarts.count)
         while high - low > 1 {

@@ -6,13 +6,13 @@ package import Foundation
 public struct Substitution: Sendable, CustomStringConvertible {
     /// The entry of this substitution.
     package let entry: ManifestEntry
-    /// The entry's URL, or that of one file of its folder.
+    /// The entry's URL or, for a folder entry, the URL of one file in the folder.
     package let pattern: URLPattern
     package let foundFile: FoundFile
     /// For a folder's entry, the length in bytes of its URL's path; nil if the entry names a single file.
     package let folderLength: Int?
 
-    /// The media type of the response, with `charset=utf-8` if the type takes a charset and names none.
+    /// The media type of the response, with `charset=utf-8` added for text and JavaScript without a charset.
     public let mediaType: MediaType
     /// The line of the entry in the manifest, from 1.
     public let line: Int
@@ -59,7 +59,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The path that the entry names: this file, or its folder, whose path ends in "/".
     package var namedFile: String { entry.file?.value ?? file }
 
-    /// The URL that the entry names: this one, or that of the folder.
+    /// The URL that the entry names: that of this file, or that of its folder.
     package var namedURL: String { entry.key.value }
 
     /// Returns the first bytes of the file as it is now; nil if it cannot be read, or is no longer a file.

@@ -3,9 +3,9 @@ public import Foundation
 /// A manifest as it is written: entries and their positions, before any file is looked up.
 ///
 /// Reading continues after an error, unless the error is in the JSON itself. Every problem in the text is kept as a
-/// ``ManifestIssue``. A cache that is created from the manifest throws the errors among them, together with those of
-/// the files. Warnings and suggestions are for designers and developers who edit the manifest. The designers' tool
-/// prints them, and the product `LocalSubstitutionDevelopment` returns them as values:
+/// ``ManifestIssue``. If a cache is created from the manifest, it throws the errors among these issues, together with
+/// the errors of the files. Warnings and suggestions are for designers and developers who edit the manifest. The
+/// designers' tool prints them, and the product `LocalSubstitutionDevelopment` returns them as values:
 ///
 /// ```swift
 /// try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json")).issues(in: folder)
@@ -14,7 +14,7 @@ public struct SubstitutionManifest: Sendable {
     package let source: SourceText
     package let entries: [ManifestEntry]
     package let findings: [Finding]
-    /// The manifest's own file, if it was read from one; no folder entry includes it.
+    /// The file that the manifest was read from, if any; no folder entry includes this file.
     package let url: URL?
     package let text: Data
     let advice: (any ManifestAdvice)?
@@ -68,7 +68,7 @@ public struct SubstitutionManifest: Sendable {
         self.url = url
     }
 
-    /// Returns what the manifest maps, with one element for each URL and file, and folders expanded.
+    /// Returns the manifest's substitutions, one for each URL and file, with folders expanded.
     ///
     /// Checks the names and kinds of the files, but does not read them. Entries whose `until` has passed are checked,
     /// and then left out. Cost: a few system calls per file.

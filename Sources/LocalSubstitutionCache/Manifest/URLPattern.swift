@@ -22,7 +22,7 @@ package struct URLPattern: Sendable {
         // RFC 3986 §3.2.2 allows a "*" in a host's name, but no host has one.
         let host = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?:".utf8.contains($0) }
         if host.contains(UInt8(ascii: "*")) { throw .host(String(Substring(host))) }
-        // The bytes to keep are syntax, or are encoded already. Brackets are syntax in the host only, which stays
+        // Keep the bytes that are syntax or already encoded. Brackets are syntax only in the host, and the host stays
         // unchanged.
         let authority = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
         let path = authority.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? key.endIndex

@@ -7,9 +7,9 @@ import FoundationNetworking
 
 /// The current table, and the background pass that builds its responses.
 ///
-/// A request for a row that the pass has not reached builds its own response. A single pass goes through the rows, a
-/// few at a time. Between two steps it holds no table, and refers to this object only weakly: after a reload it
-/// continues with the new table, and it ends when the cache is deallocated.
+/// A single pass goes through the rows, a few at a time. If a request needs a row that the pass has not reached, the
+/// request builds that row's response itself. Between two steps, the pass holds no table, and refers to this object
+/// only weakly: after a reload it continues with the new table, and it ends when the cache is deallocated.
 final class CurrentTable: Sendable {
     /// The queue of all passes.
     // DispatchQueue is thread-safe, but older SDKs do not declare it Sendable.
@@ -22,7 +22,7 @@ final class CurrentTable: Sendable {
     private static let step = 16
     /// The pause between two steps.
     ///
-    /// It leaves the processors to the app on systems where a queue's priority does not.
+    /// On systems where a queue's priority has no effect, the pause leaves the processors to the app.
     private static var pause: DispatchTimeInterval { .milliseconds(2) }
 
     private struct State {
@@ -59,10 +59,10 @@ final class CurrentTable: Sendable {
     /// True once every response of the table is built.
     var isPrepared: Bool { state.value.rest.isEmpty }
 
-    /// Decides what answers a request.
+    /// Returns the decision about a request.
     func verdict(on request: URLRequest) -> Verdict { verdictAndObservation(request).verdict }
 
-    /// Decides what answers a request, and returns whether an observer is set.
+    /// Returns the decision about a request, and whether an observer is set.
     func verdictAndObservation(_ request: URLRequest) -> (verdict: Verdict, isObserved: Bool) {
         let state = state.value
         return (state.table.verdict(on: request, isPrepared: state.rest.isEmpty), state.isObserved)

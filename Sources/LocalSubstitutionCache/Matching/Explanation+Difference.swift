@@ -20,7 +20,7 @@ extension Explanation {
         case trailingSlash
         /// The queries differ, but match once the parameters with these names are ignored.
         ///
-        /// The list is empty if it only helps to ignore the whole query.
+        /// The list is empty if the URLs match only once the whole query is ignored.
         case query(ignoring: [String])
     }
 }

@@ -5,10 +5,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The reason why a request would, or would not, be answered with a file, and what would change that.
+/// The reason why a request would, or would not, be answered with a file, and the change that would help.
 ///
-/// It judges the request and the manifest, never a session: it cannot know whether a session consults the cache at all.
-/// Printed, it is a sentence or two.
+/// An explanation considers the request and the manifest, never a session: it cannot know whether a session consults
+/// the cache. Its ``description`` is a sentence or two.
 public struct Explanation: Sendable, CustomStringConvertible {
     /// The source of the answer to a request.
     public enum Answer: Hashable, Sendable {
@@ -73,7 +73,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     /// The problem with the URL, as a sentence without its full stop; nil if there is none.
     let problem: String?
 
-    /// The answer in words, with the line of the entry and, if nothing is substituted, what would change that.
+    /// The answer in words, with the line of the entry; if nothing is substituted, also the change that would help.
     public var description: String {
         let subject = url.isEmpty ? "A request without a URL" : visible(url)
         switch answer {
@@ -153,7 +153,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             if neighbour.differences.count == 1 { return "To let it answer this URL too, write \(query)." }
         }
         let key = String(url.prefix { $0 != "#" })
-        // A message hides user information, so it cannot show this URL as a key.
+        // A message hides user names and passwords, so it cannot show this URL as a key.
         if UserInformation.isPresent(in: key) { return "If the app really loads this URL, add it with \(file)." }
         return "If the app really loads this URL, add \(quoted(key, limit: .max)): \(file)."
     }
@@ -183,7 +183,7 @@ extension Explanation {
         )
     }
 
-    /// The reason why no entry names a URL, and the entry that almost does.
+    /// The reason why no entry names a URL, and the entry whose URL is nearest.
     private struct NoEntryReason {
         var expired: Substitution?
         var nearest: Neighbour?

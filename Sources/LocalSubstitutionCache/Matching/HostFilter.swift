@@ -2,7 +2,7 @@
 ///
 /// A Bloom filter with one hash: a false positive costs a lookup; false negatives cannot happen.
 struct HostFilter: Sendable {
-    /// The bits of the filter, in a power of two of words: at least 64 times as many bits as hosts.
+    /// The bits of the filter, at least 64 for each host; the number of words is a power of two.
     private var words: [UInt64]
 
     init(_ identities: [URLIdentity]) {

@@ -1,8 +1,8 @@
 /// All URLs of a list of substitutions, in order of precedence.
 ///
 /// Explicit entries come before folders, longer folder URLs before shorter ones, a named scheme before `//`. An exact
-/// query comes before a list of ignored parameters, and that before any query. The order in the manifest does not
-/// matter.
+/// query comes before a list of ignored parameters, and such a list comes before a rule for any query. The order in the
+/// manifest does not matter.
 package struct MatchOrder: Sendable {
     /// One URL of one substitution.
     package struct Candidate: Sendable {
@@ -139,9 +139,9 @@ package struct MatchOrder: Sendable {
 
     /// Returns the index of the candidate that answers, or nil.
     ///
-    /// Cost: one lookup. If any entry ignores parameters, there is a second one, and one more for each distinct rule of
-    /// the same URL. If none of these finds the URL, it holds a `%`, and some folders hold names with characters that
-    /// pages percent-encode, the URL is decoded and looked up once for each depth of such folders.
+    /// Cost: one lookup. If any entry ignores parameters, there is a second lookup, and one more for each distinct rule
+    /// of the same URL. If none of these finds a URL that holds a `%`, and if some folders hold names with characters
+    /// that pages percent-encode, the URL is decoded and looked up once for each depth of such folders.
     package func first(matching identity: URLIdentity) -> Int? {
         if let index = firstSpelled(as: identity) { return index }
         guard !decoded.isEmpty, identity.base.utf8.contains(UInt8(ascii: "%")) else { return nil }
@@ -165,7 +165,7 @@ package struct MatchOrder: Sendable {
     /// Returns the substitutions that never answer, each with one that answers before it.
     ///
     /// - Parameter counts: Returns true if the substitution with this index may shadow others.
-    /// - Returns: The index of one that answers earlier, keyed by the index of the shadowed substitution.
+    /// - Returns: The index of a substitution that answers earlier, keyed by the index of the shadowed substitution.
     package func shadowed(by counts: (Int) -> Bool) -> [Int: Int] {
         var shadowed: [Int: Int] = [:]
         var used: Set<Int> = []

@@ -1,13 +1,14 @@
 /// An index that finds the entry whose URL is nearest to one that no entry answers.
 ///
-/// URLs that differ only in what is often confused (scheme, `www.`, port, case, percent-encoding, a trailing slash,
-/// query) share one key, so one lookup finds all such candidates. Typos in the file name are searched for among the
-/// files of the same folder, and typos in the host among the URLs with the same path.
+/// URLs that differ only in details that are often confused (scheme, `www.`, port, case, percent-encoding, a trailing
+/// slash, query) share one key, so one lookup finds all such candidates. Typos in the file name are searched for among
+/// the files of the same folder, and typos in the host among the URLs with the same path.
 struct NearestIndex: Sendable {
     private let order: MatchOrder
     private var candidates: [String: [IndexedCandidate]] = [:]
-    /// The candidates keyed by host and path up to the last segment; `byPath` has them by path alone.
+    /// The candidates, keyed by host and folder, which is the path up to its last segment.
     private var byFolder: [String: [IndexedCandidate]] = [:]
+    /// The candidates, keyed by the whole path, without the host.
     private var byPath: [String: [IndexedCandidate]] = [:]
 
     /// The first candidate for a file of each mapped folder, keyed by the folder's URL.
@@ -18,7 +19,7 @@ struct NearestIndex: Sendable {
         let parts: URLParts
     }
 
-    /// The maximum number of candidates for one key; so many are enough to suggest one without delay.
+    /// The maximum number of candidates for one key: enough to suggest one, and few enough to do so without delay.
     private static let (limit, folderLimit) = (100, 1000)
 
     /// Indexes all candidates in one pass.
@@ -130,7 +131,7 @@ struct NearestIndex: Sendable {
 
         var folded: String { Self.withoutWWW(host).lowercased() + foldedPath }
 
-        /// The path without what is often confused: decoded, in lower case and without a trailing slash.
+        /// The path without the details that are often confused: decoded, in lower case and without a trailing slash.
         var foldedPath: String { Self.withoutSlash(Substring(Self.decoded(path))).lowercased() }
 
         /// The folded host, and the folded path up to its last segment.
@@ -162,7 +163,7 @@ struct NearestIndex: Sendable {
             return differences
         }
 
-        /// Returns a path with those characters decoded that pages percent-encode although a path may hold them.
+        /// Returns a path with those characters decoded that a path may hold raw but pages often percent-encode.
         private static func decoded(_ path: Substring) -> String { URLIdentity.decoded(String(path)) }
 
         private static func withoutWWW(_ host: Substring) -> Substring {

@@ -94,8 +94,7 @@ package struct Representation {
         // No Last-Modified: a client would send the date of the app's build to the real server.
         if substitution.entry.conditions.isEmpty {
             fields["Accept-Ranges"] = "bytes"
-            // Without this field, a client may revalidate the response. A year is the longest that RFC 2616 §14.21
-            // recommended.
+            // Without this field, a client may revalidate the response. RFC 2616 §14.21 recommended at most a year.
             fields["Cache-Control"] = "max-age=31536000"
             fields["Cache-Status"] = CacheStatus.hit(detail: substitution.file)
             fields["ETag"] = contents.entityTag

@@ -12,7 +12,7 @@ package import Foundation
 package protocol RequestObserver: AnyObject, Sendable {
     /// Records one step of a request.
     ///
-    /// It is called on any thread, even while URL loading holds its locks. It must return at once, and must not call
+    /// It is called on any thread, even while URL loading holds its locks. It must return quickly, and must not call
     /// URL loading.
     ///
     /// - Parameters:

@@ -12,7 +12,7 @@ extension SubstitutionTable {
     /// - Parameters:
     ///   - manifest: The manifest.
     ///   - folder: The folder of its files.
-    ///   - reading: How the files are loaded into memory.
+    ///   - reading: The way to bring the files into memory.
     ///   - date: The date to compare `until` with.
     /// - Throws: ``ManifestError`` with every error of the manifest and its files.
     package convenience init(
@@ -38,12 +38,12 @@ extension SubstitutionTable {
         }
     }
 
-    /// Returns whether the request goes to the network first, and a file answers if a condition holds.
+    /// Returns whether the request starts a network-first load, in which a file answers only if a condition holds.
     package func mayAnswerAfterNetwork(_ request: URLRequest) -> Bool {
         if case .afterNetwork = verdict(on: request) { true } else { false }
     }
 
-    /// Returns the response to a request after the network was queried; nil if the network's response is used.
+    /// Returns the file's response after the network was queried; nil if the network's response is delivered.
     ///
     /// - Parameters:
     ///   - request: The request.

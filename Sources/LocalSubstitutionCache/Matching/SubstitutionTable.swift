@@ -19,12 +19,12 @@ package final class SubstitutionTable: @unchecked Sendable {
         let representation: Representation
         /// The URL as Foundation spells it.
         private let spelling: String
-        /// The response to a GET spelled as in the manifest; nil until it is built.
+        /// The response to a GET whose URL is spelled as in the manifest; nil until it is built.
         ///
-        /// For a network-first entry it lacks the `Cache-Status` field, which depends on the network's response.
+        /// For a network-first entry, it lacks the `Cache-Status` field, which depends on the network's response.
         ///
-        /// It is written inside the lock ``building``. It is read outside the lock only once all responses of the table
-        /// are built.
+        /// It is written and read inside the lock ``building``. Once all responses of the table are built, it is also
+        /// read outside the lock.
         fileprivate private(set) var response: CachedURLResponse?
         /// A lock for all rows, held only while one reference is read or written.
         private static let building = NSLock()
@@ -32,7 +32,7 @@ package final class SubstitutionTable: @unchecked Sendable {
         let file: String
         /// The conditions under which the file answers instead of the network; empty if it always answers.
         let conditions: [Substitution.Condition]
-        /// True if the request goes to the network first.
+        /// True for a network-first entry.
         let isNetworkFirst: Bool
 
         init(_ representation: Representation, _ spelling: String) {
@@ -83,7 +83,8 @@ package final class SubstitutionTable: @unchecked Sendable {
 
         /// Returns the response to the request after the network was queried; nil if no condition holds.
         ///
-        /// It is always the whole file: the client might append a byte range to bytes that the network sent before.
+        /// The response is always the whole file: the client might append a byte range to bytes that the network sent
+        /// before.
         func response(to request: URLRequest, after outcome: Outcome) -> CachedURLResponse? {
             guard row.conditions.contains(where: outcome.fulfils), let url = request.url, let prepared,
                 let head = prepared.response as? HTTPURLResponse, var fields = head.allHeaderFields as? [String: String]
@@ -110,7 +111,7 @@ package final class SubstitutionTable: @unchecked Sendable {
     private var nearestIndex: NearestIndex?
     private lazy var expiredOrder = MatchOrder(expired)
 
-    /// Creates a row for every URL of the substitutions; its response is built later.
+    /// Creates a row for every URL of the substitutions; the row's response is built later.
     ///
     /// - Parameters:
     ///   - manifest: The substitutions.

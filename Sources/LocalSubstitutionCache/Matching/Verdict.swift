@@ -43,7 +43,7 @@ enum Verdict {
 }
 
 extension SubstitutionTable {
-    /// Decides what answers a request.
+    /// Returns the decision about a request.
     ///
     /// Cost: that of ``match(_:isPrepared:)`` and, if an entry names the URL, one pass over the header fields.
     ///
@@ -81,14 +81,14 @@ extension URLRequest {
 
     /// True if the request identifies its user, by credentials or cookies.
     ///
-    /// No response to it is kept, unless the app allows that for its host.
+    /// No response to such a request is kept, unless the app allows that for its host.
     package var isPersonal: Bool {
         ["Authorization", "Proxy-Authorization", "Cookie"].contains { value(forHTTPHeaderField: $0) != nil }
     }
 }
 
 extension URLRequest.CachePolicy {
-    /// Switches the library off for a single request.
+    /// The policy that switches the library off for a single request.
     static let optOut = Self.reloadIgnoringLocalAndRemoteCacheData
 
     /// True if a cache may answer a request with this policy without asking the origin server.

@@ -1,6 +1,6 @@
 // The character classes in the grammars of JSON (RFC 8259), URLs (RFC 3986 §2) and HTTP (RFC 9110 §5.6.2).
-// `Character` has similar properties, but they cover all of Unicode: there, "٣" is a digit, but in these grammars it is
-// not.
+// `Character` has similar properties, but they cover all of Unicode: "٣" is a number in Unicode, but not
+// in these grammars.
 extension String {
     /// Returns whether the text equals `other`, ignoring the case of ASCII letters.
     ///

@@ -93,8 +93,8 @@ package struct URLIdentity: Hashable, Sendable {
 
     /// The base, with those characters decoded that a path may hold raw but pages often percent-encode.
     ///
-    /// Two URLs with different decoded bases are different. Two URLs with the same decoded base are the same only if
-    /// they differ below the URL of a folder entry.
+    /// Two URLs with different decoded bases are different. Two URLs with the same decoded base count as the same
+    /// only if all their differences lie below the URL of a folder entry.
     package var decodedBase: String { Self.decoded(base) }
 
     static func decoded(_ text: String) -> String {

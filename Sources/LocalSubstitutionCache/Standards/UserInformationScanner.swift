@@ -1,4 +1,4 @@
-/// A scanner that reads a text once, from its beginning, for ``UserInformation``.
+/// A scanner that reads a text once, from its beginning, and finds the user info for ``UserInformation``.
 struct UserInformationScanner {
     /// A character of the text, decoded.
     private struct Letter {
@@ -18,7 +18,9 @@ struct UserInformationScanner {
     private var position = 0
     /// The offset after the last delimiter, where the current word, such as a scheme or a user name, begins.
     private var word = 0
-    /// The end of the text that was searched for an "@" in vain; it is not searched again, so the cost stays linear.
+    /// The end of the part that was searched for an "@" in vain.
+    ///
+    /// This part is not searched again, so the cost stays linear.
     private var barrenEnd = 0
     private var barrenRun = (end: 0, level: 0)
 
@@ -43,7 +45,7 @@ struct UserInformationScanner {
     /// Continues at an offset, with a new word.
     private mutating func begin(at offset: Int) { (position, word) = (offset, offset) }
 
-    /// Reads slashes; two or more at the beginning of a word begin an authority, as they do after a scheme.
+    /// Reads slashes; two or more at the beginning of a word begin an authority, even without a scheme.
     private mutating func readSlashes() {
         let isFirst = word == position
         let (count, level, end) = slashes(at: position)
@@ -142,7 +144,7 @@ struct UserInformationScanner {
 
     // MARK: - Without a scheme
 
-    /// Returns the user information in `user:password@host`, given its colon; nil if there is none.
+    /// Returns the user name and password in `user:password@host`, given its colon; nil if there are none.
     private mutating func placeWithoutScheme(_ colon: Letter) -> Occurrence? {
         let start = colon.end
         if start < barrenRun.end, colon.level >= barrenRun.level { return nil }
@@ -161,7 +163,7 @@ struct UserInformationScanner {
         return at.lowerBound == start ? nil : Occurrence(secret: word..<at.lowerBound, end: at.upperBound)
     }
 
-    /// True if a number begins at `start`, and not an IP address.
+    /// True if a number that is not an IP address begins at `start`.
     ///
     /// Such numbers are the axes of a font (`wght@400..700`), a version (`@18.2`) and a scale (`@2x.png`).
     private func isNumber(_ start: Int) -> Bool {
