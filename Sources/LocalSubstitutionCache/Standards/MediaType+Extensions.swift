@@ -126,7 +126,7 @@ extension MediaType {
         video/x-ms-wmv wmv
         video/x-msvideo avi
 
-        # On these the two differ, or one of them is silent; the registry or the RFC it names decides.
+        # Extensions on which nginx and Apache differ, or that one lacks; IANA or the RFC it names decides.
         text/javascript mjs cjs
         application/xml xml xsd
         application/xslt+xml xsl xslt
@@ -135,7 +135,7 @@ extension MediaType {
         audio/mp4 m4a m4b
         video/mp2t ts mts
 
-        # What the web uses since.
+        # Extensions that have come into use on the web since.
         application/cbor cbor
         application/dash+xml mpd
         application/epub+zip epub
