@@ -50,7 +50,7 @@ struct Demo {
         }
     }
 
-    /// Parses the command line; returns nil if it asks for the help.
+    /// Parses the command line; returns nil if the user asks for help.
     private static func options() throws(UsageError) -> (mode: Mode, serves: Bool, folder: URL?, recording: String?)? {
         var (mode, serves) = (Mode.online, false)
         var (folder, recording): (URL?, String?)
@@ -176,7 +176,7 @@ struct Demo {
         )
     }
 
-    /// Loads the page without the library, which fails if there is no connection.
+    /// Loads the page without the library; without a connection, this load fails.
     private static func loadWithout(_ site: Site, _ mode: Mode) async throws -> [MeasuredLoad] {
         do {
             return try await MeasuredLoad.page(site.page, in: URLSession(configuration: .ephemeral))
@@ -186,7 +186,7 @@ struct Demo {
         }
     }
 
-    /// Prints the loads and the requests that reached the server; returns these requests.
+    /// Prints the loads and the number of requests that reached the server; returns the requests' targets.
     private static func report(_ loads: [MeasuredLoad], _ site: Site) -> [String] {
         let requests = site.server.requests.map(\.target)
         site.server.forgetRequests()

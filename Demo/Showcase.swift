@@ -6,9 +6,10 @@ import LoopbackServer
 import FoundationNetworking
 #endif
 
-/// Shows the page before and after in a browser, which has no access to this process's cache.
+/// Shows the page with and without the library in a browser.
 ///
-/// Below `/network/` and `/app/`, the server responds with what a session of this process loads from the remote site.
+/// A browser has no access to this process's cache. Instead, sessions of this process load the remote site's resources,
+/// without the library below `/network/` and with it below `/app/`, and the server responds with them.
 struct Showcase {
     let server: LoopbackServer
 

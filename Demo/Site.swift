@@ -13,7 +13,7 @@ struct Site {
     /// Starts the server.
     ///
     /// - Parameters:
-    ///   - status: The status that it sends instead of the changing picture; nil to send the picture.
+    ///   - status: The status that the server sends instead of the changing picture; nil to send the picture.
     ///   - substitutions: The folder of the app's files.
     /// - Throws: An error if it cannot listen, or cannot read the files.
     init(status: Int?, substitutions: URL) throws {
@@ -32,7 +32,7 @@ struct Site {
     /// The folder of this executable's resources; on macOS it is not always the top of their bundle.
     static let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
 
-    /// The sample manifest's folder, which ships with this executable as it would with an app.
+    /// The sample manifest's folder, bundled with this executable as an app would bundle it.
     static let shipped = Site.resources.appendingPathComponent("Substitutions")
 
     /// The folder from which `shipped` was copied; nil if it is no longer where the executable was built.
@@ -65,9 +65,10 @@ struct Site {
         "svg": "image/svg+xml",
     ]
 
-    /// Returns the files of the site, by their paths.
+    /// Returns the files of the site, keyed by path.
     ///
-    /// The page and its stylesheet are the same on the site and in the bundle; each other file says where it is from.
+    /// The page and its stylesheet are the same on the site and in the bundle. Each of the remaining files says whether
+    /// it is from the site or from the bundle.
     private static func files(_ substitutions: URL) throws -> [String: (type: String, body: Data)] {
         var files: [String: (type: String, body: Data)] = [:]
         for folder in [substitutions, Site.resources.appendingPathComponent("RemoteSite")] {

@@ -1,19 +1,19 @@
 import Foundation
 import PackagePlugin
 
-/// Checks the manifest among a target's resources on each build in which it or one of its files has changed.
+/// Checks the manifest among a target's resources, on each build after a change of it or its files.
 ///
-/// While there is a warning, it checks on every build. It only finds files; `substitute-check` does the rest, as
-/// `substitute check` would. If there is no manifest, the plugin warns, and the build of a package's target fails,
-/// because users would trust a check that checks nothing.
+/// While the manifest has a warning, every build checks it. The plugin only finds the files; `substitute-check` checks
+/// them as `substitute check` would. If there is no manifest, the plugin warns, and the build of a package's target
+/// fails, because users would trust a check that checks nothing.
 @main
 struct CheckManifest: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         guard let module = target.sourceModule else { return [] }
         let resources = module.sourceFiles.filter { $0.type == .resource }.map(\.url)
         let tool = try context.tool(named: "substitute-check").url
-        // A command's output becomes part of the target. If the target is compiled as Swift, an empty source ships
-        // nothing.
+        // A command's output becomes part of the target. If the target is compiled as Swift, an empty source file adds
+        // nothing to the app.
         let stamp = module is SwiftSourceModuleTarget ? "swift" : "checked"
         let folder = context.pluginWorkDirectoryURL
         if let problem = Self.problem(with: resources, of: target) {
@@ -36,7 +36,7 @@ struct CheckManifest: BuildToolPlugin {
         )
     }
 
-    /// Returns why an app would not find a manifest among the resources of its target; nil if it would.
+    /// Returns the reason why an app would find no manifest among its target's resources; nil if it finds one.
     private static func problem(with resources: [URL], of target: any Target) -> String? {
         let remedy = "declare it with resources: [.copy(\"Substitutions\")]"
         if let flattened = resources.first(where: { isManifest($0) && isSubstitutions($0.deletingLastPathComponent()) })
@@ -71,8 +71,9 @@ struct CheckManifest: BuildToolPlugin {
     ) throws -> [Command] {
         try manifests(among: resources).enumerated().map { number, manifest in
             let stamp = workFolder.appendingPathComponent("CheckedManifest\(number).\(stampExtension)")
-            // The check writes this file if it has to run again. The file is an input of the check, so the next build
-            // sees that it has changed. (Leaving out the stamp instead would fail, as the compiler expects it.)
+            // If the check has to run again, it writes this file. The file is an input of the check, so the next build
+            // sees that it has changed. (If the check left out the stamp instead, the build would fail, because the
+            // compiler expects the stamp.)
             let again = workFolder.appendingPathComponent("CheckAgain\(number)")
             if !isFile(again.path) { try Data().write(to: again) }
             return .buildCommand(

@@ -1,5 +1,5 @@
-// Not run on Apple platforms yet: type-checked, and run on Linux against a fake of WebKit. In some SDKs, tvOS and
-// watchOS have a module of this name, but no web views.
+// This code has not run on an Apple platform yet. It is type-checked, and runs on Linux against a fake WebKit. Some
+// SDKs for tvOS and watchOS have a module named WebKit, but no web views.
 #if canImport(WebKit) && !os(watchOS) && !os(tvOS)
 import WebKit
 

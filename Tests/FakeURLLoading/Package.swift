@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Runs the library's loading code for Apple's systems on Linux. `APPLE_LOADING` selects that code. The URL loading
+// On Linux, runs the library's loading code for Apple's systems. `APPLE_LOADING` selects that code. The URL loading
 // types that it uses are declared in the same module, where they take precedence over Foundation's. They behave as
-// Apple's headers and pages say, and crash on a breach of that contract, which README.md lists.
+// Apple's headers and pages say (README.md lists them), and crash if the library breaks that contract.
 let others = [
     "LocalSubstitutionDevelopment", "LocalSubstitutionWebViews", "LoopbackServer", "SubstituteCheckKit",
     "SubstituteKit", "SubstitutionChecking", "SubstitutionRules", "substitute", "substitute-check",

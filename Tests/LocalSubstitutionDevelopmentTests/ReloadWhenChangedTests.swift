@@ -44,7 +44,8 @@ struct ReloadWhenChangedTests {
         /// Waits for `count` reports, and then until all earlier changes have been reported.
         func settled(_ count: Int, _ watched: TemporaryFolder) async throws -> [String] {
             while all.count < count { try await Task.sleep(nanoseconds: 10_000_000) }
-            // This mark is reported separately. Once it is here, all earlier changes have been reported.
+            // The file `mark` is reported separately. Once its report is received, all earlier changes have been
+            // reported.
             let mark = "mark-\(UUID().uuidString)"
             try watched.write("", to: mark)
             while !all.contains(where: { $0.contains(mark) }) { try await Task.sleep(nanoseconds: 10_000_000) }
@@ -79,8 +80,8 @@ struct ReloadWhenChangedTests {
         let (cache, reports) = try watched()
         let watcher = try #require(cache.companion.withLock { $0 } as? FolderWatcher)
         let new = Data("new".utf8)
-        // The watcher is suspended during the save, so all of it is done before the watcher looks, even on a busy
-        // machine. Only the save in parts, which takes its time, runs beside the watcher.
+        // The watcher is suspended while the file is saved, so even on a busy machine it looks only after the last
+        // step. Only `inPlaceInParts`, which pauses between its steps, runs while the watcher is active.
         let isHeld = save != .inPlaceInParts
         if isHeld { watcher.queue.suspend() }
         do {
@@ -113,7 +114,7 @@ struct ReloadWhenChangedTests {
         let watcher = try FolderWatcher(folder.url, manifest: manifest, by: { events.made($1) }) {
             reports.append(.success($0))
         }
-        // Without a save, the watcher finds nothing.
+        // No file has been saved yet, so the watcher finds nothing.
         watcher.queue.sync { events.onEvent() }
         try await perform(save, Data("new".utf8))
         watcher.queue.sync { events.onEvent() }

@@ -467,7 +467,8 @@ final class ForwardingTests: SchemeSuite {
             let answer = try await answer(server.reply(to: moved) { cookies })
             #expect(answer.status == 200 && answer.text == "/x -")
         }
-        // The response would have the first site's origin, and a script could read what is not shared with it.
+        // The response would have the first site's origin, so a script of that site could read data that is not shared
+        // with it.
         #expect(try await answer(server, request(page + "/document", "GET", from: page + "/")).status == 502)
         #expect(try await answer(server, request(page + "/private", "GET", from: page + "/")).status == 502)
         let scripted = try request(page + "/private", "GET", from: page + "/", ["Referer": page + "/"])

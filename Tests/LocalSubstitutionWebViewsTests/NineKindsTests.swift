@@ -43,7 +43,7 @@ struct NineKindsTests {
             let configuration = WKWebViewConfiguration()
             web.attach(to: configuration)
             let answers = try await show(kinds, kinds.page, in: configuration)
-            // This page is from a server, for which `isActive` cannot test the rules.
+            // This page is from a server, and `isActive` cannot test the rules for such a page.
             let isRight = web.isActive == answers.contains("script: bundle")
             text +=
                 "With rules (isActive: \(web.isActive), and for a page of a server that is \(isRight ? "right" : "WRONG"))\n"

@@ -48,7 +48,7 @@ struct PageRewriterTests {
         #"<p title="https://h/m">https://h/m</p><!-- <img src="https://h/m"> --><img data-src="https://h/m">"#,
         #"<script>"<img src='https://h/m'>"</script><textarea><img src="https://h/m"></textarea>"#,
         #"<title><img src="https://h/m"></title><noscript><img src="https://h/m"></noscript>"#,
-        // The first of two counts; SRI stays.
+        // Of two attributes with one name, the first counts. A script with an `integrity` attribute stays.
         #"<img src="/a" src="https://h/m">"#, #"<script integrity="sha256-x" src="https://h/m"></script>"#,
         // Odd pages.
         #"<img/src="§https://h/m"/>"#, #"<img src="https://h/m""#, "<", "<a", "<a href", "<a href=", #"<a href=""#,

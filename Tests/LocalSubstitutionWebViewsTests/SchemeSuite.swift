@@ -25,7 +25,7 @@ class SchemeSuite: CacheSuite {
         subscript(field: String) -> String? { head.value(forHTTPHeaderField: field) }
     }
 
-    /// Creates a request by a page, which is the default page here.
+    /// Creates a request that the default page sends; by default, a request for that page itself.
     override func request(
         _ url: String = SchemeSuite.page,
         _ method: String = "GET",

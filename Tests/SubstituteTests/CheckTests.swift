@@ -8,7 +8,7 @@ import Testing
 struct CheckTests {
     /// Compares the tool's output for all invalid manifests with one checked-in file.
     ///
-    /// Run the tests with `UPDATE_GOLDEN_FILES=1` to write the file anew, and review the difference before you keep it.
+    /// To update the file, run the tests with `UPDATE_GOLDEN_FILES=1`, and review the difference before you keep it.
     @Test("Every invalid manifest gives the expected output, as text and as JSON", arguments: ["txt", "jsonl"])
     func golden(format: String) async throws {
         let invalid = Tool.fixtures.appendingPathComponent("Invalid")

@@ -6,7 +6,7 @@ import Testing
 
 /// Runs each section of `Fixtures/Mistakes.md` and `Fixtures/FreshMistakes.md`, and compares the tool's output.
 ///
-/// Run the tests with `UPDATE_GOLDEN_FILES=1` to write the output anew, and review the difference before you keep it.
+/// To update the output, run the tests with `UPDATE_GOLDEN_FILES=1`, and review the difference before you keep it.
 @Suite("Designers' mistakes", .serialized)
 struct MistakeTests {
     /// One section: a manifest with a mistake, and the tool's output.

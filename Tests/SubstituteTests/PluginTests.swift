@@ -4,9 +4,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the plugins with a separate app, which depends on this package by path and ships a manifest.
+/// Tests of the plugins with a separate app, which depends on this package by path and contains a manifest.
 ///
-/// All layouts are built in one folder, one after the other, because each new folder would build the library anew.
+/// All layouts are built in one folder, one after the other, because a build in a new folder compiles the library
+/// again.
 @Suite("The plugins", .serialized, .startsPackageManager)
 struct PluginTests {
     private let app: TemporaryFolder
@@ -111,7 +112,7 @@ struct PluginTests {
         #expect(fourth.output.contains("Checking manifest.json"))
     }
 
-    /// Checks that each build repeats a warning until it is fixed, and rechecks a manifest with a future last day.
+    /// Checks that each build repeats a warning until it is fixed, and checks again while a last day lies ahead.
     private func toldAgain() async throws {
         try app.write("no picture", to: "\(Self.folder)/img/a.png")
         for _ in 0..<3 {

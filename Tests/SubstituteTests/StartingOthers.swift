@@ -3,14 +3,14 @@ import Testing
 
 /// Conditions for tests that start a browser or the package manager.
 ///
-/// These take longer than all other tests together, so a plain `swift test` skips them.
+/// Such tests take longer than all other tests together, so a plain `swift test` skips them.
 extension Trait where Self == ConditionTrait {
-    /// Runs a test that starts Chromium if `REQUIRE_ALL_TESTS` is set; without Chromium, the test then fails.
+    /// If `REQUIRE_ALL_TESTS` is set, runs a test that starts Chromium; without Chromium, the test then fails.
     static var startsChromium: Self {
         .enabled(if: Program.isEverythingRequired, "starts Chromium; REQUIRE_ALL_TESTS=1 runs it")
     }
 
-    /// Runs a test that starts Firefox if `REQUIRE_ALL_TESTS` and `LONG_TESTS` are set; few machines have Firefox.
+    /// If `REQUIRE_ALL_TESTS` and `LONG_TESTS` are set, runs a test that starts Firefox; few machines have Firefox.
     static var startsFirefox: Self {
         .enabled(
             if: Program.isEverythingRequired && Program.isLongRun,
@@ -18,7 +18,7 @@ extension Trait where Self == ConditionTrait {
         )
     }
 
-    /// Runs a test that opens a window on a separate screen if `REQUIRE_ALL_TESTS` and `LONG_TESTS` are set.
+    /// If `REQUIRE_ALL_TESTS` and `LONG_TESTS` are set, runs a test that opens a window on a separate screen.
     static var opensWindow: Self {
         .enabled(
             if: Program.isEverythingRequired && Program.isLongRun,
@@ -26,7 +26,7 @@ extension Trait where Self == ConditionTrait {
         )
     }
 
-    /// Runs a test that starts the package manager if `REQUIRE_ALL_TESTS` is set.
+    /// If `REQUIRE_ALL_TESTS` is set, runs a test that starts the package manager.
     static var startsPackageManager: Self {
         .enabled(if: Program.isEverythingRequired, "starts the package manager; REQUIRE_ALL_TESTS=1 runs it")
     }

@@ -6,8 +6,8 @@ import Testing
 
 /// Compares the messages for each `Fixtures/Invalid/name.json` with `name.txt`.
 ///
-/// The manifest's files are in the folder `name` beside it, or in `Fixtures/Files` if there is no such folder. Run the
-/// tests with `UPDATE_GOLDEN_FILES=1` to write the `.txt` files anew, and review the difference before you keep it.
+/// The manifest's files are in the folder `name` beside it, or in `Fixtures/Files` if there is no such folder. To
+/// update the `.txt` files, run the tests with `UPDATE_GOLDEN_FILES=1`, and review the difference before you keep it.
 @Suite("Messages about manifests")
 struct MessageTests {
     @Test("Every invalid manifest gets the expected messages", arguments: Fixtures.names(in: "Invalid"))

@@ -5,9 +5,9 @@ import LoopbackServer
 
 /// A site whose service worker caches everything that its page loads, and fetches the rest from the network.
 ///
-/// The worker also caches the page itself. It is modelled on MDN's "simple service worker"
-/// (https://github.com/mdn/dom-examples/tree/main/service-worker), but written anew. Each resource contains the name of
-/// its source: "network" or "bundle".
+/// The worker also caches the page itself. The worker is modelled on MDN's "simple service worker"
+/// (https://github.com/mdn/dom-examples/tree/main/service-worker), but written from scratch. Each resource contains the
+/// name of its source: "network" or "bundle".
 package struct KeepingSite {
     private let server: LoopbackServer
 

@@ -99,7 +99,7 @@ package final class KindsSite: @unchecked Sendable {
         }
     }
 
-    /// Returns the URL to open first; it continues to the first page at once, or as soon as the extension is active.
+    /// Returns the URL to open first; it continues to the first page immediately, or once the extension is active.
     package func start(withExtension: Bool) -> URL {
         URL(string: "\(prefix)\(bases[0])/start?\(withExtension ? "wait" : "go")") ?? folder.url
     }

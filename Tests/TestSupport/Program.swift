@@ -36,7 +36,7 @@ extension Program {
         }
     }
 
-    /// Limits the number of programs that run at once.
+    /// Limits the number of programs that run at the same time.
     ///
     /// Hundreds of tests run programs at the same time. That many processes would delay all other tests, and with that
     /// many open files, Foundation on Linux cannot start another process.

@@ -3,7 +3,7 @@ package import Testing
 
 /// The repository that contains the tests.
 package enum Repository {
-    /// The package's folder, even if a symbolic link leads to it.
+    /// The package's folder, even if its path goes through a symbolic link.
     package static let folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 

@@ -88,7 +88,7 @@ enum Child: String {
         process.standardOutput = output
         let start = DispatchTime.now().uptimeNanoseconds
         try process.run()
-        // The output ends with the process. `waitUntilExit()` only checks for that every 50 ms.
+        // The output ends when the process exits. `waitUntilExit()` only checks for the exit every 50 ms.
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         let time = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e6
         process.waitUntilExit()

@@ -7,7 +7,9 @@ import BenchmarkServer
 import FoundationNetworking
 #endif
 
-/// Uses the library a million times, as a long-lived app would, and checks that nothing is wrong or grows.
+/// Uses the library a million times, as a long-lived app would.
+///
+/// Checks that no answer is wrong, and that memory and the number of open descriptors do not grow.
 @main
 struct Soak {
     static let help = """
@@ -88,7 +90,8 @@ struct Soak {
                 )
             }
         }
-        // The first fifth fills the system's pools and caches. Sockets are opened and closed, so compare the maxima.
+        // Leave out the first fifth, which fills the system's pools and caches. Sockets are opened and closed all the
+        // time, so compare the maxima.
         let settled = marks.dropFirst(marks.count / 5)
         let (early, late) = (settled.prefix(settled.count / 2), settled.suffix((settled.count + 1) / 2))
         let memory = (late.map(\.memory).max() ?? 0) - (early.map(\.memory).max() ?? 0)

@@ -7,7 +7,7 @@ struct ToolRun {
     let tool: URL
     /// The command plugin's verb, as the user writes it after `swift package`.
     let verb: String
-    /// The resources that the targets ship: files, and folders that are copied whole.
+    /// The targets' resources: files, and folders that are copied whole.
     let resources: [URL]
     /// The folder in which the tool looks for a manifest.
     let folder: URL
@@ -37,7 +37,7 @@ struct ToolRun {
         if process.terminationStatus != 0 { exit(process.terminationStatus) }
     }
 
-    /// The manifests in the folders that the targets ship, as paths from the current folder.
+    /// The manifests in the folders among the targets' resources, as paths from the current folder.
     private var manifests: [String] {
         let here = folder.path + "/"
         return resources.map { $0.appendingPathComponent("manifest.json").path }

@@ -8,12 +8,12 @@ import FoundationNetworking
 /// A log of removals in this process, so that no load brings back a copy that was removed after the load began.
 ///
 /// A moment is a count of removals, not a time. A load records the moment at which it begins. Its response is kept only
-/// if nothing has been removed from the archive's directory since. So a removal discards every response on its way
-/// there.
+/// if nothing has been removed from the archive's directory since. So a removal discards every response that is in
+/// flight for that directory.
 ///
-/// For the app, a load begins when the app resumes the task. On Linux `canInit(with:)` runs inside `resume()`. The load
-/// begins later, perhaps in another order, and nothing shows which task a load belongs to. So every load of a URL
-/// counts from the first `resume()` whose load has not begun.
+/// For the app, a load begins when the app resumes the task. On Linux URL loading calls `canInit(with:)` inside
+/// `resume()`, and starts the load later, perhaps in another order. Nothing shows which task a load belongs to. So
+/// while loads of a URL are waiting to be started, all of them count from the first `resume()` among them.
 // Mutable state is only accessed inside the lock.
 final class RemovalLog: @unchecked Sendable {
     static let shared = RemovalLog()
@@ -27,7 +27,7 @@ final class RemovalLog: @unchecked Sendable {
 
     /// The number of loads that were resumed while ``resumed`` was full.
     ///
-    /// That many loads without an entry there count as begun before every removal.
+    /// They get the moment -1, with which no response is kept.
     private var unrecorded = 0
 
     private static let maximumCount = 10_000
@@ -52,7 +52,7 @@ final class RemovalLog: @unchecked Sendable {
             if resumed[url] == nil, resumed.count == Self.maximumCount {
                 unrecorded += 1
             } else {
-                // An unrecorded load may take this entry, so the entry counts as begun before every removal.
+                // An unrecorded load of the same URL may take this entry, so the entry has the moment -1, too.
                 resumed[url, default: (0, unrecorded > 0 ? -1 : now)].loads += 1
             }
         }

@@ -86,7 +86,7 @@ package final class ManifestFolder {
         return file
     }
 
-    /// Returns the directory at `path`, which is empty or ends in "/".
+    /// Returns the directory at `path`; the path is empty or ends in "/".
     ///
     /// The caller will look for `rest` in this directory, so problems are reported for the whole path.
     private func directory(_ path: String, followedBy rest: String = "") throws(FileProblem) -> Directory {

@@ -8,7 +8,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The thread on which URL loading calls a protocol: the one that started it, which has a run loop.
+/// The thread that started a protocol, and on which URL loading calls it; the thread has a run loop.
 struct CallingContext {
     private let runLoop = RunLoop.current
     private let mode = RunLoop.current.currentMode ?? .default

@@ -10,10 +10,11 @@ import FoundationNetworking
 /// The app's task stays open while a task of a ``BackingSession`` loads the request. This object receives each event of
 /// that backing task before the app does, so a file or an archived copy can still answer.
 ///
-/// All methods run where URL loading calls protocols: see ``CallingContext``. An event of the backing task is delivered
-/// to the protocol's client at once. While the app's task is suspended (this matters on Linux only), events are held
-/// back until it is resumed. The backing task is started, cancelled and redirected inside
-/// ``BackingSession/enqueue(_:)``.
+/// All methods run where URL loading calls protocols: see ``CallingContext``. Unless the app's task is suspended, an
+/// event of the backing task is delivered to the protocol's client at once. While it is suspended, events are held
+/// back; when the app resumes it, Foundation on Linux calls ``start()`` again, which delivers them. The backing task is
+/// started, cancelled and made to follow redirects inside ``BackingSession/enqueue(_:)``, because that would deadlock
+/// where URL loading calls protocols.
 ///
 /// This object asks the app's delegate about redirects, on the delegate queue, and the backing task follows those that
 /// the delegate accepts. Bodies and challenges are delivered differently on each system: see BackingLoad+Linux.swift
@@ -118,7 +119,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     private func cancel() {
         session.enqueue { [self] in
             isCancelled = true
-            task?.cancel()
+            if session.runsTasks { task?.cancel() }
         }
     }
 

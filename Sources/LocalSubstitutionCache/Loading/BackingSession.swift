@@ -13,12 +13,14 @@ import FoundationNetworking
 /// so they do not see the redirects of a load here.)
 // `sessionsByWaiting` and `hasEnded` are only accessed inside `enqueue(_:)`.
 final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    /// True if tasks are resumed; false in tests that report the network's events to the loads themselves.
+    /// False in tests that report the network's events to the loads themselves.
+    ///
+    /// Tasks are then neither resumed nor cancelled.
     let runsTasks: Bool
     private let configuration: URLSessionConfiguration
     /// The URL sessions, keyed by whether they wait for connectivity; each is created with its first task.
     ///
-    /// Each retains this object, its delegate, until it is invalidated.
+    /// A URL session retains its delegate, which is this object, until the session is invalidated.
     private var sessionsByWaiting: [Bool: URLSession] = [:]
     private var hasEnded = false
 

@@ -21,7 +21,7 @@ final class LoadingQueue: @unchecked Sendable {
     private let lock = NSLock()
     private var blocks: [URL: @Sendable () -> Void] = [:]
     private var count = 0
-    /// Creates the tasks, which Foundation cannot do on the loading queue.
+    /// The queue on which tasks are created, because Foundation cannot create tasks on the loading queue.
     private let tasks = DispatchQueue(label: "LocalSubstitutionCache.LoadingQueue")
 
     private init() {

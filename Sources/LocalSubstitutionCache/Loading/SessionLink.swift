@@ -12,8 +12,9 @@ import FoundationNetworking
 /// session.
 ///
 /// The classes are specialisations of the generic `LinkedProtocol`. Their type arguments, `Zero` and `One`, have no
-/// values and spell a number in binary. Swift never frees such a class. So a class that was given to one session is
-/// never given to a second, and on Linux, unregistered configurations with the same other classes share one.
+/// values and spell a number in binary. Each session gets a new class, so that a class never leads to the wrong
+/// session. Swift never frees such a class. So on Linux, unregistered configurations with the same other classes share
+/// one.
 // Mutable state is only accessed inside the lock.
 final class SessionLink: @unchecked Sendable {
     let protocolClass: SubstitutionProtocol.Type
@@ -42,13 +43,15 @@ final class SessionLink: @unchecked Sendable {
 
     /// Runs `body` inside the lock.
     ///
-    /// `body` adds each session that it reads to `released`, which is released after the lock. If that releases the
-    /// last reference to a session, objects of the app may be deallocated with it, and these may call this library.
+    /// `body` adds each session that it reads to an array, which is released after the lock is unlocked. If this was
+    /// the last reference to a session, objects of the app may be deallocated with it. These may call this library,
+    /// which would deadlock inside the lock.
     private static func locked<Result>(_ body: (_ released: inout [AnyObject?]) -> Result) -> Result {
         var released: [AnyObject?] = []
         lock.lock()
         let result = body(&released)
         lock.unlock()
+        withExtendedLifetime(released) {}
         return result
     }
 
@@ -116,7 +119,7 @@ extension [AnyClass] {
 extension SessionLink {
     /// Returns the class for a configuration that also lists `others`.
     ///
-    /// Sessions that are created from that configuration are not registered.
+    /// A session that is created from that configuration is not registered until the app does so.
     static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
         if others.allSatisfy({ SystemProtocols.contains($0) }) { return SubstitutionProtocol.self }
         return locked { released in
@@ -140,7 +143,7 @@ extension SessionLink {
             let registered = classes.substitution.flatMap { links[ObjectIdentifier($0)]?.registered }
             released.append(registered)
             if registered === session { return true }
-            // After the app's own classes, unless the app has put this library's class before them.
+            // The class goes after the app's own, unless the app has put this library's class before them.
             let isOwn = { (each: AnyClass) in each is SubstitutionProtocol.Type }
             let place =
                 classes.firstIndex(where: isOwn) ?? classes.firstIndex(where: SystemProtocols.contains)

@@ -4,16 +4,16 @@ import Foundation
 package struct URLPattern: Sendable {
     /// One URL that the key represents.
     package struct Target: Sendable {
-        /// The URL as the manifest spells it, with characters that a URL cannot hold percent-encoded.
+        /// The URL as the manifest spells it, but with every character that is not allowed in a URL percent-encoded.
         package let spelling: String
         package let identity: URLIdentity
         /// True if the manifest names the scheme; false if it leaves the scheme open with `//`.
         let namesScheme: Bool
     }
 
-    /// The key as written, with characters that a URL cannot hold percent-encoded.
+    /// The key as written, but with every character that is not allowed in a URL percent-encoded.
     package let spelling: String
-    /// The URLs that the key represents: one, or two if the scheme is open.
+    /// The URLs that the key represents: one, or two if the key has no scheme.
     package let targets: [Target]
 
     package init(_ key: String) throws(URLProblem) {

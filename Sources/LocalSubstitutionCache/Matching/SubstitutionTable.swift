@@ -63,7 +63,7 @@ package final class SubstitutionTable: @unchecked Sendable {
         let row: Row
         /// True if the request's URL is spelled as in the manifest.
         let isExact: Bool
-        /// True if every response of the table is built, so that no response is written any more.
+        /// True if every response of the table has been built, so that the table no longer changes.
         let isPrepared: Bool
         /// True for a HEAD request.
         var isHead = false

@@ -2,7 +2,9 @@ import Foundation
 
 // Only Darwin has dispatch sources for files.
 #if canImport(Darwin)
-/// An event source for directories: most changes are reported at once, writes in place within a second.
+/// An event source for directories.
+///
+/// Most changes are reported immediately. A write in place to a file is reported within a second.
 ///
 /// The dispatch source of a directory reports files that are created, moved or removed, but not files that are written
 /// in place. A source for each file would keep every file open, so writes in place are polled for.

@@ -181,12 +181,14 @@ private final class ForwardedLoad: @unchecked Sendable {
     private var cookies: PageCookies?
     /// The head and buffered body of a page or stylesheet that is rewritten once it is complete; nil for other types.
     private var buffered: (response: HTTPURLResponse, type: MediaType, body: Data)?
-    /// Only accessed inside `enqueue(_:)`, like `isCancelled`.
+    /// Like `isCancelled`, only accessed inside `enqueue(_:)`.
     private var task: URLSessionTask?
     private var isCancelled = false
     private var redirects = 0
-    /// True after a redirect to another site.
-    private var isElsewhere = false
+    /// True after a redirect that has left the site of the first request.
+    ///
+    /// A load of another site's mirror begins as false: the engine itself compares the origins of the two mirrors.
+    private var hasLeftSite = false
     private var hasHead = false
     private var hasEnded = false
 
@@ -256,7 +258,7 @@ private final class ForwardedLoad: @unchecked Sendable {
         if target != source {
             guard isReading, ForwardingGuard.fieldNeedingConsent(request) == nil else { return refuse() }
             cookies = nil
-            isElsewhere = true
+            hasLeftSite = true
         } else if cookies == nil, isReading {
             return next
         }
@@ -265,7 +267,7 @@ private final class ForwardedLoad: @unchecked Sendable {
         var next = next
         // A redirected request that keeps its method also keeps its body (RFC 9110 §15.4.8).
         next.httpBody = isReading ? nil : body
-        begin(isElsewhere ? forwarder.forOtherSite(next, of: requestingOrigin) : next)
+        begin(hasLeftSite ? forwarder.forOtherSite(next, of: requestingOrigin) : next)
         return nil
     }
 
@@ -307,7 +309,7 @@ private final class ForwardedLoad: @unchecked Sendable {
     /// it: even the pixels of images, the rules of stylesheets and the errors of scripts. Therefore another site's
     /// response must pass the check for a script that reads it.
     private func isShared(_ response: HTTPURLResponse) -> Bool {
-        guard isElsewhere || requestedOrigin != WebOrigin(response.url) else { return true }
+        guard hasLeftSite || requestedOrigin != WebOrigin(response.url) else { return true }
         let shared = response.value(forHTTPHeaderField: "Access-Control-Allow-Origin")
         return shared == "*" || shared != nil && shared == requestingOrigin?.site
     }

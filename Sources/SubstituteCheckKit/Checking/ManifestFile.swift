@@ -5,7 +5,7 @@ package struct ManifestFile: Sendable {
     /// The name of the manifest in messages.
     package let name: String
     package let url: URL
-    /// The search for manifests, which suggests another one if this one does not exist.
+    /// The search that finds manifests; if this manifest does not exist, it suggests another.
     let location: ManifestLocation
 
     /// The folder that contains the manifest and its files.

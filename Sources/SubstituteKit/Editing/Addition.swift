@@ -85,7 +85,7 @@ struct Addition {
         }
     }
 
-    /// Returns the file that already answers a URL, as if its server had just sent the file; nil if no file does.
+    /// Returns the file that already answers a URL, in the form of a fresh response; nil if no file answers it.
     func present(_ key: URLPattern, _ url: URL) -> Resource? {
         substitution(for: key).map { old in
             let file = URL(fileURLWithPath: old.realPath)

@@ -27,7 +27,7 @@ struct VerificationLimits: Sendable {
         var substitution: Substitution?
     }
 
-    /// Returns every limit that the page does not meet.
+    /// Returns every limit that the page exceeds or misses.
     func problems(with page: Verification) -> [Problem] {
         var problems: [Problem] = []
         if let status = page.status, status >= 400 {

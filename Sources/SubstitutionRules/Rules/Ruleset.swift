@@ -3,6 +3,9 @@ package import LocalSubstitutionCache
 
 /// A manifest compiled to redirect rules, for the requests of web pages, which never consult `URLCache`.
 ///
+/// The rules are in the format declarativeNetRequest, which Chromium, Firefox and WebKit implement. A *candidate* is
+/// one URL of one substitution, with its rule for the query (``MatchOrder``).
+///
 /// No rule matches a URL that another entry answers, or that is not substituted according to
 /// ``LocalSubstitutionCache/explain(_:)``. No two rules match the same URL, so the order in which an engine tries them
 /// does not matter; WebKit has changed that order. URLs that rules cannot express stay on the network, and
@@ -65,7 +68,7 @@ package struct Ruleset: Sendable {
     }
 
     private let order: MatchOrder
-    /// The indices of the candidates by their URL without the query: as it is spelled, and as folders decode it.
+    /// The indices of the candidates, keyed by URL without query: the normal form, and the form decoded for folders.
     private let spelled: [String: [Int]]
     private let decoded: [String: [Int]]
 

@@ -233,7 +233,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
     #endif
 }
 
-// Mounting it requires a child process, and tmpfs, which only Linux has.
+// Mounting a file system requires a child process, and only Linux has tmpfs.
 #if os(Linux)
 /// A small in-memory file system, which is soon full.
 private struct SmallDisk {

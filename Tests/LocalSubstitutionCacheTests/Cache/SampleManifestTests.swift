@@ -8,7 +8,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// `Resources/Substitutions`, which the Demo shows and these tests ship as an app would.
+/// `Resources/Substitutions`, which the Demo shows; these tests bundle it as an app would.
 @Suite("The sample manifest")
 struct SampleManifestTests {
     @Test("A target of a Swift package finds it with bundle: .module")

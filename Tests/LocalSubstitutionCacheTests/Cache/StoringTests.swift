@@ -74,7 +74,7 @@ final class StoringTests: CacheSuite {
                 #expect(cache.currentMemoryUsage == before)
             }
         }
-        // On Linux URLCache ignores the query, so removing the mapped URL would remove this one, too.
+        // On Linux URLCache ignores the query, so it would remove this URL's response together with the mapped URL's.
         let neighbour = try request("https://example.com/site.css?other")
         cache.storeCachedResponse(try stored("https://example.com/site.css?other"), for: neighbour)
         cache.removeCachedResponse(for: try request())

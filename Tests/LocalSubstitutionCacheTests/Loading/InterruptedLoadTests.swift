@@ -166,7 +166,7 @@ extension InstalledTests {
             #expect(try await site.plain.data(for: site.request).0.count == count)
         }
 
-        // Only Foundation on Linux reports a cancellation to the protocol's client by itself.
+        // Only on Linux does Foundation itself report a cancellation to the protocol's client.
         #if canImport(FoundationNetworking)
         /// Foundation creates no challenge for a bearer token, so the task is finished.
         @Test("A cancellation finds no client once a 401 that asks for a bearer token has finished")
@@ -190,7 +190,7 @@ extension InstalledTests {
         }
 
         private final class KeptProtocol: SubstitutionProtocol {
-            // Only one test uses it.
+            // Only one test uses this variable.
             nonisolated(unsafe) static var last: KeptProtocol?
 
             override func startLoading() {

@@ -10,7 +10,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// A response has one source: no network bytes precede the file's, whatever delegates there are.
+/// A response has one source: with any combination of delegates, no network bytes precede the file's.
 extension InstalledTests {
     @Suite("A response has one source")
     final class OneSourceTests: InstalledSuite {
@@ -32,7 +32,7 @@ extension InstalledTests {
         enum Receiver: String, CaseIterable {
             case handler
             case delegate
-            /// `data(for:delegate:)`, with the delegate of the task.
+            /// `data(for:delegate:)`, which receives the task's delegate.
             case async
         }
 

@@ -13,7 +13,7 @@ import FoundationNetworking
 extension InstalledTests {
     @Suite("The protocol")
     final class ProtocolTests: InstalledSuite {
-        /// Creates a session that asks the protocol, and not the installed cache.
+        /// Creates a session that consults the protocol, but not the installed cache.
         private func makeEphemeralSession() -> URLSession {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()

@@ -57,9 +57,10 @@ extension InstalledTests {
             "200", "503", "204", "moved", "moved-to-503", "moved-to-named", "moved-twice", "cut",
         ]
 
-        /// Starts a server, and installs a cache whose file answers each path under a condition, and `/named` always.
+        /// Starts a server, and installs a cache with a network-first entry for each path.
         ///
-        /// By default the condition is a 503, and the server's answers are those of ``answer``.
+        /// The cache's file always answers `/named`. By default the condition of the other entries is a 503, and the
+        /// server's answers are those of ``answer``.
         private func makeServer(
             when conditions: String = "503",
             paths: [String] = RegisteredSessionTests.paths,
@@ -176,8 +177,8 @@ extension InstalledTests {
             }
             let clients = [StrictClient(), StrictClient(), StrictClient(), StrictClient()]
             let first = clients[0].session(configuration("first"))
-            // A copy of the first session's configuration, with the first session's protocol class in it, and then
-            // changed.
+            // Copy the first session's configuration, which contains that session's protocol class, and change the
+            // copy.
             let copy = try #require(first.configuration.copy() as? URLSessionConfiguration)
             copy.httpAdditionalHeaders = ["X-App": "copy"]
             let sessions = [
@@ -210,7 +211,7 @@ extension InstalledTests {
                 var own = request("200", of: server)
                 own.setValue("mine=1", forHTTPHeaderField: "Cookie")
                 let task = session.dataTask(with: own)
-                // Set after the task was created, which is when Foundation adds cookies.
+                // Set the cookie after the task was created: Foundation adds cookies when it creates a task.
                 if let cookie = HTTPCookie(properties: [.name: "a", .value: "1", .domain: "127.0.0.1", .path: "/"]) {
                     session.configuration.httpCookieStorage?.setCookie(cookie)
                 }
@@ -386,7 +387,7 @@ extension InstalledTests {
                     onRedirect: { request, follow in if stage != .redirect { follow(request) } },
                     onPart: { task in
                         parts.increment()
-                        // Two cancellations at once may lose the task's end, with stock Foundation, too.
+                        // Two cancellations at the same time may lose the task's end, with stock Foundation, too.
                         if stage == .body, parts.value == 1 { DispatchQueue.global().async { cancel(task) } }
                     }
                 )

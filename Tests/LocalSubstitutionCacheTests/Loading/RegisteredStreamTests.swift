@@ -109,7 +109,7 @@ extension InstalledTests {
             let server = try LoopbackServer { _ in
                 let sent = Counter()
                 return .stream {
-                    // Send no faster than the client reads, because its queue would fill otherwise.
+                    // Send no faster than the client reads. If the server were faster, the client's queue would fill.
                     while received.value < sent.value * megabyte.count { usleep(100) }
                     sent.increment()
                     return sent.value <= parts ? megabyte : nil
@@ -132,7 +132,8 @@ extension InstalledTests {
                 let before = peak.value
                 let load = await client.load(session.dataTask(with: request(path, of: server)))
                 #expect(load.count == parts * 1_000_000)
-                // A third of the body, in KB. If the body were kept, it would be all of it, and more.
+                // The limit is a third of the body, in KB. If the body were kept, memory would grow by more than the
+                // body.
                 #expect(peak.value - before < parts * 1000 / 3, "\(path): \(peak.value - before) KB")
                 #expect(client.complaints == [])
             }

@@ -20,7 +20,8 @@ extension InstalledTests {
             let prepared = try #require(cache.cachedResponse(for: request))
             await withCheckedContinuation { continuation in session.reset { continuation.resume() } }
             URLCache.shared.removeAllCachedResponses()
-            // On Linux URL loading refuses a cache's response to a request with `Authorization`, and then removes it.
+            // On Linux, if a request has `Authorization`, URL loading refuses the cache's response, and removes it from
+            // the cache.
             var refused = request
             refused.setValue("Basic eDp5", forHTTPHeaderField: "Authorization")
             #expect(try await answerer(of: refused, in: session) == "network")

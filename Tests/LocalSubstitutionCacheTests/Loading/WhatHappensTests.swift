@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    /// Measures the behaviour that the article "Beyond the cache" shows in a table, and compares the two.
+    /// Measures the behaviour that the article "Beyond the cache" shows in a table, and compares it with the table.
     @Suite("The behaviour of network-first loads")
     final class WhatHappensTests: InstalledSuite {
         /// The rows of the table, with their titles in the article.

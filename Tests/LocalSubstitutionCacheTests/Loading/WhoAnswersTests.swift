@@ -34,9 +34,9 @@ extension InstalledTests {
 
         /// Compares the answerer of each request with a checked-in table.
         ///
-        /// The server's count of requests and the bytes show who answered. The table is documentation: it shows where a
-        /// platform does not let a cache answer. If that changes, this test fails. Run the tests with
-        /// `UPDATE_GOLDEN_FILES=1` to write the table anew.
+        /// The bytes and the server's count of requests show who answered. The table is documentation: it shows where a
+        /// platform does not let a cache answer. If a platform changes this, the test fails. To update the table, run
+        /// the tests with `UPDATE_GOLDEN_FILES=1`.
         @Test(
             "Who answers: kind of task × session × policy × method × header",
             .enabled(if: hasTable, "nobody has measured this platform; .ci/apple does")
@@ -110,7 +110,7 @@ extension InstalledTests {
             return padded.joined().trimmingCharacters(in: .whitespaces)
         }
 
-        /// The parts of the library that a task asks, on Linux.
+        /// The parts of the library that a task consults, on Linux.
         private enum Reach {
             case nobody
             case cache
@@ -136,7 +136,7 @@ extension InstalledTests {
     }
 }
 
-/// A session, and one of the same kind that delivers its data to a delegate.
+/// A session without a delegate, and a session of the same kind with a data delegate.
 private struct Sessions {
     let plain: URLSession
     let delegated: URLSession?

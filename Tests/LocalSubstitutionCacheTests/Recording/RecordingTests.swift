@@ -153,8 +153,8 @@ extension InstalledTests {
             let session = listing(registered: registered)
             for path in ["moved", "to-file"] { _ = try await TaskKind.async.load(app.request(path), in: session) }
             let lines = try await app.lines(session)
-            // Without a condition or an archive the app's own task follows the redirect, and Foundation does not report
-            // the 302.
+            // There is no archive, and these loads are not network-first. So the app's own task follows the redirect,
+            // and Foundation does not report the 302.
             #expect(
                 lines.sorted() == [
                     "GET /moved: network 0 0, redirected, with a status that URL loading does not tell",

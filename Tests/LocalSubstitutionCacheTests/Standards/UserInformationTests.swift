@@ -18,7 +18,7 @@ struct UserInformationTests {
             // Too many slashes, too few, and backslashes.
             ("https:/user:s3cr3t@h", "https:/…@h"), ("https:user:s3cr3t@h", "https:…@h"),
             ("https:///user:s3cr3t@h/x", "https:///…@h/x"), ("https:\\\\user:s3cr3t@h\\a", "https:\\\\…@h\\a"),
-            // Characters that usually end an authority, inside the user information.
+            // Characters that usually end an authority, inside the user info.
             ("https://user:s3/cr3t@h/", "https://…@h/"), ("https://user:s3cr3t?x@h/", "https://…@h/"),
             ("https://user:s3cr3t#x@h/", "https://…@h/"), ("https://user: s3cr3t@h/", "https://…@h/"),
             ("https://user:s3cr3t x@h/", "https://…@h/"), ("https://user:s3cr3t\n@h/", "https://…@h/"),

@@ -37,7 +37,7 @@ class InstalledSuite {
     deinit {
         server.stop()
         Installation.current?.cache.uninstall()
-        // A copy that is still being written would be created again while the folder is removed.
+        // If an archive were still writing a copy, the copy would be created again while the folder is removed.
         for archive in archives { archive.waitUntilWritten() }
     }
 
@@ -54,7 +54,7 @@ class InstalledSuite {
 
     /// Returns the answerer of a load, `bundle` or `network`, and the status.
     ///
-    /// The server's count of requests and the bytes show who answered.
+    /// The bytes and the server's count of requests show who answered.
     func answer(to request: URLRequest, _ kind: TaskKind = .async, in session: URLSession) async throws -> String {
         server.forgetRequests()
         let (response, data) = try await kind.load(request, in: session)

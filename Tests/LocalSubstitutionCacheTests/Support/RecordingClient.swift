@@ -21,7 +21,7 @@ final class RecordingClient: NSObject, URLProtocolClient, @unchecked Sendable {
     private var recordedEvents: [Event] = []
     private var body = Data()
     private var parts: [Data] = []
-    /// True to keep the data of each part, as a pending call on a delegate's queue does.
+    /// True to keep each part's data; a pending call on a delegate queue also keeps its data.
     // Set before the load begins.
     var keepsParts = false
 

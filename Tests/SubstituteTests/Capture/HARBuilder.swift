@@ -61,7 +61,7 @@ enum HAR {
             + entries.joined(separator: ",\n") + "]}}"
     }
 
-    /// Returns the first bytes of a PNG, followed by `mark`, which makes it different from others.
+    /// Returns the first bytes of a PNG, followed by `mark`, so that each test picture has different bytes.
     static func png(_ mark: String = "") -> Data {
         Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]) + Data(mark.utf8)
     }

@@ -48,13 +48,13 @@ struct CaptureTests {
             "\(again)"
         )
 
-        // The app's files answer every request of the page, and it looks the same.
+        // The app's files answer every request of the page, and the page looks the same.
         _ = site.requests()
         let verified = try await site.run("verify", "--require", "100%", "--scroll", site.url)
         #expect(verified.status == 0 && verified.errors == "", "\(verified)")
         #expect(verified.output.contains("  The picture is the same.\n  The files fit.\n"), "\(verified)")
-        // The load from the network requests everything once, and the service worker that it installs two of them
-        // again. The load with the files requests nothing.
+        // The load from the network requests everything once. The service worker that it installs then requests two of
+        // these resources again. The load with the files requests nothing.
         let counts = Dictionary(site.requests().map { ($0, 1) }, uniquingKeysWith: +)
         let kept: Set = ["/", "/css/site.css"]
         #expect(counts.allSatisfy { $0.value == (kept.contains($0.key) ? 2 : 1) }, "\(counts)")

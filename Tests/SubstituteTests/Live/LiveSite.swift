@@ -25,7 +25,7 @@ final class LiveSite: @unchecked Sendable {
 
     var url: String { (server?.url.absoluteString ?? "") + "/" }
 
-    /// Returns the path in the folder of a file from this site.
+    /// Returns the path that a file from this site has in the folder.
     func path(_ path: String) -> String { "127.0.0.1_\(server?.url.port ?? 0)/\(path)" }
 
     /// Sets the response for a path.

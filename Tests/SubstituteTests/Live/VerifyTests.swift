@@ -102,14 +102,14 @@ struct VerifyTests {
         let wrong = try await site.run("verify", "--mask", "h1[", site.url)
         #expect(wrong.status == 2 && wrong.errors.contains("\"h1[\" is not a CSS selector"), "\(wrong)")
 
-        // The report contains both pictures and their difference.
+        // The report contains both screenshots and their difference.
         let names = try FileManager.default.contentsOfDirectory(atPath: site.folder.url.path + "/report").sorted()
         #expect(names == ["1-difference.png", "1-files.png", "1-network.png", "index.html"])
         let (network, files) = (site.file("report/1-network.png"), site.file("report/1-files.png"))
         #expect(network != nil && files != nil && network != files)
         let html = String(decoding: site.file("report/index.html") ?? Data(), as: UTF8.self)
         #expect(html.contains("<h1>The files do not fit the page</h1>"))
-        // A report replaces an earlier one, and no other file.
+        // A report replaces an earlier report, but no other file.
         #expect(try await site.run("verify", "--report", "report", site.url).status == 1)
         try site.folder.write("mine", to: "mine/index.html")
         let mine = try await site.run("verify", "--report", "mine", site.url)

@@ -152,8 +152,8 @@ struct AddTests {
         #expect(limited.status == 1 && limited.errors.contains("it has more than 1.0 MB"), "\(limited.errors)")
         // A body without a length.
         var endless = LoopbackServer.Response.stream {
-            // The stream has pauses: on Linux, URLSession cannot end any transfer while one never pauses, and that one
-            // fills the memory.
+            // The stream has pauses. While a transfer never pauses, URLSession on Linux cannot end any transfer, and
+            // the transfer without pauses fills the memory.
             usleep(1000)
             return Data(count: 100_000)
         }
@@ -194,7 +194,7 @@ struct AddTests {
         let missing = ["missing.svg", "deeper.png"].map {
             "\"\(site.url)/x/\($0)\" was not loaded: its server answers 404\n"
         }
-        // The image of the linked stylesheet is missing, too; `deeper.png` belongs to the imported one.
+        // The image of the linked stylesheet is missing, too; `deeper.png` belongs to the imported stylesheet.
         let background = "\"\(site.url)/img/bg.png\" was not loaded: its server answers 404\n"
         #expect(result.errors == missing[0] + background + missing[1])
         #expect(

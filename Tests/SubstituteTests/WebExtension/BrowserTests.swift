@@ -28,7 +28,7 @@ struct BrowserTests {
         return KindsSite.table(without: runs[0], with: runs[1])
     }
 
-    /// Returns the requests that the Demo's page sends to its server, until all of it is loaded.
+    /// Returns the requests that the Demo's page sends to its server, until the whole page is loaded.
     ///
     /// - Parameters:
     ///   - browser: The browser to use.

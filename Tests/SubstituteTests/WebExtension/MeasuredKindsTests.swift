@@ -6,8 +6,8 @@ import Testing
 
 /// Compares the tables in the articles with the measured results of the engines.
 ///
-/// An article shows the results of two engines side by side. With `UPDATE_GOLDEN_FILES=1`, the tables in the articles
-/// are written anew.
+/// An article shows the results of two engines side by side. With `UPDATE_GOLDEN_FILES=1`, the test updates the tables
+/// in the articles.
 @Suite("Statements about engines in the articles")
 struct MeasuredKindsTests {
     /// The articles, with the title and the file of each column.

@@ -20,8 +20,9 @@ final class SchemeBridge: @unchecked Sendable {
     func register(in context: UnsafeMutablePointer<WebKitWebContext>) {
         let security = webkit_web_context_get_security_manager(context)
         for scheme in MirrorURL.schemes {
-            // WebKitGTK does not allow a response with the original URL. So relative references in the responses that a
-            // real page loads lead to mirrors. If the scheme were not secure, these would be mixed content.
+            // WebKitGTK does not allow a response with the original URL. So if a response that a real page loads has
+            // relative references, they resolve to mirrors. If the scheme were not secure, these mirrors would be mixed
+            // content.
             webkit_security_manager_register_uri_scheme_as_secure(security, scheme)
             webkit_web_context_register_uri_scheme(
                 context,

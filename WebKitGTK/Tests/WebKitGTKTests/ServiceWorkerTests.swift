@@ -32,7 +32,8 @@ extension WebKitTests {
             let parts = "style bundle, pictures bundle bundle bundle, script bundle"
             #expect(try await open() == "page network, \(parts), without its worker")
             for _ in 0..<2 { #expect(try await open() == "page network, \(parts), with its worker") }
-            // A worker with the file in its cache answers the page with it, because the response is no redirected one.
+            // Once a worker has cached the file for the page's URL, it answers with the file, because the response does
+            // not count as redirected.
             let keep = """
                 const answer = await fetch("/");
                 const isRedirected = answer.redirected;

@@ -70,7 +70,7 @@ package final class Exchange: Load, @unchecked Sendable {
         (self.request, original, self.task, self.waits) = (sent, request, task, waits)
     }
 
-    /// True once the task was cancelled, or has followed a redirect.
+    /// True once the task has been cancelled, or has followed a redirect.
     package var hasStopped: Bool { lock.withLock { isStopped } }
 
     func start() {
@@ -101,7 +101,7 @@ package final class Exchange: Load, @unchecked Sendable {
 
     /// Answers with a redirect to `address`.
     ///
-    /// If the delegate refuses it, the load ends with `error`; without an error, the 302 itself is the response.
+    /// If the delegate refuses the redirect, the load ends with `error`; without an error, the 302 is the response.
     package func redirect(to address: String, endsWith error: (any Error)? = nil) {
         guard !hasStopped, let url = request.url, let next = URL(string: address),
             let response = HTTPURLResponse(
@@ -111,7 +111,7 @@ package final class Exchange: Load, @unchecked Sendable {
                 headerFields: ["Location": address]
             )
         else { return }
-        // The next request keeps the properties: Apple's CustomHTTPProtocol removes its own from that request.
+        // The redirected request keeps the properties: Apple's CustomHTTPProtocol removes its own property from it.
         var followed = original
         followed.url = next
         task.redirect(response, to: followed) { [self] next in

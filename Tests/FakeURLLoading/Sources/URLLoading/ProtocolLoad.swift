@@ -19,7 +19,7 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
     private let condition = NSCondition()
     private var bodies: [@Sendable () -> Void] = []
     private var hasEnded = false
-    // Only touched on the thread.
+    // Only accessed on the load's thread.
     private var thread: Thread?
     private var loader: URLProtocol?
     private var stage = Stage.idle
@@ -29,7 +29,7 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
         (self.protocolClass, self.request, self.task) = (protocolClass, request, task)
     }
 
-    /// Runs `body` later on the thread.
+    /// Runs `body` later on the load's thread.
     private func perform(_ body: @escaping @Sendable () -> Void) { condition.withLock { bodies.append(body) } }
 
     func start() {
@@ -115,7 +115,7 @@ final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable
 
     /// Crashes, because the library must follow redirects itself.
     ///
-    /// If the app refused a redirect that was reported here, it would receive nothing more.
+    /// If the app refused a redirect that was reported here, the app would receive nothing more.
     func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse) {
         fatalError("a redirect was delivered")
     }

@@ -56,8 +56,8 @@ open class URLProtocol: NSObject {
 
     /// Sets a property, which survives copies of the request.
     ///
-    /// In Foundation on Linux, properties do not survive copies. So here a header field carries each property, and it
-    /// is removed before the request is sent.
+    /// In Foundation on Linux, properties do not survive copies. So here a header field carries each property, and the
+    /// field is removed before the request is sent.
     open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
         request.setValue("\(value)", forHTTPHeaderField: prefix + key)
     }

@@ -3,8 +3,8 @@
 public import Foundation
 public import FoundationNetworking
 
-// These are the methods that the library calls or implements. In Objective-C they are optional. The default
-// implementations here do what the system does if a delegate lacks them.
+// These are the methods that the library calls or implements. In Objective-C they are optional. If a delegate lacks
+// one, the default implementation here behaves as the system does.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
 
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
@@ -92,10 +92,10 @@ public final class URLSession: NSObject, @unchecked Sendable {
 
     public func finishTasksAndInvalidate() {}
 
-    /// Returns the load for a request, by a protocol that takes it, or else on the network.
+    /// Returns the load for a request: by the first protocol class that accepts the task, or else on the network.
     ///
-    /// As documented, registered classes serve the shared session only. A system may differ, so
-    /// `Network.asksRegisteredClasses` simulates one that consults them for every session.
+    /// As documented, only the shared session consults registered classes. The real system may differ, so
+    /// `Network.asksRegisteredClasses` simulates a system in which every session consults them.
     func load(_ request: URLRequest, for task: URLSessionTask) -> any Load {
         var classes = (copied.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
         if self === URLSession.shared || Network.shared.asksRegisteredClasses { classes += URLProtocol.registered }

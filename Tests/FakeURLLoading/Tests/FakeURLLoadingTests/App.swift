@@ -11,7 +11,7 @@ import protocol LocalSubstitutionCache.URLSessionDataDelegate
 
 /// An app with an installed cache.
 ///
-/// Its manifest names `https://h/a` and, with conditions, `https://h/late` and `https://h/gone`.
+/// Its manifest has an entry for `https://h/a`, and network-first entries for `https://h/late` and `https://h/gone`.
 final class App: @unchecked Sendable {
     private let folder: URL
     let cache: LocalSubstitutionCache

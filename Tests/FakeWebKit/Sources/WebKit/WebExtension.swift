@@ -63,7 +63,7 @@ public final class WKWebExtensionController: NSObject {
 
     /// The number of pages that are loaded before rules are applied; nil if they never are.
     public static var pagesBeforeRules: Int? = 0
-    /// A Boolean value that indicates whether rules are applied in views that are created after them.
+    /// A Boolean value that indicates whether rules are applied in views that are created after the rules.
     ///
     /// False in WebKit 301720.
     public static var reachesLaterViews = true

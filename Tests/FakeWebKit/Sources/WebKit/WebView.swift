@@ -68,7 +68,9 @@ public final class WKWebView: NSObject {
     public private(set) var title: String?
     public var isLoading: Bool { false }
 
-    /// Loads the script that `src` names, redirected by the rules of extensions, and runs it if it sets a title.
+    /// Loads the script that `src` names, and runs the script if it sets a title.
+    ///
+    /// The rules of extensions may redirect the script's URL.
     public func loadSimulatedRequest(_ request: URLRequest, response: URLResponse, responseData: Data) {
         title = ""
         let parts = String(decoding: responseData, as: UTF8.self).components(separatedBy: "src=\"")
