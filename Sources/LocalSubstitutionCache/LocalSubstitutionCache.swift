@@ -25,9 +25,9 @@ public import FoundationNetworking
 /// - Storing or removing a response for a substituted URL has no effect; removing all responses removes no
 ///   substitution.
 ///
-/// All GET requests spelled as in the manifest get the same `CachedURLResponse`. It is built in the background after
-/// the manifest is loaded, or by the first such request if that is earlier. After that, each of these requests costs
-/// one dictionary lookup. A request that no entry names costs what `URLCache` takes.
+/// All GET requests whose URL is spelled as in the manifest get the same `CachedURLResponse`. It is built in the
+/// background after the manifest is loaded, or by the first such request if that is earlier. After that, each of these
+/// requests costs one dictionary lookup. A request that no entry names costs as much as in a plain `URLCache`.
 ///
 /// Responses that are not substituted are stored where the system's own cache stores them: in the folder of a
 /// `URLCache` whose disk path is nil. So everything that the app had cached before is still there, and several
@@ -42,7 +42,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// The object that watches the files in a development build; internal for tests.
     let companion = Locked<(any AnyObject & Sendable)?>(nil)
     private let observing = Locked<(any RequestObserver)?>(nil)
-    /// The cache that was shared when this one was created or, if that is one of this library's, its predecessor.
+    /// The shared cache at the time of creation; if it was one of this library's, that cache's predecessor.
     let predecessor: URLCache
 
     // MARK: - Creating a cache
@@ -73,7 +73,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - data: The manifest's text, in UTF-8. Messages call it `manifest.json`.
-    ///   - folder: The folder of its files, a file URL.
+    ///   - folder: The folder that holds the manifest's files, a file URL.
     ///   - reading: How the files are loaded into memory.
     /// - Throws: ``ManifestError`` with every error of the manifest and its files, or the first mistake in its JSON.
     public convenience init(
@@ -121,7 +121,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         )
     }
 
-    /// Instructions, for error messages, that keep the folder structure intact in the bundle.
+    /// The part of an error message that says how to keep the folder structure intact in the bundle.
     private static let remedy =
         "in Xcode select the folder and untick \"Build Folder Contents\" in the File inspector (before Xcode 16: add it as "
         + "a folder reference), in a Swift package declare it with .copy(\"Substitutions\") and not with .process"
@@ -130,15 +130,15 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
 
     /// Reads the manifest and its files again; later requests get the new responses.
     ///
-    /// Responses that were returned before do not change. A cache created from a manifest in memory reads the same text
-    /// again, and the files anew.
+    /// Responses that were returned before do not change. A cache that was created from a manifest in memory keeps the
+    /// manifest's text, but reads the files again.
     ///
     /// - Throws: ``ManifestError``; the cache then keeps the previous substitutions.
     public func reload() throws(ManifestError) { try reload(with: nil) }
 
     /// Reloads, and adds advice for a designer to the errors.
     package func reload(with advice: (any ManifestAdvice)?) throws(ManifestError) {
-        // One reload at a time, so that the table that was read last is the one that stays.
+        // One reload at a time, so that the table that was read last stays in use.
         reloading.lock()
         defer { reloading.unlock() }
         table.replace(with: try source.load(with: advice))
@@ -147,7 +147,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Retains an object until the cache is deallocated or this method is called again.
     package func retainCompanion(_ companion: any AnyObject & Sendable) { _ = self.companion.replace(with: companion) }
 
-    /// The observer that records the requests; nil for none, as in every shipped app.
+    /// The observer that records the requests; nil for none, as in every released app.
     package var observer: (any RequestObserver)? {
         get { table.isObserved ? observing.value : nil }
         set {
@@ -186,7 +186,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Returns whether an entry without `when` names the URL of this GET or HEAD, whatever the cache policy.
     package func isSubstituted(_ request: URLRequest) -> Bool { verdict(on: request).isSubstituted }
 
-    /// Returns whether the request goes to the network first, and a file answers if a condition of its entry holds.
+    /// Returns whether a network-first entry names the request, so that the network is asked first.
     package func asksNetworkFirst(for request: URLRequest) -> Bool {
         if case .afterNetwork = verdict(on: request) { true } else { false }
     }
@@ -196,7 +196,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Returns the file that answers for the request's URL, or the response that `URLCache` has stored.
     ///
     /// - Parameter request: The request that is about to be loaded.
-    /// - Returns: The same instance for each GET spelled as in the manifest; nil if the request must go to the network.
+    /// - Returns: The response; nil if the request must go to the network.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         let (verdict, isObserved) = table.verdictAndObservation(request)
         let response: CachedURLResponse? =
@@ -215,7 +215,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - dataTask: The task that is about to be loaded.
-    ///   - completionHandler: Called with the response; before this method returns if a file answers.
+    ///   - completionHandler: Called with the response. If a file answers, it is called before this method returns.
     public override func getCachedResponse(
         for dataTask: URLSessionDataTask,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
@@ -232,7 +232,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         }
     }
 
-    /// Reports the cache's response to the observer; nil if the cache has none.
+    /// Notifies the observer of the cache's response; `response` is nil if the cache has none.
     private func reportToObserver(
         _ response: CachedURLResponse?,
         isFile: Bool,
@@ -283,7 +283,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         super.storeCachedResponse(cachedResponse, for: dataTask)
     }
 
-    /// Reports the network's response to a task to the observer.
+    /// Notifies the observer of the network's response to a task.
     func reportToObserver(_ response: CachedURLResponse, handedOverBy dataTask: URLSessionDataTask) {
         guard let observer, let request = dataTask.currentRequest else { return }
         observer.observe(.stored(response), of: request, by: dataTask)

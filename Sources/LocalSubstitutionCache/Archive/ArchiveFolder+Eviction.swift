@@ -12,7 +12,7 @@ extension ArchiveFolder {
         return total
     }
 
-    /// Returns the size of the files that are being written, in bytes, and deletes those of terminated processes.
+    /// Deletes files that terminated processes left unfinished; returns how many bytes the files in progress take.
     private func unfinishedSize() -> Int {
         files(Self.unfinishedSuffix).reduce(0) { total, file in
             let descriptor = open(file.url.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)

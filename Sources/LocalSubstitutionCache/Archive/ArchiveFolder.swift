@@ -26,8 +26,7 @@ struct ArchiveFolder {
 
     /// Returns the file for the copy of a URL.
     ///
-    /// The name is a hash, so two URLs may share a file, but only one of them has its copy there: the URL in the file
-    /// decides.
+    /// The name is a hash, so two URLs may share a file. The URL in the file shows which of them the copy belongs to.
     func file(for identity: URLIdentity) -> URL {
         var name = FNV1a()
         name.combine(Data(identity.description.utf8))

@@ -8,7 +8,7 @@ import FoundationNetworking
 /// A response on its way into an ``OfflineArchive``.
 ///
 /// The part of its body that is held counts against the archive's memory budget until this object is deallocated.
-// The load calls one method at a time; after that, only the archive's queue uses this object.
+// The load calls one method at a time. After the load has finished, only the archive's queue uses this object.
 final class IncomingCopy: @unchecked Sendable {
     let response: HTTPURLResponse
     let request: URLRequest
@@ -25,7 +25,7 @@ final class IncomingCopy: @unchecked Sendable {
 
     deinit { archive.memory.release(held) }
 
-    /// Reserves memory for another part of the body; false if the body will not be kept and need not be held.
+    /// Reserves memory for a part of the body; returns false if the archive will not keep the body.
     func hasRoom(for count: Int) -> Bool {
         guard refusal == nil else { return false }
         let length = response.expectedContentLength

@@ -29,35 +29,38 @@ public import FoundationNetworking
 ///
 /// The archive never keeps:
 /// - responses for URLs that the manifest names;
-/// - responses with `Cache-Control: no-store`, responses to requests with it, and either if the field is malformed;
+/// - responses that have `Cache-Control: no-store` or a malformed `Cache-Control` field, or whose request has one of
+///   these;
 /// - responses with a `Vary` other than `Accept-Encoding`;
 /// - responses to requests with `Authorization`, `Proxy-Authorization` or cookies, including those of
 ///   `HTTPCookieStorage.shared`, unless the host is one of `hostsWithCredentials`. A token in any other field, such as
-///   `X-API-Key`, is not recognised. Fields that a session adds by `httpAdditionalHeaders` cannot be seen, and neither
-///   can cookies of another storage on Apple platforms. If any of these identify a user of a host, leave out that host,
-///   or check the request in `including`;
+///   `X-API-Key`, is not recognised. The archive cannot see fields that a session adds by `httpAdditionalHeaders`. On
+///   Apple platforms it cannot see cookies of any other storage either. If any of these identify a user of a host,
+///   leave out that host, or check the request in `including`;
 /// - `Set-Cookie` fields;
-/// - bodies that are delivered to the delegate of a session that is not registered with `registerForSubstitutions()`,
-///   or to a task's own delegate, and downloads (on Linux).
+/// - bodies that are delivered to a task's own delegate, or to the delegate of a session that is not registered with
+///   `registerForSubstitutions()`;
+/// - downloads, on Linux.
 ///
 /// ``refusals`` counts the responses that were not kept, by reason.
 ///
-/// A copy stays until another 200 replaces it. So a page that no longer exists leaves its copy, and a redirect to a
-/// login page that answers with 200 replaces the copy.
+/// A copy stays until another response with status 200 replaces it. So if a page no longer exists, its copy stays. And
+/// if the server redirects to a login page that answers with 200, the login page replaces the copy.
 ///
 /// On Apple platforms (where it has not been tested) only `URLSession.shared` and registered sessions use the archive.
-/// On watchOS, where URL loading consults no `URLProtocol` of an app, it keeps and answers nothing.
+/// On watchOS, where URL loading consults no `URLProtocol` of an app, an archive keeps and answers nothing.
 ///
-/// - Important: Call ``removeAll()`` when a user signs out. Copies are not encrypted, and a copy that was kept with
-///   credentials is replayed for every request with the same URL.
+/// - Important: Call ``removeAll()`` when a user signs out. Copies are not encrypted, and a copy of a response to a
+///   request with credentials is replayed for every request with its URL.
 ///
-/// Bodies that are being received, and bodies that wait to be written, take at most 32 MB of memory together, or as
-/// much as one longer body with a `Content-Length`. A response whose head says that it will not be kept takes none.
+/// Together, bodies that are being received and bodies that wait to be written take at most 32 MB of memory. Only a
+/// longer body that has a `Content-Length` takes more, and only while no other body is held. If the head of a response
+/// rules out that the archive keeps it, its body takes no memory.
 ///
-/// Each copy is a file. It holds a checksum and the whole URL, which must be equal when the copy is replayed. A damaged
-/// file is removed and never replayed. The archive's own queue writes each file under a temporary name and renames it,
-/// so that several processes can use one directory. Only the app's user can ever read the files. If a copy cannot be
-/// written, for example on a full disk, only that copy is lost.
+/// Each copy is a file. It holds a checksum and the whole URL. A copy is replayed only if the requested URL equals the
+/// one in the file. A damaged file is removed and never replayed. The archive's own queue writes each file under a
+/// temporary name and renames it, so that several processes can use one directory. Only the app's user can ever read
+/// the files. If a copy cannot be written, for example on a full disk, only that copy is lost.
 ///
 /// All methods may be called on any thread.
 public final class OfflineArchive: @unchecked Sendable {
@@ -100,7 +103,7 @@ public final class OfflineArchive: @unchecked Sendable {
     /// The memory for bodies that are being received and bodies that wait to be written.
     let memory: MemoryBudget
     private let removals = RemovalLog.shared
-    /// The directory's name in the removal log: the same for every path that leads to it.
+    /// The directory's name in the removal log: the same for every path to the directory.
     private let name: String
     private let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive", qos: .utility)
     private let lock = NSLock()
@@ -154,17 +157,17 @@ public final class OfflineArchive: @unchecked Sendable {
         }
     }
 
-    /// The number of responses that were not kept since this object was created, by reason.
+    /// The number of responses that were not kept since this object was created, keyed by reason.
     ///
-    /// Only requests that the archive is meant for count: GET requests to its hosts for URLs that the manifest does not
-    /// name. Requests that `including` refuses do not count. A load that fails counts only if its request alone was
-    /// reason enough.
+    /// It includes only requests that the archive is meant for: GET requests to its hosts for URLs that the manifest
+    /// does not name. Requests that `including` refuses do not count. A load that fails counts only if its request was
+    /// already a reason not to keep the response.
     public var refusals: [Refusal: Int] { lock.withLock { counts } }
 
     /// Removes the copy of one URL, if there is one.
     ///
-    /// The archive keeps no response to a load of any URL that has already begun in this process. Copies that wait to
-    /// be written are written first, so no other copy is lost.
+    /// If a load has already begun in this process, the archive does not keep its response, whatever its URL. Copies
+    /// that wait to be written are written first, so no other copy is lost.
     ///
     /// - Parameter url: Any spelling of the URL.
     public func remove(_ url: URL) {
@@ -182,8 +185,8 @@ public final class OfflineArchive: @unchecked Sendable {
     /// The archive keeps no response to a load that has already begun in this process.
     ///
     /// Call this method when a user signs out. A load begins when its task is resumed. On Apple platforms it is not
-    /// known how soon after that it begins, so cancel the tasks of that user first. Other processes still keep what
-    /// they are loading.
+    /// known how soon after `resume()` the load begins, so first cancel the tasks of that user. Other processes still
+    /// keep the responses that they are loading.
     public func removeAll() {
         removals.remove(from: name)
         lock.withLock { pending = [:] }
@@ -237,7 +240,7 @@ public final class OfflineArchive: @unchecked Sendable {
         }
     }
 
-    /// Waits until all responses that were to be kept so far are written.
+    /// Waits until all copies that are pending now have been written.
     func waitUntilWritten() { queue.sync {} }
 
     private func write(_ copy: ArchivedCopy, of incoming: IncomingCopy, to file: URL) {

@@ -12,8 +12,9 @@ import FoundationNetworking
 /// flight for that directory.
 ///
 /// For the app, a load begins when the app resumes the task. On Linux URL loading calls `canInit(with:)` inside
-/// `resume()`, and starts the load later, perhaps in another order. Nothing shows which task a load belongs to. So
-/// while loads of a URL are waiting to be started, all of them count from the first `resume()` among them.
+/// `resume()`, and starts the loads later, perhaps not in the order in which their tasks were resumed. Nothing shows
+/// which task a load belongs to. So while loads of a URL are waiting to be started, all of them count from the first
+/// `resume()` among them.
 // Mutable state is only accessed inside the lock.
 final class RemovalLog: @unchecked Sendable {
     static let shared = RemovalLog()

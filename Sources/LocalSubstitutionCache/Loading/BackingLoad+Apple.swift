@@ -29,9 +29,9 @@ struct CallingContext {
 
 /// Delivery on Apple's systems.
 ///
-/// The client receives each part of a body at once, but is never notified of a redirect. If it were, URL loading would
-/// ask the app's delegate about the redirect. If the delegate then refuses, URL loading is reported to deliver nothing
-/// more, so the app would wait for its timeout.
+/// The client receives each part of a body immediately, but is never notified of a redirect. If it were, URL loading
+/// would ask the app's delegate about the redirect. If the delegate then refused, the app would wait for its timeout:
+/// according to reports, URL loading delivers nothing more.
 extension BackingLoad {
     /// Tracks nothing here: the client passes each part on to the delegate or completion handler.
     struct Receiver {

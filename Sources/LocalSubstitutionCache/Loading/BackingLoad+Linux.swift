@@ -7,14 +7,16 @@ import FoundationNetworking
 ///
 /// A backing session calls its delegate on this queue too.
 struct CallingContext {
-    /// Runs `body` at once; only called on the queue, by the delegate of a backing session.
+    /// Runs `body` immediately; only the delegate of a backing session calls this, on the queue.
     func perform(_ body: () -> Void) { body() }
 
-    /// Runs `body` later on the queue; may be called on any thread.
+    /// Runs `body` later on the queue.
+    ///
+    /// This method can be called on any thread.
     func enter(_ body: @escaping @Sendable () -> Void) { LoadingQueue.shared.async(body) }
 }
 
-/// Delivery on Linux, where a completion handler receives only the last part that the client was given.
+/// Delivery on Linux, where a completion handler receives only the last part of a body.
 ///
 /// The client passes each part of a body on to the session's delegate. A task with a completion handler keeps only the
 /// last part, and no public API distinguishes the two kinds of tasks. So the parts are also collected, and at the end
@@ -22,15 +24,16 @@ struct CallingContext {
 /// delegate, so no delegate receives the body twice.
 ///
 /// Most bodies need not be collected for long. Each part is delivered in a buffer whose deallocation can be observed.
-/// Then the client, but no delegate, receives an empty part, which replaces the last one. If the buffer still exists
-/// after that, a pending delegate call holds it. So the task has a delegate, and no completion handler.
+/// Then the client, but no delegate, receives an empty part. The client keeps only the last part, so it releases the
+/// buffer. If the buffer still exists after that, a pending delegate call holds it. So the task has a delegate, not a
+/// completion handler.
 ///
-/// If the app answers a challenge, Foundation restarts the task with a new instance of the system's class. A client
-/// that is notified of a redirect crashes the process.
+/// If the app answers a challenge, Foundation restarts the task with a new instance of the system's class. Notifying
+/// the client of a redirect crashes the process.
 extension BackingLoad {
     /// The recipient of the body, if known: a delegate or a completion handler.
     struct Receiver {
-        /// True once a part other than the last was delivered.
+        /// True once a part other than the last has been delivered.
         var hasParts = false
         /// True once it is certain that a delegate receives the parts.
         var isDelegate = false
@@ -39,7 +42,8 @@ extension BackingLoad {
         var needsWhole: Bool { !isDelegate }
     }
 
-    /// True if URL loading stops the load because the app suspended the task, even if the app has resumed it since.
+    /// True if URL loading stops the load because the app suspended the task, even if the app has resumed the task
+    /// since.
     var isOnlyPaused: Bool { owner?.task?.state == .suspended || canDeliver }
 
     /// True while the app's task is running.
@@ -107,7 +111,7 @@ extension BackingLoad {
 
     /// Finishes the load with the 401, from which Foundation creates a new challenge.
     ///
-    /// That challenge includes what the app's task knows of earlier ones.
+    /// The new challenge includes what the app's task knows of earlier challenges.
     func deliver(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
         client?.urlProtocolDidFinishLoading(owner)
     }

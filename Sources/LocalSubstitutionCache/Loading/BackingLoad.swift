@@ -10,11 +10,11 @@ import FoundationNetworking
 /// The app's task stays open while a task of a ``BackingSession`` loads the request. This object receives each event of
 /// that backing task before the app does, so a file or an archived copy can still answer.
 ///
-/// All methods run where URL loading calls protocols: see ``CallingContext``. Unless the app's task is suspended, an
-/// event of the backing task is delivered to the protocol's client at once. While it is suspended, events are held
-/// back; when the app resumes it, Foundation on Linux calls ``start()`` again, which delivers them. The backing task is
-/// started, cancelled and made to follow redirects inside ``BackingSession/enqueue(_:)``, because that would deadlock
-/// where URL loading calls protocols.
+/// All methods run where URL loading calls protocols: see ``CallingContext``. Unless the app's task is suspended, each
+/// event of the backing task is delivered to the protocol's client immediately. While the app's task is suspended,
+/// events are held back. When the app resumes that task, Foundation on Linux calls ``start()`` again, which delivers
+/// them. The backing task is started, cancelled and made to follow redirects inside ``BackingSession/enqueue(_:)``,
+/// because each of these calls would deadlock where URL loading calls protocols.
 ///
 /// This object asks the app's delegate about redirects, on the delegate queue, and the backing task follows those that
 /// the delegate accepts. Bodies and challenges are delivered differently on each system: see BackingLoad+Linux.swift
@@ -26,7 +26,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
         case idle
         /// The request is on the network, and the fallback may still answer.
         case undecided
-        /// The network's response stands, and its body is being received.
+        /// The network's response is being delivered, and no file or copy replaces it.
         case answering
         /// The last event is pending or delivered, or the load was stopped.
         case ended
@@ -99,7 +99,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     func start() {
         guard stage == .idle, let request = owner?.request else { return deliverPending() }
         stage = .undecided
-        // If a file or copy can answer offline, the load fails at once instead of waiting for a connection.
+        // If a file or copy can answer offline, a load without a connection fails immediately instead of waiting.
         let canWait = session.waits && fallback?.answer(after: .offline) == nil
         session.enqueue { [self] in
             let task = session.task(for: request, canWait: canWait)
@@ -154,7 +154,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     /// Does nothing before the load has started or after it has ended.
     ///
     /// - Parameters:
-    ///   - continues: True if the network continues after `completion`, as after a challenge on Apple's systems.
+    ///   - continues: True if the load continues after `completion`; on Apple's systems it does after a challenge.
     ///   - change: Adds the event.
     func record(continues: Bool = false, _ change: (inout Pending) -> Void) {
         guard stage == .undecided || stage == .answering else { return }
@@ -205,14 +205,14 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
             }
             if error == nil, let response = task.response { didReceive(response) }
         }
-        // The stage is `ended` if the load was stopped: it may have missed parts, and is not archived.
+        // If the load was stopped, the stage is `ended`. The body may then lack parts, so it is not archived.
         if error == nil, stage == .answering, let last = task.currentRequest {
             incoming?.finish(wholeBody, after: last)
         }
         record { $0.completion = .end(error) }
     }
 
-    /// Asks the app's delegate about a redirect, and continues once it has decided.
+    /// Asks the app's delegate about a redirect, and continues once the delegate has decided.
     func didRedirect(
         _ response: HTTPURLResponse,
         _ request: URLRequest,
@@ -265,7 +265,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
 }
 
 extension URLSessionTask {
-    /// True once the task was cancelled or has completed.
+    /// True once the task has been cancelled or has completed.
     fileprivate var hasEnded: Bool { state == .canceling || state == .completed }
 }
 

@@ -10,12 +10,12 @@ import FoundationNetworking
 extension BackingSession {
     /// Returns true if a load without a connection waits for one.
     ///
-    /// It waits until the timeout for the resource (NSURLSession.h on `waitsForConnectivity`).
+    /// According to NSURLSession.h on `waitsForConnectivity`, the load waits until the timeout for the resource.
     static func waitsForConnectivity(_ configuration: URLSessionConfiguration) -> Bool {
         configuration.waitsForConnectivity
     }
 
-    /// Returns the configuration, changed so that loads without a connection fail at once.
+    /// Returns the configuration, changed so that loads without a connection fail immediately.
     ///
     /// Only after a load has failed can a file or copy answer.
     static func failingAtOnce(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
@@ -39,11 +39,11 @@ extension BackingSession {
 
     private static let mark = "LocalSubstitutionCache.BackingSession"
 
-    /// Returns the request with a mark, so that no protocol of this library takes it.
+    /// Returns the request with a mark, so that no protocol of this library loads it.
     ///
-    /// Registered classes serve "the default session" (NSURLSession.h on `protocolClasses`). Should a system consult
-    /// them for other sessions too, the mark prevents endless recursion. URL loading keeps the mark in the request of a
-    /// redirect.
+    /// According to NSURLSession.h on `protocolClasses`, classes are registered with "the default session". If URL
+    /// loading consults them for other sessions, too, the mark prevents endless recursion. URL loading keeps the mark
+    /// in the request of a redirect.
     static func marked(_ request: URLRequest) -> URLRequest {
         guard let copy = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return request }
         URLProtocol.setProperty(true, forKey: mark, in: copy)

@@ -3,10 +3,10 @@
 import Foundation
 import FoundationNetworking
 
-/// An operation queue that runs each block at once, on the caller's thread.
+/// An operation queue that runs each block immediately, on the caller's thread.
 ///
-/// Foundation adds delegate calls while it is on the queue on which it calls protocols. So they run on that queue, in
-/// step with the network.
+/// Foundation adds delegate calls from the queue on which it calls protocols. So the delegate calls run on that queue,
+/// in step with the network.
 private final class DelegateQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }
@@ -17,7 +17,7 @@ extension BackingSession {
         insertGuard(into: configuration)
         // `GuardedProtocol` passes on the response of the app's cache.
         configuration.urlCache = nil
-        // The app's task received its cookies when it was created. Cookies in responses are stored all the same.
+        // The app's task received its cookies when it was created. Cookies in responses are still stored.
         configuration.httpShouldSetCookies = false
     }
 
@@ -35,8 +35,8 @@ extension BackingSession {
         return DelegateQueue()
     }
 
-    // A mark is not needed: registered classes are consulted after the system's class, which takes the request. It is
-    // not possible either: copying a request loses the mark.
+    // A mark is not needed: registered classes are consulted after the system's class, which loads the request. A mark
+    // is not possible either: copying a request loses it.
     static func marked(_ request: URLRequest) -> URLRequest { request }
     static func unmarked(_ request: URLRequest) -> URLRequest { request }
     static func isMarked(_ request: URLRequest) -> Bool { false }

@@ -7,10 +7,10 @@ import FoundationNetworking
 
 /// A backing session: it runs ``BackingLoad``s, and loads from the network as one session of the app would.
 ///
-/// It uses a copy of that session's configuration, and so the same cookies, credentials, headers and limits, and none
-/// of another session's. It lists the same protocol classes except `SubstitutionProtocol`, so that its loads never come
-/// back to this library. (Classes that the app registers with `URLProtocol` are consulted for the shared session alone,
-/// so they do not see the redirects of a load here.)
+/// It uses a copy of that session's configuration, and so that session's cookies, credentials, headers and limits, and
+/// those of no other session. It lists the same protocol classes except `SubstitutionProtocol`, so that its loads never
+/// come back to this library. (Classes that the app registers with `URLProtocol` are consulted only for the shared
+/// session, so they do not see the redirects of a load here.)
 // `sessionsByWaiting` and `hasEnded` are only accessed inside `enqueue(_:)`.
 final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     /// False in tests that report the network's events to the loads themselves.
@@ -45,7 +45,7 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     ///
     /// - Parameters:
     ///   - request: The request to load.
-    ///   - canWait: True if the task may wait for connectivity, should the app's session do so.
+    ///   - canWait: True if the task waits for connectivity whenever the app's session does.
     /// - Returns: The task, which is not resumed yet.
     func task(for request: URLRequest, canWait: Bool = false) -> URLSessionDataTask {
         let session =
@@ -68,7 +68,7 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         }
     }
 
-    /// Returns true if `other` matches this session's configuration where Foundation on Linux reads it for each load.
+    /// Returns true if `other` equals this configuration in all that Foundation on Linux reads for each load.
     ///
     /// On Linux the app can change the configuration of a session that exists.
     func matches(_ other: URLSessionConfiguration) -> Bool {

@@ -10,7 +10,7 @@ import FoundationNetworking
 /// The request is always sent to the network first.
 struct Fallback {
     enum Source {
-        /// The file of an entry with conditions.
+        /// The file of a network-first entry.
         case file(SubstitutionTable.Match)
         /// The last good copy in an archive.
         case copy(OfflineArchive)
@@ -25,18 +25,18 @@ struct Fallback {
     }
 
     private var source: Source
-    /// The request that the source is for.
+    /// The request that the source would answer.
     private var request: URLRequest
     /// The moment at which the load began, for the ``RemovalLog``.
     private let moment: Int
-    /// Decides where a redirect leads.
+    /// The cache and archive in which the target of a redirect is looked up.
     private let installation: Installation
 
     init(_ source: Source, for request: URLRequest, since moment: Int, _ installation: Installation) {
         (self.source, self.request, self.moment, self.installation) = (source, request, moment, installation)
     }
 
-    /// Returns the response that replaces the network's after `outcome`; nil if the network's stands.
+    /// Returns the response that replaces the network's after `outcome`; nil if none does.
     func answer(after outcome: Outcome) -> CachedURLResponse? {
         switch source {
         case .file(let match): return match.response(to: request, after: outcome)
@@ -50,9 +50,9 @@ struct Fallback {
         }
     }
 
-    /// Returns the file that answers the target of a redirect; nil if the network loads the target too.
+    /// Returns the file that answers the target of a redirect; nil if the target is loaded from the network, too.
     ///
-    /// If an entry with conditions names the target, that entry is the fallback from then on.
+    /// If a network-first entry names the target, that entry is the fallback from then on.
     mutating func answer(redirectedTo next: URLRequest) -> CachedURLResponse? {
         switch installation.handling(for: next) {
         case .file(let match): return match.response(to: next)

@@ -4,11 +4,11 @@
 import Foundation
 import FoundationNetworking
 
-/// A cache in front of a session's own, for a session that lists ``SubstitutionProtocol``.
+/// A cache in front of a session's own cache, for a session that lists ``SubstitutionProtocol``.
 ///
-/// Foundation consults it after the protocol has taken a request. If a file answers, this cache hands the response to
-/// the protocol, which then needs no further lookup. The session's own cache, which lists a folder for each miss, is
-/// not consulted in vain. Everything else is forwarded to that cache.
+/// Foundation consults it after the protocol has accepted a request. If a file answers, this cache hands the response
+/// to the protocol, which then needs no further lookup. The session's own cache, which would list a folder on disk to
+/// find nothing, is not consulted. All other calls are forwarded to the session's own cache.
 ///
 /// The instance in `URLSession.shared` forwards to whichever cache is installed. That session reads its configuration
 /// without a lock whenever a load begins, so the configuration is only written once.
@@ -16,7 +16,8 @@ import FoundationNetworking
 final class FrontCache: URLCache, @unchecked Sendable {
     /// A file's response, handed to the protocol that loads one task.
     ///
-    /// To any other protocol this looks like a plain `URLResponse`, not an HTTP one, which the system's class refuses.
+    /// To any other protocol this looks like a plain `URLResponse`. The system's class refuses it, because it is not an
+    /// HTTP response.
     final class HandedOverResponse: CachedURLResponse, @unchecked Sendable {
         let answer: CachedURLResponse
         private(set) weak var task: URLSessionTask?

@@ -5,16 +5,16 @@ import FoundationNetworking
 
 /// A load by another protocol class in the same task, guarded against events after its end.
 ///
-/// Foundation on Linux crashes if a task is cancelled while it ends: it reports the failure to its own client, which no
-/// longer finds the task. So this object sits between Foundation's client and the class that loads. It passes on what
-/// that class reports, up to the end of the load.
+/// Foundation on Linux crashes if a task is cancelled at the moment it ends: Foundation reports the failure to its own
+/// client, which no longer finds the task. So this object sits between Foundation's client and the class that loads. It
+/// passes on what that class reports, up to the end of the load.
 // Mutable state is only accessed inside the lock. A protocol class of the app may call this object on any thread.
 class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable {
     private enum Stage {
         case open
         /// The load ended with a 401 that Foundation turns into a challenge.
         ///
-        /// Foundation asks for a password. Then the task continues or is cancelled.
+        /// Foundation asks the app for a credential. Then the task continues or is cancelled.
         case challenged
         case finished
     }
@@ -44,14 +44,14 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
         loader = protocolClass.init(task: task, cachedResponse: cachedResponse, client: self)
     }
 
-    /// True once the end of the load was delivered, or the load was stopped.
+    /// True once the end of the load has been delivered, or the load has been stopped.
     var hasFinished: Bool { lock.withLock { stage == .finished } }
 
     func start() { lock.withLock { loader }?.startLoading() }
 
     func stop() {
         switch task.state {
-        // The task was suspended, then resumed before this call. The system's class would treat it as cancelled.
+        // The task was suspended, then resumed before this call. The system's class would treat the task as cancelled.
         case .running: break
         case .suspended: lock.withLock { loader }?.stopLoading()
         // The task was suspended, then cancelled before this call. The system's class needs the task's error, which

@@ -11,7 +11,7 @@ import FoundationNetworking
 final class Installation: @unchecked Sendable {
     let cache: LocalSubstitutionCache
     let archive: OfflineArchive?
-    /// The shared cache from before any cache of this library was installed.
+    /// The cache that was shared before any cache of this library was installed.
     let replaced: URLCache
 
     init(cache: LocalSubstitutionCache, archive: OfflineArchive?, insteadOf replaced: URLCache) {
@@ -25,7 +25,7 @@ final class Installation: @unchecked Sendable {
         /// The request is sent to the network first.
         case networkFirst(Fallback.Source)
 
-        /// The same, reduced to the cases that a ``Route`` depends on.
+        /// This handling, reduced to the cases that a ``Route`` depends on.
         var route: Route.FallbackNeed {
             switch self {
             case .file: .file
@@ -46,13 +46,13 @@ final class Installation: @unchecked Sendable {
         }
     }
 
-    /// Adds a request that is left alone to the archive's refusals, if the archive might have served it.
+    /// Counts a request that this library leaves alone, if the archive refuses it.
     func countRefusal(of request: URLRequest) {
         guard let archive, request.cachePolicy != .optOut, case .unnamed = cache.verdict(on: request) else { return }
         archive.countRefusal(of: request)
     }
 
-    /// The current installation; kept until another replaces it, or it is uninstalled.
+    /// The current installation, until another one replaces it or its cache is uninstalled.
     static var current: Installation? {
         get { installed.value }
         // Releasing the previous installation may read `current`, so it is released outside the lock.
@@ -61,7 +61,7 @@ final class Installation: @unchecked Sendable {
 
     /// The storage of ``current``.
     ///
-    /// URL loading reads ``current`` inside its own locks. So nothing else is called inside this one.
+    /// URL loading reads ``current`` inside its own locks. So nothing else is called inside this lock.
     private static let installed = Locked<Installation?>(nil)
 
     /// The lock that is held while a cache is installed or uninstalled; code that URL loading calls never takes it.

@@ -5,16 +5,17 @@ import FoundationNetworking
 
 /// The serial queue on which Foundation on Linux calls the protocols of all sessions.
 ///
-/// No public API returns this queue. So each block runs inside a protocol of a separate session, which Foundation calls
-/// on the queue too. Meanwhile no other task starts, stops or ends. Suspending and resuming the app's task would also
-/// reach the queue, but crashes the process if the app resumes that task at the same moment.
+/// No public API returns this queue. So each block runs inside a protocol of a separate session: Foundation calls that
+/// protocol on the queue, too. While a block runs, no other task starts, stops or ends. Suspending and resuming the
+/// app's task would also reach the queue, but crashes the process if the app resumes that task at the same moment.
 // Mutable state is only accessed inside the lock.
 final class LoadingQueue: @unchecked Sendable {
     static let shared = LoadingQueue()
 
     /// A task that never runs and has no delegate.
     ///
-    /// The first access creates the task, which would deadlock on the loading queue. So access it elsewhere first.
+    /// The first access creates the task. On the loading queue this would deadlock, so the first access must be on
+    /// another thread.
     static let idleTask: URLSessionTask = shared.session.dataTask(with: URL(fileURLWithPath: "/"))
 
     private let session: URLSession

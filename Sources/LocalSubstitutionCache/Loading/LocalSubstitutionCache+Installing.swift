@@ -12,10 +12,12 @@ extension LocalSubstitutionCache {
     ///
     /// Call it at launch, before other code creates sessions: a session keeps the cache that was shared when its
     /// configuration was created. (On Linux the first call also reaches `URLSession.shared`, even if that session was
-    /// used before. But it must not be loading during the call: Foundation reads its configuration without a lock.)
+    /// used before. But that session must not be loading during the call: Foundation reads its configuration without a
+    /// lock.)
     ///
-    /// A second call only replaces the archive; a call on another instance replaces this cache. Later calls are safe
-    /// for this library, but NSURLCache.h asks to set the shared cache while no other code holds the old one.
+    /// A second call on the same instance only replaces the archive; a call on a different instance replaces this
+    /// cache. Calls after launch are safe for this library. But according to NSURLCache.h, the shared cache should be
+    /// set while no other code holds a reference to the previous one.
     ///
     /// - Parameter archive: The archive that keeps copies of the network's responses and replays them without a
     ///   connection; nil for none.
@@ -28,8 +30,8 @@ extension LocalSubstitutionCache {
                 diskCapacity = shared.diskCapacity
             }
             // Foundation on Linux sets the shared session's cache only once, and consults its own classes before
-            // registered ones. So that session's configuration is changed. This happens first, so that after
-            // `uninstall()` the session uses its previous cache again.
+            // registered ones. So change that session's configuration. Do so before the shared cache is set, so that
+            // after `uninstall()` the session uses its previous cache again.
             #if canImport(FoundationNetworking) && !APPLE_LOADING
             FrontCache.installShared()
             #endif
@@ -44,14 +46,14 @@ extension LocalSubstitutionCache {
         withExtendedLifetime(before) {}
     }
 
-    /// Undoes ``install(archive:)``: restores the shared cache from before any of this library's was installed.
+    /// Undoes ``install(archive:)``: restores the shared cache that this library's caches have replaced.
     ///
-    /// From then on ``SubstitutionProtocol`` takes no request in any session. Loads in flight continue unchanged.
+    /// From then on ``SubstitutionProtocol`` loads no request in any session. Loads in flight continue unchanged.
     ///
-    /// Has no effect unless this instance is installed. If the app has set another shared cache since, that one stays.
-    /// Sessions and configurations that copied this cache while it was shared continue to use it. (On Linux
-    /// `URLSession.shared` uses its previous cache again.) Responses that were stored meanwhile stay in the folder of
-    /// the shared cache.
+    /// Has no effect unless this instance is installed. If the app has set a different shared cache since, that cache
+    /// stays shared. Sessions and configurations that copied this cache while it was shared continue to use it. (On
+    /// Linux `URLSession.shared` uses its previous cache again.) Responses that were stored meanwhile stay in the
+    /// folder of the shared cache.
     public func uninstall() {
         let previous = Installation.installationLock.withLock { () -> Installation? in
             guard let current = Installation.current, current.cache === self else { return nil }

@@ -18,7 +18,7 @@ protocol NetworkLoad: AnyObject {
 }
 
 extension URLProtocolClient {
-    /// Delivers a complete response, which is not to be stored.
+    /// Delivers a complete response, which URL loading must not store.
     func deliver(_ answer: CachedURLResponse, as owner: URLProtocol) {
         urlProtocol(owner, didReceive: answer.response, cacheStoragePolicy: .notAllowed)
         if !answer.data.isEmpty { urlProtocol(owner, didLoad: answer.data) }

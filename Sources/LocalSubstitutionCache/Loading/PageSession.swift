@@ -13,7 +13,7 @@ package enum PageSession {
     /// - Parameters:
     ///   - configuration: The configuration of the session; this call changes it.
     ///   - delegate: The delegate, whose methods are called one at a time.
-    ///   - asksProtocol: True if `SubstitutionProtocol` is consulted, for entries with `when`.
+    ///   - asksProtocol: True if `SubstitutionProtocol` is consulted, for network-first entries.
     /// - Returns: The session, which retains its delegate until it is invalidated.
     package static func make(
         _ configuration: URLSessionConfiguration,
@@ -30,13 +30,13 @@ package enum PageSession {
         return session
     }
 
-    /// Returns the request in a form that no protocol of this library takes.
+    /// Returns the request in a form that no protocol of this library loads.
     ///
     /// That holds even if a session consults registered classes.
     package static func unsubstituted(_ request: URLRequest) -> URLRequest { BackingSession.marked(request) }
 
-    /// Returns the request in a form that this library's protocols take again.
+    /// Returns the request in a form that this library's protocols load again.
     ///
-    /// For the request that a redirect creates from an unsubstituted one.
+    /// When URL loading redirects an unsubstituted request, the next request is unsubstituted, too.
     package static func substituted(_ request: URLRequest) -> URLRequest { BackingSession.unmarked(request) }
 }

@@ -35,7 +35,7 @@ enum SystemProtocols {
 
     static func contains(_ protocolClass: AnyClass) -> Bool { classes.contains { $0 == protocolClass } }
 
-    /// Returns the class that takes `request`: the first of `listed`, or else one of the system's; nil if none does.
+    /// Returns the first class that can load `request`, in `listed` or else among the system's; nil if none can.
     static func first(for request: URLRequest, behind listed: [AnyClass] = []) -> URLProtocol.Type? {
         (listed + classes).lazy.compactMap { $0 as? URLProtocol.Type }.first { $0.canInit(with: request) }
     }

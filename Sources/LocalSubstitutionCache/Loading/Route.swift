@@ -2,9 +2,11 @@
 enum Route: Hashable, Sendable {
     /// The file is delivered.
     case file
-    /// The next protocol class loads in the app's own task, and the network's response stands.
+    /// The next protocol class loads in the app's own task, and the app receives the network's response.
     case network
-    /// The same, but a file or copy may answer instead, as long as the app has received nothing.
+    /// The next protocol class loads in the app's own task.
+    ///
+    /// Until the app has received anything, a file or copy may answer instead.
     case ownTask
     /// A backing session loads, and a file or copy may answer instead.
     case backingSession
@@ -17,7 +19,7 @@ enum Route: Hashable, Sendable {
         case file
         /// A file or copy may answer, but only without a connection.
         case whenOffline
-        /// A file or copy may answer after a response of the network too, or an archive keeps that response.
+        /// A file or copy may also answer after the network has responded, or an archive keeps the response.
         case afterAnswer
     }
 
@@ -27,7 +29,7 @@ enum Route: Hashable, Sendable {
         case download
     }
 
-    /// The class that takes the request, among those listed after this library's.
+    /// The origin of the class that would load the request, among the classes listed after this library's.
     enum Next: CaseIterable {
         case none
         case system

@@ -8,13 +8,13 @@ import FoundationNetworking
 /// A link from a subclass of ``SubstitutionProtocol`` to the session whose configuration lists that subclass.
 ///
 /// A protocol cannot see its session or the session's configuration. But URL loading consults exactly the class that
-/// the configuration lists, and creates instances of it. So each link has its own class, and the class leads to the
-/// session.
+/// the configuration lists, and creates instances of it. So each link has its own class, from which the library finds
+/// the session.
 ///
 /// The classes are specialisations of the generic `LinkedProtocol`. Their type arguments, `Zero` and `One`, have no
-/// values and spell a number in binary. Each session gets a new class, so that a class never leads to the wrong
-/// session. Swift never frees such a class. So on Linux, unregistered configurations with the same other classes share
-/// one.
+/// values and spell a number in binary. Each session gets a new class, so that no class belongs to the wrong session.
+/// Swift never frees such a class. So on Linux, unregistered configurations share a class if they list the same other
+/// classes.
 // Mutable state is only accessed inside the lock.
 final class SessionLink: @unchecked Sendable {
     let protocolClass: SubstitutionProtocol.Type
@@ -33,7 +33,7 @@ final class SessionLink: @unchecked Sendable {
     /// The links that have a backing session.
     private nonisolated(unsafe) static var linksWithBackingSession: [SessionLink] = []
     private nonisolated(unsafe) static var links: [ObjectIdentifier: SessionLink] = [:]
-    /// The links that unregistered configurations share, keyed by their other classes; only used on Linux.
+    /// The links that unregistered configurations share, keyed by ``others``; only used on Linux.
     private nonisolated(unsafe) static var sharedLinks: [[ObjectIdentifier]: SessionLink] = [:]
 
     /// Returns the link of a class; nil for ``SubstitutionProtocol`` itself.
@@ -43,9 +43,9 @@ final class SessionLink: @unchecked Sendable {
 
     /// Runs `body` inside the lock.
     ///
-    /// `body` adds each session that it reads to an array, which is released after the lock is unlocked. If this was
-    /// the last reference to a session, objects of the app may be deallocated with it. These may call this library,
-    /// which would deadlock inside the lock.
+    /// `body` adds each session that it reads to an array, which is released after the lock is unlocked. If the array
+    /// holds the last reference to a session, objects of the app may be deallocated with the session. Such objects may
+    /// call this library, which would deadlock inside the lock.
     private static func locked<Result>(_ body: (_ released: inout [AnyObject?]) -> Result) -> Result {
         var released: [AnyObject?] = []
         lock.lock()
@@ -114,12 +114,13 @@ extension [AnyClass] {
 }
 
 // `URLSession.configuration` is the live object on Linux, and a copy on Apple's systems. So on Linux, registering a
-// session adds a separate class to its configuration; on Apple's systems that class must be listed already.
+// session adds a separate class to its configuration; on Apple's systems the configuration must list such a class
+// already.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 extension SessionLink {
     /// Returns the class for a configuration that also lists `others`.
     ///
-    /// A session that is created from that configuration is not registered until the app does so.
+    /// A session that is created from that configuration is not registered until the app registers it.
     static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
         if others.allSatisfy({ SystemProtocols.contains($0) }) { return SubstitutionProtocol.self }
         return locked { released in

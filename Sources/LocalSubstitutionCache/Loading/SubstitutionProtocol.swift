@@ -8,14 +8,14 @@ public import Foundation
 
 /// A URL protocol that answers requests with the files of the installed ``LocalSubstitutionCache``.
 ///
-/// It answers every request that an entry names without `when`, in each session that lists it first. That includes
-/// requests that bypass the cache: those with a reloading policy or with `Authorization`, and those of a session with
-/// another cache or without one, such as an ephemeral session. (The first class is consulted before the system's
-/// classes: this was measured on Linux, and is practice on Apple's platforms.) The status, header fields and body are
-/// the same as from the cache.
+/// In each session that lists this class first, it answers every request for a URL that an entry without `when` names.
+/// That includes requests that bypass the cache: those with a reloading policy or with `Authorization`, and those of a
+/// session that does not use the shared cache, such as an ephemeral session. (URL loading consults the first class
+/// before the system's classes. This was measured on Linux; on Apple's platforms it is so in practice.) The status,
+/// header fields and body are the same as from the cache.
 ///
-/// ``LocalSubstitutionCache/install(archive:)`` adds it to `URLSession.shared`. The following adds it to another
-/// session, before or after the cache is installed:
+/// ``LocalSubstitutionCache/install(archive:)`` adds this class to `URLSession.shared`. The following adds it to any
+/// other session, before or after the cache is installed:
 ///
 /// ```swift
 /// let configuration = URLSessionConfiguration.ephemeral
@@ -32,16 +32,19 @@ public import Foundation
 /// `callIsActive` and `dataNotAllowed`.
 ///
 /// Each response has one source: if a delegate may already have received bytes from the network, the network's response
-/// stands. If your session has a delegate, register it with `URLSession.registerForSubstitutions()`. The table in
-/// <doc:WhenTheCacheIsAsked> lists how each kind of task is answered.
+/// is delivered, and no file replaces it. If your session has a delegate, register it with
+/// `URLSession.registerForSubstitutions()`. The table in <doc:WhenTheCacheIsAsked> lists how each kind of task is
+/// answered.
 ///
 /// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData`, or a method other than GET and HEAD, is left
-/// alone. On Linux a download task is loaded from the network: URL loading cannot finish one from a protocol.
+/// alone. On Linux a download task is loaded from the network: URL loading there cannot finish a download that a custom
+/// protocol loads.
 ///
 /// On watchOS this class has no effect, because URL loading consults no protocol of an app there
 /// ([Apple on `URLProtocol`](https://developer.apple.com/documentation/foundation/urlprotocol)).
 ///
-/// The app does not create instances. Cost: one lookup for each request of such a session, the same as the cache's.
+/// The app does not create instances. Cost: for each request of a session that lists this class, one lookup, the same
+/// as in the cache.
 public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     /// The link to the session that lists this class; nil for `SubstitutionProtocol` itself.
     class var link: SessionLink? { nil }
@@ -65,8 +68,8 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
 
     /// Returns a Boolean value that indicates whether this class loads a request.
     ///
-    /// It loads those that an entry names or that the installed archive accepts. For an entry with `when` and for the
-    /// archive, Apple's platforms also need a registered session.
+    /// It loads requests for URLs that an entry names, and requests that the installed archive accepts. On Apple's
+    /// platforms, network-first entries and the archive also need a registered session.
     ///
     /// - Parameter request: The request that is about to be loaded.
     /// - Returns: True if URL loading should hand the request to this class.
@@ -74,9 +77,9 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         guard let installation = Installation.current, !BackingSession.isMarked(request) else { return false }
         guard let service = installation.handling(for: request) else {
             installation.countRefusal(of: request)
-            // While requests are observed, this class also loads those it leaves to the network, in the app's own task.
-            // On Linux it cannot observe them otherwise: this method receives no task, and the session's cache need not
-            // be one of this library's.
+            // While an observer is set, this class also loads the requests that no file or copy answers, in the app's
+            // own task. On Linux there is no other way to observe them: this method receives no task, and the session's
+            // cache need not be one of this library's.
             #if canImport(FoundationNetworking) && !APPLE_LOADING
             return installation.cache.observer != nil && SystemProtocols.first(for: request) != nil
             #else
@@ -127,8 +130,9 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
             return deliver(handed.answer)
         }
         #endif
-        // Any other cached response may be from another cache, or belong to another request. And the installed cache
-        // may have been replaced since it was consulted. So look the request up again.
+        // A cached response of any other kind may be from a cache that is not installed, or belong to a different
+        // request. And the installed cache may have been replaced since URL loading consulted it. So look the request
+        // up again.
         let installation = Installation.current
         observed = ObservedLoad(request, of: task, installation?.cache.observer)
         let service = installation?.handling(for: request)
@@ -180,7 +184,8 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     private var next: Route.Next { nextClass.map { SystemProtocols.contains($0) ? .system : .app } ?? .none }
 
     private var receiver: Route.Receiver {
-        // A task with another delegate may belong to a different session, created from this session's configuration.
+        // A task whose delegate is not this session's may belong to a different session, which was created from this
+        // session's configuration.
         guard let delegate = Self.link?.session?.delegate as? any URLSessionDataDelegate, task?.delegate === delegate
         else { return .unknown }
         return .registered
@@ -223,8 +228,8 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         if let task, task.state == .canceling || task.state == .completed { logWithdrawal() }
         load?.stop()
         // If a task is cancelled at the moment it finishes, Foundation on Linux reports a failure to the client, which
-        // no longer finds the task and crashes the process. (Foundation's own class has the same crash on a busy
-        // machine, with a response from any cache.)
+        // no longer finds the task and crashes the process. (On a busy machine, Foundation's own class crashes in the
+        // same way if it delivers a response from any cache.)
         #if canImport(FoundationNetworking) && !APPLE_LOADING
         if wasFinished { client = nil }
         #endif

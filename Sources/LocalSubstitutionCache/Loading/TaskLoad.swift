@@ -12,19 +12,21 @@ import FoundationNetworking
 /// If that class is the system's, its client is not notified of two things:
 /// - The body of a task that has a delegate. The class reports the response head early, and then gives the body to a
 ///   data delegate directly. No public API says whether that is the session's delegate, the task's own or the argument
-///   of `data(for:delegate:)`. So once the head was reported, the network's response stands. If a task has a completion
-///   handler and no task-specific delegate, the head becomes known at the end, before the app has received anything.
-/// - A redirect, before it is followed. Its target is looked up afterwards.
+///   of `data(for:delegate:)`. So once the head has been reported, the network's response is delivered, and no file or
+///   copy replaces it. If a task has a completion handler and no task-specific delegate, this object learns the head
+///   only at the end of the load, before the app has received anything.
+/// - A redirect, before URL loading follows it. This object looks up the target afterwards.
 ///
-/// A protocol class of the app reports everything to its client, on any thread. So the decision is made at the head.
+/// A protocol class of the app reports everything to its client, on any thread. So for such a class the decision is
+/// made when the head is received.
 // Mutable state is only accessed inside the lock.
 final class TaskLoad: GuardedLoad, @unchecked Sendable {
     private struct State {
         var fallback: Fallback?
-        /// True once it is decided that the network's response stands.
+        /// True once it is decided that the app receives the network's response.
         var networkStands = false
         var incoming: IncomingCopy?
-        /// The network's body as this object has received it; nil if the archive keeps none.
+        /// The network's body so far; nil if the archive does not keep it.
         var body: Data?
         var starts = 0
     }
@@ -60,7 +62,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         super.start()
     }
 
-    /// Returns true if the network's response stands; otherwise delivers the fallback's response instead.
+    /// Returns true if the app receives the network's response; if not, delivers the fallback's response.
     ///
     /// The decision is made once.
     private func decideIfNetworkStands(_ loader: URLProtocol, after outcome: Outcome?) -> Bool {
@@ -75,7 +77,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         observed?.report(answer)
         client?.deliver(answer, as: loader)
         if !isSystemClass {
-            // Foundation calls protocols on that queue only, and so does this.
+            // Foundation calls protocols only on this queue, so the call is made there, too.
             nonisolated(unsafe) let loader = loader
             LoadingQueue.shared.async { loader.stopLoading() }
         }
@@ -132,7 +134,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         guard decideIfNetworkStands(loader, after: Outcome(task.response)) else { return }
         collect(nil)
         let (incoming, body) = withState { ($0.incoming, $0.body) }
-        // Only the system's class gives a body to anyone but its client.
+        // Only the system's class can give a body directly to a delegate, past its client.
         if body == nil, isSystemClass { incoming?.refuse(.unseen) }
         if let last = task.currentRequest { incoming?.finish(body ?? Data(), after: last) }
         super.urlProtocolDidFinishLoading(loader)

@@ -18,16 +18,17 @@ extension URLSession {
     /// session.registerForSubstitutions()
     /// ```
     ///
-    /// Without it, only the app's own task can load as the session would. So the network's response stands wherever a
-    /// delegate may already have received part of it. The table in <doc:WhenTheCacheIsAsked> has the details.
+    /// For a session that is not registered, only the app's own task can load as the session would. So if a delegate
+    /// may already have received part of the network's response, that response is delivered, and no file replaces it.
+    /// The table in <doc:WhenTheCacheIsAsked> has the details.
     ///
     /// On Linux, the library's class keeps its position among the protocol classes, or is added after the app's. So a
     /// stub that the app put first stays first.
     ///
-    /// Call it before the session's first task. The session is not retained. A session that is created from this one's
-    /// configuration must itself be registered before its first task; otherwise it may load with this session's
-    /// configuration. Each registered session costs about 1.3 KB that is never freed. The library's other objects for a
-    /// session are freed when, after its end, the next session is registered.
+    /// Call this method before the session's first task. The session is not retained. A session that is created from
+    /// this one's configuration must itself be registered before its first task; otherwise it may load with this
+    /// session's configuration. Each registered session costs about 1.3 KB that is never freed. The library's other
+    /// objects for a session are freed when, after its end, the next session is registered.
     ///
     /// - Returns: True if the session consults ``SubstitutionProtocol``. Always true on Linux, even without
     ///   `useSubstitutions()`. On Apple's platforms, true only if `useSubstitutions()` was called on the session's

@@ -5,7 +5,7 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// An error for a response whose status was not accepted, with its body.
+/// An error for a response whose status was not accepted; it includes the response's body.
 ///
 /// URL loading treats every response as a success. This error has the body of the response, such as the JSON message of
 /// a 422:
@@ -26,7 +26,7 @@ public struct HTTPStatusError: Error, CustomStringConvertible, LocalizedError {
     /// The status of the response.
     public var status: Int { response.statusCode }
 
-    /// A sentence with the status and the URL, without a user name or password.
+    /// A sentence with the status and the URL; the URL's user name and password are left out.
     public var description: String {
         var components = response.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
         components?.user = nil
@@ -48,8 +48,8 @@ extension URLSession {
     ///   - request: The request to load.
     ///   - accepted: Returns true if a status is accepted. By default, those from 200 to 299 are.
     /// - Returns: The body and the head of the response.
-    /// - Throws: ``HTTPStatusError`` for every other status; `URLError` if the load fails or the response is not an
-    ///   HTTP response.
+    /// - Throws: ``HTTPStatusError`` if the status is not accepted; `URLError` if the load fails or the response is not
+    ///   an HTTP response.
     public func validatedData(
         for request: URLRequest,
         accepting accepted: (Int) -> Bool = { (200..<300).contains($0) }

@@ -16,10 +16,10 @@ public import Foundation
 ///
 /// The policy reads the target from `Location` according to RFC 9110 §10.2.2 and RFC 3986 §5. Foundation on Linux does
 /// not do so by itself: there `page2` from `/a/b` becomes `/page2`, and `%2F` becomes `/`. `Authorization` and `Cookie`
-/// fields of the request are not sent to another origin (RFC 6454 §4: scheme, host and port), even if a closure leads
-/// there. URL loading adds those of the session's `httpAdditionalHeaders` itself. Methods change as usual in URL
-/// loading, and an endless chain fails with URL loading's usual error. (On Linux URL loading does not send the body
-/// again after a 307 or 308.)
+/// fields of the request are not sent to another origin (RFC 6454 §4: scheme, host and port), even if a custom policy
+/// chooses a target there. But URL loading itself adds such fields if the session's `httpAdditionalHeaders` contain
+/// them. Methods change as usual in URL loading, and an endless chain fails with URL loading's usual error. (On Linux
+/// URL loading does not send the body again after a 307 or 308.)
 ///
 /// If a redirect is refused, the 3xx itself is the response. On Linux its body is empty, except in a session with a
 /// data delegate. On Linux `data(for:delegate:)` never calls its delegate, so set the policy on the session or the
@@ -33,7 +33,9 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
     /// A policy that follows no redirect: the 3xx is the response.
     public static let refuse = RedirectPolicy { _, _ in nil }
 
-    /// A policy that only follows redirects to the same scheme, host and port; any other 3xx is the response.
+    /// A policy that only follows redirects within an origin (scheme, host and port).
+    ///
+    /// Any other 3xx is the response.
     public static let sameOrigin = RedirectPolicy { request, response in
         isSameOrigin(request.url, response.url) ? request : nil
     }
@@ -74,12 +76,12 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
             completionHandler(nil)
             return
         }
-        // The closure may have changed the target. Credentials that it set itself stay.
+        // The closure may have changed the target. Credentials that the closure has set are kept.
         Self.removeCredentials(of: request, from: &decided, sentBy: source)
         completionHandler(decided)
     }
 
-    /// Removes the credentials of `request` from `next` if that goes to another origin than `source`.
+    /// Removes the credentials of `request` from `next` if the origin of `next` is not that of `source`.
     private static func removeCredentials(of request: URLRequest, from next: inout URLRequest, sentBy source: URL) {
         guard !isSameOrigin(source, next.url) else { return }
         for name in ["Authorization", "Cookie"]
@@ -96,7 +98,8 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
         var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
         // RFC 9110 §10.2.2: a target without a fragment inherits the fragment of the source.
         if components?.fragment == nil { components?.percentEncodedFragment = source.fragment(percentEncoded: true) }
-        // URL loading would send a user name and password written by one server to the other server as credentials.
+        // If a server writes a user name and password into a redirect to another server, URL loading would send them
+        // there as credentials.
         if !isSameOrigin(source, target) {
             components?.user = nil
             components?.password = nil
