@@ -81,7 +81,7 @@ struct ReloadWhenChangedTests {
         let watcher = try #require(cache.companion.withLock { $0 } as? FolderWatcher)
         let new = Data("new".utf8)
         // The watcher is suspended while the file is saved, so even on a busy machine it looks only after the last
-        // step. Only `inPlaceInParts`, which pauses between its steps, runs while the watcher is active.
+        // step. Only `inPlaceInParts`, which takes its time, runs while the watcher is active.
         let isHeld = save != .inPlaceInParts
         if isHeld { watcher.queue.suspend() }
         do {

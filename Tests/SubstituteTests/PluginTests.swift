@@ -24,7 +24,7 @@ struct PluginTests {
 
     init() throws {
         app = try TemporaryFolder()
-        // The checkout's folder may have any name, because the app gives the package its own.
+        // The checkout's folder may have any name, because the app names the package itself.
         try FileManager.default.createSymbolicLink(
             atPath: app.url.appendingPathComponent("Fork").path,
             withDestinationPath: Repository.folder.path
