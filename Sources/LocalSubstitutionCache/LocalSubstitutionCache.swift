@@ -196,7 +196,8 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Returns the file that answers for the request's URL, or the response that `URLCache` has stored.
     ///
     /// - Parameter request: The request that is about to be loaded.
-    /// - Returns: The response; nil if the request must go to the network.
+    /// - Returns: The response, which is the same instance for each GET whose URL is spelled as in the manifest; nil if
+    ///   the request must go to the network.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         let (verdict, isObserved) = table.verdictAndObservation(request)
         let response: CachedURLResponse? =

@@ -6,8 +6,8 @@ extension LocalSubstitutionCache {
     /// Returns the mirror of a page: the URL from which a web view loads the page with the app's files.
     ///
     /// The page itself and its references, relative or absolute, are answered by the app's files if the manifest maps
-    /// them. The page's origin is that of the mirror and not the site's, so it has no cookies and a separate storage.
-    /// Call `serveMirrors(from:)` on the configuration of the web view, and later load the mirror:
+    /// them. The page's origin is that of the mirror and not the site's, so the page has no cookies, and its storage is
+    /// separate. Call `serveMirrors(from:)` on the configuration of the web view, and later load the mirror:
     ///
     /// ```swift
     /// webView.load(URLRequest(url: cache.mirror(of: page)))

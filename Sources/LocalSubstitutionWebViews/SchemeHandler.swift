@@ -58,7 +58,7 @@ final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
 
     private func finish(_ load: ActiveLoad, _ error: (any Error)? = nil) {
         guard load.state.allows(error == nil ? .finish : .fail) else { return }
-        // Remove the load before the call: after it, WebKit has released the task and never stops it.
+        // Remove the load before the call: after the call, WebKit has released the task and never stops it.
         loads[ObjectIdentifier(load.task)] = nil
         if let error { load.task.didFailWithError(error) } else { load.task.didFinish() }
     }

@@ -15,7 +15,7 @@ public import WebKit
 ///
 /// The app's files replace images, styles, fonts, scripts and the resources that scripts load. Pages and frames are
 /// loaded from the network. The rules are compiled once: after ``LocalSubstitutionCache/reload()``, create another
-/// instance. <doc:WebViews> lists what works on which system. Not run on Apple platforms by its authors.
+/// instance. <doc:WebViews> lists what works on which system. On Apple's platforms this has not been run.
 @available(iOS 18.4, macOS 15.4, visionOS 2.4, *)
 @MainActor
 public final class WebViewSubstitutions {
@@ -43,22 +43,22 @@ public final class WebViewSubstitutions {
         context.setPermissionStatus(.grantedExplicitly, for: .allURLs())
         context.hasAccessToPrivateData = true
         try controller.load(context)
-        // WebKit bug 305585: it crashes the process if rules are released while they load.
+        // WebKit bug 305585: WebKit crashes the process if rules are released while they load.
         Task { [controller] in
             try? await Task.sleep(nanoseconds: 3_000_000_000)
             withExtendedLifetime(controller) {}
         }
-        // WebKit bug 301720: it may attach rules only to views that exist when the rules have been compiled. An app
+        // WebKit bug 301720: WebKit may attach rules only to views that exist when the rules have been compiled. An app
         // creates its views later, and so does the second test here.
         if try await isMirrored() { isActive = try await isMirrored() }
     }
 
     /// Returns true if a page in a new view received its script from the app and ran it.
     ///
-    /// The page is loaded by a simulated request. Of the loads without a network, WebKit treats this one most like that
-    /// of a real page: the page has an https origin and an entry in the history, and rules apply to its requests. The
-    /// page is XHTML, so that it also loads in apps with `WKAppBoundDomains`: there, WebKit limits simulated pages of
-    /// `text/html` to these domains (`WebPageProxy.cpp`).
+    /// The page is loaded by a simulated request. Of all loads that need no network, this is the one that WebKit treats
+    /// most like the load of a real page: the page has an https origin and an entry in the history, and rules apply to
+    /// its requests. The page is XHTML, so that it also loads in apps with `WKAppBoundDomains`: there, WebKit limits
+    /// simulated pages of `text/html` to these domains (`WebPageProxy.cpp`).
     private func isMirrored() async throws -> Bool {
         let configuration = WKWebViewConfiguration()
         configuration.websiteDataStore = .nonPersistent()
@@ -72,7 +72,7 @@ public final class WebViewSubstitutions {
             expectedContentLength: PageProbe.body.count,
             textEncodingName: "utf-8"
         )
-        // WebKit attaches rules some time after loading them, and only pages that are loaded after that have them.
+        // WebKit attaches rules some time after loading them, and only pages that are loaded later are subject to them.
         for attempt in 0..<20 where view.title != PageProbe.title {
             // Do not load each time: a new load cancels one that a slow device has not finished.
             if attempt % 5 == 0 || !view.isLoading {

@@ -55,7 +55,7 @@ public import FoundationNetworking
 ///
 /// Together, bodies that are being received and bodies that wait to be written take at most 32 MB of memory. Only a
 /// longer body that has a `Content-Length` takes more, and only while no other body is held. If the head of a response
-/// rules out that the archive keeps it, its body takes no memory.
+/// shows that the archive will not keep it, its body takes no memory.
 ///
 /// Each copy is a file. It holds a checksum and the whole URL. A copy is replayed only if the requested URL equals the
 /// one in the file. A damaged file is removed and never replayed. The archive's own queue writes each file under a

@@ -13,7 +13,7 @@ import FoundationNetworking
 /// session, so they do not see the redirects of a load here.)
 // `sessionsByWaiting` and `hasEnded` are only accessed inside `enqueue(_:)`.
 final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    /// False in tests that report the network's events to the loads themselves.
+    /// False in tests that themselves report the network's events to the loads.
     ///
     /// Tasks are then neither resumed nor cancelled.
     let runsTasks: Bool

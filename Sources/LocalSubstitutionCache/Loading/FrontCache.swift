@@ -7,8 +7,8 @@ import FoundationNetworking
 /// A cache in front of a session's own cache, for a session that lists ``SubstitutionProtocol``.
 ///
 /// Foundation consults it after the protocol has accepted a request. If a file answers, this cache hands the response
-/// to the protocol, which then needs no further lookup. The session's own cache, which would list a folder on disk to
-/// find nothing, is not consulted. All other calls are forwarded to the session's own cache.
+/// to the protocol, which then needs no further lookup. Then the session's own cache, which lists a folder on disk for
+/// each miss, is not consulted. All other calls are forwarded to the session's own cache.
 ///
 /// The instance in `URLSession.shared` forwards to whichever cache is installed. That session reads its configuration
 /// without a lock whenever a load begins, so the configuration is only written once.

@@ -29,7 +29,7 @@ enum Route: Hashable, Sendable {
         case download
     }
 
-    /// The origin of the class that would load the request, among the classes listed after this library's.
+    /// The kind of class that would load the request, among the classes listed after this library's.
     enum Next: CaseIterable {
         case none
         case system

@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// One load of the app, from the steps recorded so far.
 struct RecordedLoad {
-    /// The task of the load, which is polled for its end, or a page's load, which reports its end.
+    /// The object that identifies the load: a task, which is polled for its end, or a page's load, which reports it.
     let asker: any AnyObject & Sendable
     /// The request after all redirects that are known.
     private(set) var request: URLRequest
@@ -52,10 +52,10 @@ struct RecordedLoad {
     ///
     /// - Parameters:
     ///   - step: The step.
-    ///   - missingByteCount: The number of bytes that the step's part of a body lacks.
+    ///   - missingByteCount: The number of bytes of a body's part that the step does not hold.
     ///   - request: The request of the step.
     ///   - date: The time of the step.
-    ///   - largestBody: The length of the longest body that is kept, in bytes.
+    ///   - largestBody: The maximum length of a body that is kept, in bytes.
     /// - Returns: The redirect, if the step is one; otherwise nil.
     mutating func apply(
         _ step: RequestStep,
@@ -67,7 +67,7 @@ struct RecordedLoad {
         needsRewrite = true
         switch step {
         case .asked:
-            // On Apple platforms, URL loading asks again for the request after a redirect.
+            // On Apple platforms, URL loading consults this library again for the request after a redirect.
             if request.url != self.request.url, !wasRedirected { return follow(nil, to: request, at: date) }
         case .answered(let response, let byteCount): answer = (response, byteCount)
         case .offered(let response): offered = response
@@ -119,7 +119,7 @@ struct RecordedLoad {
 
     /// True if the load needs a separate entry.
     ///
-    /// False if a file or copy has answered it, the network sent no response, and it has no entry yet.
+    /// False if a file or copy has answered the load, the network sent no response, and the load has no entry yet.
     var needsEntry: Bool { answer == nil || head != nil || index != nil }
 
     /// The response that is from neither a file nor an archived copy, and its source.

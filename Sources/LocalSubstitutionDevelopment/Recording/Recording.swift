@@ -59,16 +59,16 @@ extension LocalSubstitutionCache {
     /// #endif
     /// ```
     ///
-    /// `substitute list --used app.har` shows which files the app has used. `substitute explain app.har` shows what it
-    /// loaded from the network, and which entry would change that. `substitute import` and the developer tools of
+    /// `substitute list --used app.har` shows which files the app has used. `substitute explain app.har` shows what the
+    /// app loaded from the network, and which entry would change that. `substitute import` and the developer tools of
     /// browsers read the file, too. <doc:RecordingAnApp> describes what is in the file, and what the library cannot
     /// see.
     ///
     /// The file is written under a temporary name and renamed, at most once a second, so that a reader finds a complete
     /// version at any moment. If the app is killed, the requests of the last two seconds are lost. Only its owner can
     /// read the file, and on Apple platforms it is excluded from backups. An existing file is replaced. The recording
-    /// leaves out values of header fields that may hold secrets, user information, and query parameters that look like
-    /// tokens. It also leaves out bodies of responses that may be meant for a single user.
+    /// leaves out user info in URLs, query values that may be secrets, and the values of header fields that may hold
+    /// secrets. It also leaves out bodies of responses that may be meant for a single user.
     ///
     /// A recording continues until the cache is deallocated, `Recording.stop()` is called, or the next recording
     /// starts. Cost: for each request, about a fifth of the time that a file takes to answer a task; for each version

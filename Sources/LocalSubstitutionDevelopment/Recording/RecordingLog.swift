@@ -14,14 +14,14 @@ import FoundationNetworking
 final class RecordingLog: RequestObserver, @unchecked Sendable {
     private struct Step {
         let step: RequestStep
-        /// The number of bytes of a part that is not held.
+        /// The length in bytes of a part that the step does not hold; otherwise 0.
         let missingByteCount: Int
         let request: URLRequest
         let asker: (any AnyObject & Sendable)?
         let date = Date()
     }
 
-    /// The key that tells responses from files apart.
+    /// The key under which equal responses from files are counted together.
     private struct FileKey: Hashable {
         let method: String
         let url: String
@@ -189,7 +189,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             largestBody: options.largestBody
         )
         if let redirect { appendEntry(of: redirect) }
-        // The cache, and then the protocol, may report the same response to one task.
+        // The cache may report the response to a task, and then the protocol may report it again.
         guard !wasAnswered, let load = loads[key], let answer = load.answer, !load.needsEntry else { return }
         countFileResponse(load.request, answer.response, answer.byteCount, at: step.date)
     }

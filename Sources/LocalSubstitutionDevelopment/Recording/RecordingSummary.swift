@@ -14,7 +14,7 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
         public let reason: String
     }
 
-    /// The number of requests, including each one of a chain of redirects.
+    /// The number of requests; in a chain of redirects, each request counts.
     public internal(set) var requests = 0
     /// The number of requests that a file or an archived copy answered.
     public private(set) var fromFiles = 0
@@ -60,7 +60,7 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
         return "\(droppedEvents) \(droppedEvents == 1 ? "event" : "events") came too fast to be recorded."
     }
 
-    /// A few lines of text: the numbers, and the five URLs of which the network sent the most bytes.
+    /// A few lines of text: the numbers, and the five URLs with the most bytes from the network.
     public var description: String {
         let format = ByteCountFormatter()
         var lines = [

@@ -3,9 +3,9 @@ import LocalSubstitutionCache
 
 /// A mask for possible secrets in the URLs of a recording.
 ///
-/// User information is removed. So is the fragment, which no server receives, and in which OAuth returns tokens (RFC
-/// 6749 §4.2.2). In the query, a value is replaced if the name of its parameter suggests a secret, or if the value
-/// looks like one. A secret in the path stays.
+/// The user info (user name and password) is removed. So is the fragment, which no server receives, and in which OAuth
+/// returns tokens (RFC 6749 §4.2.2). In the query, a value is replaced if the name of its parameter suggests a secret,
+/// or if the value looks like one. A secret in the path stays.
 enum SecretMask {
     /// Returns the URL without its secrets.
     static func masked(_ url: String) -> String {

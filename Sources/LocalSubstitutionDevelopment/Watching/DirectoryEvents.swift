@@ -4,7 +4,7 @@ import Foundation
 #if canImport(Darwin)
 /// An event source for directories.
 ///
-/// Most changes are reported immediately. A write in place to a file is reported within a second.
+/// Most changes are reported immediately. If a file is written in place, the change is reported within a second.
 ///
 /// The dispatch source of a directory reports files that are created, moved or removed, but not files that are written
 /// in place. A source for each file would keep every file open, so writes in place are polled for.

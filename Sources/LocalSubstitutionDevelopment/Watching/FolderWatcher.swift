@@ -127,7 +127,8 @@ struct FolderListing {
         directories = [folder]
         let found = FileManager.default.enumerator(atPath: folder)
         while let path = found?.nextObject() as? String {
-            // Editors keep temporary files under such names. Servers have files in this one folder (RFC 8615).
+            // Editors give such names to temporary files. The exception is `.well-known`, in which servers have files
+            // (RFC 8615).
             let name = (path as NSString).lastPathComponent
             if name.hasPrefix("."), name != ".well-known" {
                 found?.skipDescendants()
@@ -146,7 +147,7 @@ struct FolderListing {
         }
     }
 
-    /// Returns the paths that were added or removed, or have another version, in alphabetical order.
+    /// Returns the paths that were added, removed or changed, in alphabetical order.
     func differences(from other: FolderListing) -> [String] {
         Set(items.keys).union(other.items.keys).filter { items[$0] != other.items[$0] }.sorted()
     }

@@ -6,11 +6,11 @@ extension LocalSubstitutionCache {
     /// Reloads whenever the manifest or one of its files is saved; for development builds.
     ///
     /// One save in an editor causes one reload. While the manifest has errors, the cache keeps the previous
-    /// substitutions, as with ``reload()``. The report then contains remedies, as the designers' tool prints them.
+    /// substitutions, as with ``reload()``. The report then includes the remedies that the designers' tool prints.
     /// Watching ends when this cache is deallocated; a second call replaces the closure of the first.
     ///
-    /// In a simulator the app reads the designer's folder directly, so a save shows in the running app. On a device it
-    /// cannot: the folder is on the Mac, and the files in the app's bundle never change.
+    /// In a simulator the app reads the designer's folder directly, so the running app shows each saved change. On a
+    /// device the app cannot read that folder: it is on the Mac, and the files in the app's bundle never change.
     ///
     /// ```swift
     /// #if DEBUG
@@ -20,13 +20,14 @@ extension LocalSubstitutionCache {
     /// #endif
     /// ```
     ///
-    /// Cost: a look at the date of each file below the manifest's folder after every save. Linux reports every save.
+    /// Cost: after every save, the dates of all files below the manifest's folder are read. Linux reports every save.
     /// Apple platforms report files that are created, moved or removed. They do not report files that are written in
-    /// place, so the library looks for these once a second, and it keeps each folder open. (Not run there.)
+    /// place, so the library looks for these once a second, and it keeps each folder open. (On Apple's platforms this
+    /// has not been run.)
     ///
     /// - Parameter report: Called after each reload with the changed paths, relative to the manifest's folder, or with
-    ///   the error. The calls come one at a time, on a queue of the library. It is also called before this method
-    ///   returns if the manifest has errors now.
+    ///   the error. The calls come one at a time, on a queue of the library. If the manifest has errors now, it is also
+    ///   called before this method returns.
     /// - Throws: ``ManifestError`` if the cache was not created with ``ReadingMode/copied`` (writing a mapped file in
     ///   place kills the process with SIGBUS), or if the folder cannot be watched.
     public func reloadWhenChanged(

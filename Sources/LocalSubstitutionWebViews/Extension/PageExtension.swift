@@ -6,9 +6,9 @@ import SubstitutionRules
 ///
 /// A real page has its own http or https origin. The mirror of `https://host/path` is `substitution-https://host/path`,
 /// and the app answers it. The extension holds none of the app's files and no scripts. It consists of two texts, a
-/// manifest and rules, which are generated from the app's substitutions; WebKit compiles them.
+/// manifest and rules, which are generated from the app's substitutions; WebKit compiles the rules.
 struct PageExtension {
-    /// The extension's files: a path below its folder → the content.
+    /// The contents of the extension's files, keyed by path below its folder.
     let files: [String: Data]
     /// The substituted URLs that the rules leave to the network.
     let omissions: [Ruleset.Omission]
@@ -65,7 +65,7 @@ struct PageExtension {
 
         """
 
-    /// Writes the extension into the app's caches folder, as ``write(below:)`` does.
+    /// Writes the extension into the app's caches folder; see ``write(below:)``.
     func write() throws -> URL {
         let folders = FileManager.default
         return try write(

@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// A test page on a host without a server (RFC 2606 §2), with a script whose URL has a rule.
 ///
-/// Once the script has set the page's title, WebKit has applied the rule and loaded the script from its mirror.
+/// If the script sets the page's title, WebKit has applied the rule and loaded the script from its mirror.
 enum PageProbe {
     static let page = "https://substitution.invalid/"
     /// The title that the script sets.

@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// Translates the heads of requests and responses between a mirror page and the original site.
 ///
-/// The mirror of `https://host/path` is `substitution-https://host/path`; the site must not receive it.
+/// The mirror of `https://host/path` is `substitution-https://host/path`; the site must not receive URLs of mirrors.
 enum ForwardedHead {
     /// The largest request body that is sent, in bytes.
     static let longestBody = 64 << 20
@@ -16,7 +16,7 @@ enum ForwardedHead {
     /// Returns the request as the site receives it.
     ///
     /// All mirror URLs are replaced by their originals, and the fields that could lead to a 304 are removed. A body
-    /// that is data stays.
+    /// that is data stays unchanged.
     static func request(_ request: URLRequest, to original: URL) -> URLRequest {
         var result = request
         result.url = original
@@ -37,15 +37,15 @@ enum ForwardedHead {
 
     /// Returns the request as a site other than the page's own receives it.
     ///
-    /// Engines write some fields that a page can set, too; the page's values of these are removed.
+    /// A page can set some of the fields that engines write; the page's values of these fields are removed.
     ///
     /// - Parameters:
     ///   - request: A request of a page, or of a redirect that leaves its site, with original URLs.
     ///   - agent: The engine's own `User-Agent`; nil if it is unknown.
     ///   - asker: The origin to add if there is no `Origin` field; nil for none.
     /// - Returns: The request with that `User-Agent`. Its `Referer` has only the origin of the page's URL, as engines
-    ///   send it by default (Referrer Policy §3.8). A `Range` with `If-Range` is removed with it, because the whole
-    ///   response is always right (RFC 9110 §14.2).
+    ///   send it by default (Referrer Policy §3.8). If there is an `If-Range`, it is removed together with `Range`,
+    ///   because the whole response is always right (RFC 9110 §14.2).
     static func request(_ request: URLRequest, by agent: String?, of asker: WebOrigin?) -> URLRequest {
         var result = request
         result.setValue(agent, forHTTPHeaderField: "User-Agent")
@@ -62,9 +62,10 @@ enum ForwardedHead {
         return result
     }
 
-    /// Returns the request with its body as data, even if the body was a stream, as in every request of a script.
+    /// Returns the request with its body as data, even if the body was a stream.
     ///
-    /// After a redirect the body may be sent again, and servers need its length.
+    /// In every request of a script the body is a stream. Data is needed because the body may be sent again after a
+    /// redirect, and because servers need its length.
     ///
     /// - Returns: The request; nil if its body is too long or cannot be read.
     static func withBody(_ request: URLRequest) async -> URLRequest? {

@@ -87,7 +87,7 @@ struct ForwardingGuard: Sendable {
 
     /// Returns true if this page sends the request, false if a page in one of its frames does, nil if unknown.
     ///
-    /// The header fields tell: engines send `Origin` to other origins and for forms, and `Referer` for scripts.
+    /// The header fields show this: engines send `Origin` to other origins and for forms, and `Referer` for scripts.
     private func isAsked(by page: WebOrigin, _ request: URLRequest) -> Bool? {
         (request.value(forHTTPHeaderField: "Origin") ?? request.value(forHTTPHeaderField: "Referer")).map {
             WebOrigin($0) == page
@@ -106,7 +106,7 @@ struct ForwardingGuard: Sendable {
     /// Returns a field that is neither CORS-safelisted (Fetch §2.2.2) nor the engine's own; nil if there is none.
     static func fieldNeedingConsent(_ request: URLRequest) -> String? {
         let written = (request.allHTTPHeaderFields ?? [:]).filter { !isOfEngine($0.key, $0.value) }
-        // Without either field, no script sends the request. The limits on length are for scripts only, because the
+        // A request with neither field is not from a script. The limits on length are for scripts only, because the
         // fields that engines write for images have any length.
         let isScripted = ["Origin", "Referer"].contains { request.value(forHTTPHeaderField: $0) != nil }
         let isTooLong = isScripted && written.values.reduce(0) { $0 + $1.utf8.count } > SafelistedField.longestValues

@@ -13,7 +13,7 @@ import FoundationNetworking
 struct PageCookies: @unchecked Sendable {
     /// A copy of the store's cookies.
     private let jar: HTTPCookieStorage
-    /// Receives the cookies that a site sets; an expired one among them deletes the cookie.
+    /// Receives the cookies that a site sets; an expired cookie among them deletes the stored one.
     private let didSet: @Sendable ([HTTPCookie]) -> Void
     /// True if the cookies that a site accepts only from its own pages are left out (RFC 6265bis §5.2).
     var isFromElsewhere = false

@@ -1,6 +1,8 @@
 import LocalSubstitutionCache
 
-/// The CORS-safelisted header fields, which a page may send to another origin without its consent (Fetch §2.2.2).
+/// The CORS-safelisted header fields (Fetch §2.2.2).
+///
+/// A page may send these fields to another origin without that origin's consent.
 enum SafelistedField {
     /// The maximum length of one value, in bytes.
     static let longestValue = 128

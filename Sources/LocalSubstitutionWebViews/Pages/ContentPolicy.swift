@@ -31,7 +31,8 @@ enum ContentPolicy {
 
     /// Returns the policies with added sources for the mirror page.
     ///
-    /// These are the mirror of each source and, for `'self'` and hosts without a scheme, also the original site.
+    /// The added sources are the mirror of each source and, for `'self'` and hosts without a scheme, also the original
+    /// site.
     static func translated(_ policies: String, for site: WebOrigin) -> String {
         var result = Array(policies.utf8)
         for addition in additions(to: result, for: site).reversed() {

@@ -5,7 +5,8 @@ import SubstitutionRules
 ///
 /// In a mirror page a module has two URLs. If the page or another module uses a relative address, the module's URL is
 /// that of its mirror. If a script uses an absolute URL, the module keeps that URL. An engine compares the keys of the
-/// map with the URL that it has. So a key that is a URL is written twice, with the same value.
+/// map with whichever of these URLs is in use. So each key that is a URL is written twice, once for each URL, with the
+/// same value.
 struct ImportMap {
     /// The text of the `script` element.
     let text: SourceMappedText
@@ -99,7 +100,7 @@ struct ImportMap {
         rewriter.written(reading(of: address, true), from: base, isMirrored: isMirrored)
     }
 
-    /// Returns true if an address is rewritten to its mirror; one that ends in "/" is a prefix of others.
+    /// Returns true if an address is rewritten to its mirror; an address that ends in "/" is a prefix.
     private func isMirrored(_ address: String) -> Bool {
         guard let identity = try? URLIdentity(address), !promised.contains(identity) else { return false }
         return address.hasSuffix("/") ? prefixes.isMapped(identity.base) : rewriter.isMapped(address)
@@ -107,8 +108,8 @@ struct ImportMap {
 
     /// Returns the other URL of a key's module; nil if it has none.
     ///
-    /// For an absolute URL this is the mirror, if modules are loaded from it. For a URL without a scheme, which leads
-    /// to the mirror, it is the original.
+    /// For an absolute URL the other URL is the mirror, if modules are loaded from the mirror. A URL without a scheme
+    /// leads to the mirror, so the other URL is the original.
     private func twin(of key: [UInt8], _ isSpecifier: Bool) -> [UInt8]? {
         switch reading(of: key, isSpecifier) {
         case .absolute(let scheme, let authority, let rest):

@@ -4,8 +4,8 @@ import SubstitutionRules
 
 /// Rewrites the absolute addresses of a mirror page to mirrors, if the app has files for them.
 ///
-/// The mirror of `https://host/path` is `substitution-https://host/path`. Relative addresses in a mirror page lead to
-/// mirrors without a change, unless an http or https page parses them differently (``WebAddress``). Everything else
+/// The mirror of `https://host/path` is `substitution-https://host/path`. Relative addresses in a mirror page resolve
+/// to mirrors unchanged, unless an http or https page would parse them differently (``WebAddress``). Everything else
 /// stays byte for byte the same, including the encoding and quotation marks.
 struct PageRewriter: Sendable {
     /// The original URL of the page or stylesheet, not its mirror.
@@ -21,7 +21,7 @@ struct PageRewriter: Sendable {
     struct Result {
         /// The rewritten body; nil if nothing changes.
         var body: Data?
-        /// The URLs of `link` elements with `integrity`, which fixes the bytes of the file or the network's response.
+        /// The URLs of `link` elements with `integrity`; the bytes at these URLs must not be changed.
         var promised: [URL] = []
     }
 
@@ -37,10 +37,10 @@ struct PageRewriter: Sendable {
     ///
     /// - Parameters:
     ///   - body: A whole page or stylesheet.
-    ///   - type: Its media type. Types other than `text/html` and `text/css` are left unchanged, and so are the
-    ///     encodings UTF-16 and UTF-32.
+    ///   - type: Its media type. Types other than `text/html` and `text/css` are left unchanged, and so are bodies in
+    ///     UTF-16 and UTF-32.
     ///   - policy: The content security policy in the response's header fields.
-    /// - Returns: The new body, and the URLs whose bytes the page fixes.
+    /// - Returns: The new body, and the URLs whose bytes the page fixes with `integrity`.
     ///
     /// Cost: one pass over the bytes, and one lookup for each absolute address.
     func rewritten(_ body: Data, _ type: MediaType, policy: String? = nil) -> Result {
@@ -109,7 +109,8 @@ struct PageRewriter: Sendable {
                 // Such a host has no mirror, but it may exist on the network.
                 return authority.utf8.contains { $0 >= 0x80 || $0 == UInt8(ascii: "@") } ? own : nil
             }
-            // An address without a scheme leads to a mirror already. That is right only if the mirror is answered.
+            // Without a scheme, the address leads to a mirror already. That is right only if this library answers for
+            // the mirror.
             let isFile = isMirrored(origin.site + String(decoding: rest, as: UTF8.self))
             let isMirrored = isPromised ? isForwarded(origin) && !isFile : isForwarded(origin) || isFile
             return isMirrored ? Array("//\(origin.authority)".utf8) + rest : own
@@ -163,7 +164,7 @@ struct PageRewriter: Sendable {
         return Base(url: url, scheme: base.isSecure ? "https" : "http", isMirror: isMirror)
     }
 
-    /// Returns the edit of a `base` element, which leads a base on the page's own site to the mirror.
+    /// Returns the edit of a `base` element; a base on the page's own site becomes its mirror.
     private func baseEdit(of reference: ReferenceScanner.Reference, _ page: Base, _ origin: WebOrigin) -> PageEdit? {
         let isOwn = resolved(reference, page).flatMap { WebOrigin($0) } == origin
         let place = reference.place.address

@@ -21,7 +21,7 @@ final class Forwarder: Sendable {
 
     let guardian: ForwardingGuard
     private let plain: URLSession
-    /// The session that uses `SubstitutionProtocol`, for entries with `when`.
+    /// The session that uses `SubstitutionProtocol`, for network-first entries.
     private let networkFirst: URLSession
     fileprivate let loads = ForwardingDelegate()
     private let lock = NSLock()
@@ -48,7 +48,9 @@ final class Forwarder: Sendable {
         networkFirst.finishTasksAndInvalidate()
     }
 
-    /// Records the engine's own `User-Agent` from the first request for a page, which no page's script can have sent.
+    /// Records the engine's own `User-Agent` from the first request for a page.
+    ///
+    /// No page's script can have sent that request.
     func note(_ request: URLRequest) {
         guard request.isForMainDocument else { return }
         lock.withLock { engineAgent = engineAgent ?? request.value(forHTTPHeaderField: "User-Agent") }
@@ -91,7 +93,7 @@ final class Forwarder: Sendable {
         )
     }
 
-    /// Creates a task in the session for its URL: with `SubstitutionProtocol` for an entry with `when`, else without.
+    /// Creates a task; for a network-first entry, it is in the session that uses `SubstitutionProtocol`.
     fileprivate func task(for request: URLRequest, _ server: SchemeServer) -> URLSessionDataTask {
         if server.cache.asksNetworkFirst(for: request) {
             return networkFirst.dataTask(with: PageSession.substituted(request))
@@ -106,7 +108,9 @@ private final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unche
     private var loads: [ObjectIdentifier: ForwardedLoad] = [:]
     private let queue = DispatchQueue(label: "LocalSubstitutionCache.Forwarder")
 
-    /// Runs the starting, cancelling and redirecting of tasks on one queue: Foundation on Linux crashes if they race.
+    /// Runs `body` on the queue that starts, cancels and redirects tasks.
+    ///
+    /// Foundation on Linux crashes if these calls race.
     func enqueue(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
     func add(_ load: ForwardedLoad, to task: URLSessionTask) {
@@ -167,7 +171,7 @@ private final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unche
 private final class ForwardedLoad: @unchecked Sendable {
     /// The largest page or stylesheet, in bytes, that is buffered and rewritten; a larger one stays unchanged.
     private static let longestRewritten = 8 << 20
-    /// The maximum number of redirects, which is that of browsers (Fetch §4.4).
+    /// The maximum number of redirects, the same as in browsers (Fetch §4.4).
     private static let mostRedirects = 20
 
     private let request: URLRequest
@@ -177,7 +181,7 @@ private final class ForwardedLoad: @unchecked Sendable {
     private let server: SchemeServer
     private let forwarder: Forwarder
     private let continuation: Forwarder.Continuation
-    /// The page's cookies; nil if none may be sent, as after a redirect to another site.
+    /// The page's cookies; nil if none may be sent, for example after a redirect to another site.
     private var cookies: PageCookies?
     /// The head and buffered body of a page or stylesheet that is rewritten once it is complete; nil for other types.
     private var buffered: (response: HTTPURLResponse, type: MediaType, body: Data)?
@@ -187,7 +191,8 @@ private final class ForwardedLoad: @unchecked Sendable {
     private var redirects = 0
     /// True after a redirect that has left the site of the first request.
     ///
-    /// A load of another site's mirror begins as false: the engine itself compares the origins of the two mirrors.
+    /// For a load of another site's mirror, this begins as false: the engine itself compares the origins of the two
+    /// mirrors.
     private var hasLeftSite = false
     private var hasHead = false
     private var hasEnded = false
@@ -396,7 +401,7 @@ private final class ForwardedLoad: @unchecked Sendable {
 }
 
 extension URLRequest {
-    /// True for a page or frame that is navigated to, and false for a script that loads the text of a page.
+    /// True if the request navigates a page or frame; false if a script loads the text of a page.
     ///
     /// On a custom scheme, engines send `Referer` only for scripts, and only scripts add header fields.
     fileprivate var isForDocument: Bool {

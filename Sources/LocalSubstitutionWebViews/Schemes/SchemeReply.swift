@@ -20,9 +20,9 @@ struct SchemeReply: AsyncSequence, Sendable {
         case stream(AsyncThrowingStream<Element, any Error>)
     }
 
-    /// The largest body, in bytes, that is processed and delivered at once, while the main thread waits.
+    /// The largest body, in bytes, that is processed and delivered immediately, while the main thread waits.
     static let maximumImmediateSize = 1 << 16
-    /// The largest chunk, in bytes: each is copied to another process, while the main thread waits.
+    /// The largest chunk, in bytes; WebKit copies each chunk to another process while the main thread waits.
     static let maximumChunkSize = 1 << 20
 
     private let source: Source
@@ -30,7 +30,7 @@ struct SchemeReply: AsyncSequence, Sendable {
     /// Creates a reply whose head and body are known.
     init(_ response: HTTPURLResponse, _ data: Data) { source = .known(response, data) }
 
-    /// Creates a reply whose elements a stream delivers.
+    /// Creates a reply that delivers the elements of a stream.
     init(_ stream: AsyncThrowingStream<Element, any Error>) { source = .stream(stream) }
 
     /// Creates a reply that fails before its head.
@@ -56,7 +56,7 @@ struct SchemeReply: AsyncSequence, Sendable {
         }
     }
 
-    /// The head and body, if they are known and the body is small enough to be delivered at once.
+    /// The head and body, if they are known and the body is small enough to be delivered immediately.
     var immediate: (response: HTTPURLResponse, data: Data)? {
         guard case .known(let response, let data) = source, data.count <= Self.maximumImmediateSize else { return nil }
         return (response, data)

@@ -36,7 +36,7 @@ struct SchemeServer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - request: The request as the engine passes it on, with the mirror's URL.
-    ///   - cookies: Returns the view's cookies, or nil for none; only called if they are sent to the network.
+    ///   - cookies: Returns the view's cookies, or nil for none; only called if the cookies are sent to the network.
     /// - Returns: If a file answers, 200 or 206 with the file, 416 for a range that the file does not have, or 403 for
     ///   mixed content. If no file answers and the app has named the host, the network's response, 403 for pages that
     ///   may not load it, 413 for a request body that is too long or unreadable, or 502 for redirects that are not
@@ -125,7 +125,7 @@ struct SchemeServer: @unchecked Sendable {
     /// Pages and stylesheets are rewritten for mirror pages, unless a link's `integrity` attribute fixes their bytes.
     func isRewritten(_ type: MediaType, for request: URLRequest) -> Bool {
         guard type.isRewritten, WebOrigin(request.mainDocumentURL)?.isMirror == true else { return false }
-        // Compare the URL of the request, because that of the answer may be another one after a redirect.
+        // Compare the URL of the request, because after a redirect the answer may have a different URL.
         let isPromised =
             type.essence == "text/css" && request.url.flatMap(MirrorURL.original).map(promises.contains) == true
         return !isPromised
@@ -193,7 +193,8 @@ struct SchemeServer: @unchecked Sendable {
 
     /// Returns the origin that sends the request; nil for a page without an origin.
     ///
-    /// Without an `Origin` field it is the page's origin, because requests to that origin do not have the field.
+    /// If the request has no `Origin` field, the result is the page's origin: requests to that origin do not have the
+    /// field.
     private static func requestingOrigin(_ request: URLRequest) -> String? {
         if let origin = request.value(forHTTPHeaderField: "Origin") { return WebOrigin(origin).map { _ in origin } }
         return WebOrigin(request.mainDocumentURL)?.text
@@ -215,7 +216,7 @@ struct SchemeServer: @unchecked Sendable {
 
     /// Returns a page whose script navigates to `url`, because engines follow no redirects on a custom scheme.
     ///
-    /// Its sandbox gives it a unique origin, so that a page that frames it cannot read the target.
+    /// The sandbox gives this page a unique origin, so that a page that shows it in a frame cannot read the target.
     func page(leadingTo url: URL, for request: URLRequest) -> SchemeReply {
         let address = ["\"": "%22", "<": "%3C", "\\": "%5C"].reduce(url.absoluteString) {
             $0.replacingOccurrences(of: $1.key, with: $1.value)

@@ -1,4 +1,6 @@
-/// The state of a web view's scheme task, which decides its next allowed calls (WebKit's `WebURLSchemeTask.cpp`).
+/// The state of a web view's scheme task.
+///
+/// The state decides which calls WebKit allows next (WebKit's `WebURLSchemeTask.cpp`).
 ///
 /// At any other call, WebKit crashes the process with an exception that Swift cannot catch. So check ``allows(_:)``
 /// before each call, with no `await` between the check and the call.
