@@ -34,11 +34,6 @@ struct PreparationTests {
         }
     }
 
-    /// Returns once the background has built every response.
-    private func finish(_ cache: LocalSubstitutionCache) {
-        while !cache.table.isPrepared { queue.sync { _ = usleep(1000) } }
-    }
-
     /// Returns a cache after none or one of the background's steps.
     ///
     /// The background's queue is suspended; the caller resumes it.
@@ -66,14 +61,14 @@ struct PreparationTests {
         #expect(!cache.table.isPrepared)
         #expect(try zip(responses(cache), early).allSatisfy { $0 === $1 })
         queue.resume()
-        finish(cache)
+        cache.table.finishPreparation()
         #expect(try zip(responses(cache), early).allSatisfy { $0 === $1 })
     }
 
     @Test("A request after the background gets the response that the background built")
     func late() throws {
         let cache = try cache()
-        finish(cache)
+        cache.table.finishPreparation()
         let rows = (0..<count).compactMap { number in
             URL(string: "https://h/\(number)").flatMap { cache.table.value.match($0)?.row.prepare() }
         }
@@ -94,7 +89,7 @@ struct PreparationTests {
                     for (index, identifier) in identifiers.enumerated() { found[index].insert(identifier) }
                 }
             }
-            finish(cache)
+            cache.table.finishPreparation()
             let last = try responses(cache)
             #expect(found.value == last.map { [ObjectIdentifier($0)] })
         }
@@ -126,13 +121,13 @@ struct PreparationTests {
             try cache.reload()
             #expect(table == nil)
             queue.resume()
-            finish(cache)
+            cache.table.finishPreparation()
             let new = try responses(cache)
             #expect(new.allSatisfy { $0.data == Data((isBegun ? "third" : "second").utf8) })
             #expect(!zip(old, new).contains { $0 === $1 })
             // After the background has finished, a reload starts it again.
             try cache.reload()
-            finish(cache)
+            cache.table.finishPreparation()
             #expect(try !zip(responses(cache), new).contains { $0 === $1 })
         }
     }
@@ -148,6 +143,6 @@ struct PreparationTests {
         try cache.reload()
         #expect(!cache.table.isPrepared)
         queue.resume()
-        finish(cache)
+        cache.table.finishPreparation()
     }
 }
