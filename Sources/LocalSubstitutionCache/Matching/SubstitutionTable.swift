@@ -23,8 +23,8 @@ package final class SubstitutionTable: @unchecked Sendable {
         ///
         /// For a network-first entry, it lacks the `Cache-Status` field, which depends on the network's response.
         ///
-        /// It is written and read inside the lock ``building``. Once all responses of the table are built, it is also
-        /// read outside the lock.
+        /// It is written once, inside the lock ``building``, and read inside that lock. Once all responses of the table
+        /// are built, it is read outside the lock, too.
         fileprivate private(set) var response: CachedURLResponse?
         /// A lock for all rows, held only while one reference is read or written.
         private static let building = NSLock()
@@ -52,7 +52,8 @@ package final class SubstitutionTable: @unchecked Sendable {
             if let response = Self.building.withLock({ response }) { return response }
             let built = URL(string: spelling).flatMap(representation.whole)
             return Self.building.withLock {
-                response = response ?? built
+                // A response is written once: other threads may already read it outside the lock.
+                if response == nil { response = built }
                 return response
             }
         }

@@ -95,6 +95,25 @@ struct PreparationTests {
         }
     }
 
+    @Test("A built response is not written again by a thread that built the same one")
+    func writtenOnce() throws {
+        queue.suspend()
+        defer { queue.resume() }
+        let cache = try cache()
+        let table = cache.table.value
+        let urls = (0..<count).compactMap { URL(string: "https://h/\($0)") }
+        // Every thread builds the response and then reads it outside the lock, while others may still be building theirs.
+        // The thread sanitizer reports any further write.
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            for url in urls {
+                let request = URLRequest(url: url)
+                let built = table.match(url)?.response(to: request)
+                let read = table.match(url, isPrepared: true)?.response(to: request)
+                #expect(built != nil && built === read)
+            }
+        }
+    }
+
     @Test("A cache released before or during the background's work leaves no memory and no work behind")
     func released() throws {
         for isBegun in [false, true] {
