@@ -684,6 +684,21 @@ final class ForwardingTests: SchemeSuite {
         #expect(sites.other.requests.isEmpty)
     }
 
+    @Test("A page that redirects to itself, to set a cookie, is followed and not navigated to again")
+    func pageRedirectedToItself() async throws {
+        let sites = try Sites(folder) { request, _ in
+            request.path == "/endless" || request.headers["cookie"] == nil
+                ? .init(status: 302, headers: ["Location": request.path, "Set-Cookie": "seen=1; Path=/"])
+                : .text("the page")
+        }
+        for (path, status) in [("/page", 200), ("/endless", 502)] {
+            let cookies = PageCookies([]) { _ in }
+            let request = try request(sites.mirror(path), "GET", from: sites.mirror(path))
+            let answer = try await answer(sites.server.reply(to: request) { cookies })
+            #expect(answer.status == status && answer.text.hasPrefix(status == 200 ? "the page" : "It redirects to"))
+        }
+    }
+
     @Test("An endless redirect is refused")
     func badRedirects() async throws {
         let sites = try Sites(folder) { request, _ in

@@ -26,10 +26,11 @@ final class RemovalLog: @unchecked Sendable {
     /// The loads that were resumed and have not begun, keyed by URL.
     private var resumed: [String: (loads: Int, since: Int)] = [:]
 
-    /// The number of loads that were resumed while ``resumed`` was full.
+    /// The number of loads that were resumed while ``resumed`` was full, and the moment of the first of them.
     ///
-    /// They get the moment -1, with which no response is kept.
-    private var unrecorded = 0
+    /// All of these loads count from that moment. The number may stay too high: a withdrawn load does not show whether
+    /// it is one of them. Then later loads count from that moment, too, and the archive refuses some of their responses.
+    private var unrecorded = (loads: 0, since: 0)
 
     private static let maximumCount = 10_000
 
@@ -51,10 +52,12 @@ final class RemovalLog: @unchecked Sendable {
         lock.withLock {
             let url = request.url?.absoluteString ?? ""
             if resumed[url] == nil, resumed.count == Self.maximumCount {
-                unrecorded += 1
+                if unrecorded.loads == 0 { unrecorded.since = now }
+                unrecorded.loads += 1
             } else {
-                // An unrecorded load of the same URL may take this entry, so the entry has the moment -1, too.
-                resumed[url, default: (0, unrecorded > 0 ? -1 : now)].loads += 1
+                // An unrecorded load of the same URL may end the waiting of this entry's load, so both count from the
+                // same moment.
+                resumed[url, default: (0, unrecorded.loads > 0 ? unrecorded.since : now)].loads += 1
             }
         }
     }
@@ -63,9 +66,9 @@ final class RemovalLog: @unchecked Sendable {
     func begin(_ request: URLRequest) -> Int {
         lock.withLock {
             if let since = endWaiting(request) { return since }
-            guard unrecorded > 0 else { return now }
-            unrecorded -= 1
-            return -1
+            guard unrecorded.loads > 0 else { return now }
+            unrecorded.loads -= 1
+            return unrecorded.since
         }
     }
 

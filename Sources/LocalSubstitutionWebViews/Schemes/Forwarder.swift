@@ -249,8 +249,9 @@ private final class ForwardedLoad: @unchecked Sendable {
         let isReading = next.fileMethod != nil
         // Answer with a page that navigates to the target. If the engine received the target's document in this reply,
         // the document would keep the URL of the first request. Relative addresses in it would then be wrong, and a
-        // document of another site would have the origin of the first site.
-        if isReading, request.isForDocument, url.absoluteString != request.url?.absoluteString {
+        // document of another site would have the origin of the first site. A redirect to the requested URL itself, as
+        // sites use it to set a cookie, is followed here, where redirects are counted.
+        if isReading, request.isForDocument, url.withoutFragment != original.withoutFragment {
             let isMirrored = forwarder.guardian.isNamed(target) || server.isMapped(url)
             end(with: server.page(leadingTo: isMirrored ? MirrorURL.mirror(of: url) ?? url : url, for: request))
             return nil
@@ -410,6 +411,10 @@ extension URLRequest {
             || value(forHTTPHeaderField: "Accept")?.hasPrefix("text/html") == true
                 && ForwardingGuard.fieldNeedingConsent(self) == nil
     }
+}
+
+extension URL {
+    fileprivate var withoutFragment: Substring { absoluteString.prefix { $0 != "#" } }
 }
 
 extension MediaType {

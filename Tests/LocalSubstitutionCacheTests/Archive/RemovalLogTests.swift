@@ -71,6 +71,19 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         #expect(log.allows("folder", since: log.begin(requests[0])))
     }
 
+    @Test("A withdrawn load that was not recorded refuses later loads only if a removal came between")
+    func unrecordedWithdrawal() throws {
+        let log = RemovalLog()
+        log.remove(from: "folder")
+        let requests = try (0..<10_002).map { try request("\($0)") }
+        for request in requests.dropLast() { log.resume(request) }
+        for request in requests.dropLast() { log.withdraw(request) }
+        log.resume(requests[10_001])
+        log.remove(from: "another folder")
+        let moment = log.begin(requests[10_001])
+        #expect(log.allows("folder", since: moment) && !log.allows("another folder", since: moment))
+    }
+
     @Test("A copy that another thread writes during removeAll() is removed, too")
     func removalWhileWritten() async throws {
         let written = ArchiveFolder(url: folder.url, capacity: 1_000_000_000)
