@@ -59,6 +59,10 @@ struct ReferenceScannerTests {
             "import(`¶./a.js`)", "import(`./${no}.js`)", "import(`¶./a", "a = `import './no'`; b(`./no`)",
             "import.meta.resolve('¶./a.js'); resolve('no'); a.resolve('no')", "new URL(", "new", "import", "import(",
             "from '¶a", "/import 'no'/.test(a), b / import('¶c') / d",
+            "a = `${'`'}`; import('¶./a.js')", "a = `b${{ c: `d${import('¶./e.js')}` }}`; import('¶./f.js')",
+            "import(`./${`no`}.js`), `${/`/}import('no')`, `${a}` / import('¶b') / c", "`\\${`, import('¶a')", "`${",
+            "`${{",
+            "`${`${}",
         ]
     )
     func scripts(marked: String) {
@@ -68,7 +72,7 @@ struct ReferenceScannerTests {
 
     @Test(
         "The cost of a text is linear",
-        arguments: ["image-set(", "new URL('a'", "new URL('a',", "url(", "(", "import("]
+        arguments: ["image-set(", "new URL('a'", "new URL('a',", "url(", "(", "import(", "`${", "`${`", "`${{"]
     )
     func hostile(part: String) {
         let growth = Growth.whenEightfold(Program.isLongRun ? 20_000 : 1000) { count in

@@ -135,6 +135,8 @@ struct RecordedLoad {
 
     /// The length of the network's body in bytes, as received or announced; nil if it is not known.
     var length: Int? {
+        // `Content-Length` of a response to HEAD is that of a response to GET (RFC 9110 §8.6).
+        if request.httpMethod == "HEAD" { return 0 }
         if hasBody { return byteCount }
         if let used { return used.data.count }
         return outsideResponse.flatMap { $0.response.value(forHTTPHeaderField: "Content-Length") }.flatMap { Int($0) }

@@ -305,11 +305,13 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         var comment: String?
         if answer.isPersonal == true {
             comment = "it may be for one person"
+        } else if load.request.httpMethod ?? "GET" != "GET" {
+            if size > 0 { comment = "only the bodies of responses to GET are recorded" }
         } else if load.isBodyIncomplete {
             comment =
                 size > options.largestBody
                 ? "it has \(size) bytes, more than \(options.largestBody)" : "it came too fast to be recorded"
-        } else if let body = load.wholeBody, !body.isEmpty, load.request.httpMethod ?? "GET" == "GET" {
+        } else if let body = load.wholeBody, !body.isEmpty {
             return HAREntry.Content(size: size, type: type, base64: body.base64EncodedString())
         } else if size > 0 {
             comment = "URL loading did not hand it over"

@@ -1,8 +1,10 @@
 import Foundation
 
-/// A request that the browser holds until the tool decides on it (`Fetch.requestPaused`).
+/// A request that the browser holds until this tool decides on the request.
 ///
-/// The browser holds each request before it is sent, and again once it has a response or has failed.
+/// The browser reports such a request in the event `Fetch.requestPaused` of the DevTools protocol.
+///
+/// The browser holds each request twice: before the request is sent, and once it has a response or has failed.
 struct HeldRequest: Decodable, Sendable {
     struct Request: Decodable, Sendable {
         /// The URL, without its fragment.
@@ -22,28 +24,36 @@ struct HeldRequest: Decodable, Sendable {
     let resourceType: String
     /// The frame that loads the resource; a page's main frame has the same identifier as the page's target.
     let frameId: String
-    /// The identifier of the load, which redirects do not change; nil for a request that is not a load of a page.
+    /// The load's identifier in the protocol's domain `Network`, the same after each redirect.
+    ///
+    /// Nil if the domain does not report the request.
     let networkId: String?
-    /// Set for every request of a redirect chain except the first.
+    /// The identifier of the request that was redirected to this one; nil for the first request of a load.
     let redirectedRequestId: String?
     let responseStatusCode: Int?
     let responseErrorReason: String?
     let responseHeaders: [Field]?
 
-    /// True once the network has answered or failed.
+    /// True if a response head has arrived, or the request has failed.
+    ///
+    /// The body may still be on its way.
     var isOver: Bool { responseStatusCode != nil || responseErrorReason != nil }
 
-    /// Returns true if the request is the first one for a page in this target.
+    /// Returns true if the request begins a navigation of a page, and does not follow a redirect.
+    ///
+    /// `target` is the identifier of the page's target (the browser's tab); nil if there is no page yet.
     func begins(_ target: String?) -> Bool {
         resourceType == "Document" && frameId == target && !isOver && redirectedRequestId == nil
     }
 
-    /// Returns the value of a header field of the response; the last one if there are several.
+    /// Returns the value of a header field of the response; the last value if the field occurs several times.
+    ///
+    /// `name` is in lower case.
     func responseField(_ name: String) -> String? {
         responseHeaders?.last { $0.name.lowercased() == name }?.value
     }
 
-    /// The load's identifier, the same after each redirect; the request's identifier if there is no load.
+    /// The load's identifier, the same after each redirect; the request's own identifier if `networkId` is nil.
     var identifier: String { networkId ?? requestId }
 
     /// True for a redirect, after which the same load sends its next request.
@@ -51,12 +61,13 @@ struct HeldRequest: Decodable, Sendable {
         responseStatusCode.map { (300..<400).contains($0) } ?? false && responseField("location") != nil
     }
 
-    /// True if the response head announces a body that comes to an end.
+    /// True if the response has a body, and the body ends.
+    ///
+    /// A response to HEAD has none, nor has one with the status 204 or 304 (RFC 9110 §6.4.1). A redirect's body is not
+    /// used.
     var hasBody: Bool {
-        guard responseStatusCode != nil, responseErrorReason == nil, !isRedirect, request.method != "HEAD" else {
-            return false
-        }
-        return !isStream
+        guard let status = responseStatusCode, responseErrorReason == nil, !isRedirect else { return false }
+        return request.method != "HEAD" && ![204, 304].contains(status) && !isStream
     }
 
     /// True if the response continues until the client ends it.
@@ -70,11 +81,11 @@ struct HeldRequest: Decodable, Sendable {
 
     /// The length in bytes of the body with its content codings, according to `Content-Length`.
     var responseLength: Int? {
-        // A server may announce any number.
+        // Larger lengths are ignored, because a server may announce any number.
         responseField("content-length").flatMap { Int($0) }.flatMap { (0...1_000_000_000_000).contains($0) ? $0 : nil }
     }
 
-    /// The length of the body in bytes, if `Content-Length` gives it and no content coding changes it.
+    /// The length of the body in bytes; nil if there is no valid `Content-Length`, or if the body has a content coding.
     var plainLength: Int? { responseField("content-encoding") == nil ? responseLength : nil }
 }
 
@@ -82,7 +93,7 @@ extension HeldRequest {
     /// Returns the size of the response's body in bytes; nil if there is no body.
     ///
     /// This function loads the whole body, and the page receives the body only once it is complete. Audio and video are
-    /// loaded in parts while they play. For these, this function trusts `Content-Length` instead.
+    /// loaded in parts while they play. For these, this function returns `Content-Length` instead.
     func size(_ body: @Sendable () async throws -> String) async -> Int? {
         guard hasBody else { return nil }
         if resourceType == "Media" { return responseLength }
@@ -92,14 +103,16 @@ extension HeldRequest {
 
 /// A decision on a request that the browser holds.
 enum Decision: Sendable {
-    /// The request or response continues unchanged.
+    /// The browser sends the request, or passes on the response, unchanged.
     case proceed
-    /// The request is sent without this header field.
+    /// The request is sent without the header field of this name.
+    ///
+    /// This decision is only for a request that has not been sent yet.
     case proceedWithout(String)
-    /// The tool answers the request.
+    /// The tool's own response answers the request, and replaces the network's response if there is one.
     case answer(status: Int, fields: [HeldRequest.Field], body: Data)
 
-    /// True if the request is not sent to the network any more.
+    /// True if the decision completes the request, so that the browser does not hold it again.
     var isLast: Bool {
         switch self {
         case .proceed, .proceedWithout: false
@@ -109,6 +122,8 @@ enum Decision: Sendable {
 }
 
 /// Decides on the requests of a browser.
+///
+/// The browser holds each request until its decision is returned. It then continues or answers the request accordingly.
 protocol Interceptor: Sendable {
     /// Decides on a request that is about to be sent.
     func decide(on request: HeldRequest) async -> Decision

@@ -21,7 +21,12 @@ package struct ReferenceScanner {
 
         /// Returns this reference with its offsets in the enclosing page; `text` is the page's stylesheet.
         func placed(in text: SourceMappedText) -> Reference {
-            Reference(place: place.placed(in: text), notation: notation, isSpecifier: isSpecifier)
+            Reference(
+                place: place.placed(in: text),
+                notation: notation,
+                isUpgraded: isUpgraded,
+                isSpecifier: isSpecifier
+            )
         }
     }
 
@@ -58,6 +63,8 @@ package struct ReferenceScanner {
         var isAfterNew = false
         // The last byte outside spaces and comments: it decides whether a "/" divides or begins a regular expression.
         var last = UInt8(ascii: ";")
+        // For each `${…}` of a template around the current position, the number of open braces in it.
+        var openBraces: [Int] = []
         while index < bytes.count {
             let byte = bytes[index]
             if skipComment() || skipLineComment() { continue }
@@ -73,12 +80,17 @@ package struct ReferenceScanner {
                 default: break
                 }
                 (expected, isCall, isAfterNew, last) = (nil, false, false, byte)
-            } else if byte == UInt8(ascii: "`") {
-                let start = index + 1
-                skipTemplate()
-                let text = SourceMappedText(start..<max(start, min(index, bytes.count) - 1), of: bytes)
-                if expected == .specifier, isCall, !text.string.contains("${") { add(text, isSpecifier: true) }
-                (expected, isCall, isAfterNew, last) = (nil, false, false, byte)
+            } else if byte == UInt8(ascii: "`") || byte == UInt8(ascii: "}") && openBraces.last == 0 {
+                if byte == UInt8(ascii: "}") { openBraces.removeLast() }
+                index += 1
+                let start = index
+                let isInterrupted = skipTemplateText()
+                if isInterrupted {
+                    openBraces.append(0)
+                } else if expected == .specifier, isCall, byte == UInt8(ascii: "`") {
+                    add(SourceMappedText(start..<min(index - 1, bytes.count), of: bytes), isSpecifier: true)
+                }
+                (expected, isCall, isAfterNew, last) = (nil, false, false, UInt8(ascii: isInterrupted ? "{" : "`"))
             } else if byte == UInt8(ascii: "/"), "(,=:[!&|?{};".utf8.contains(last) {
                 skipRegularExpression()
             } else if isNameByte(byte) {
@@ -95,6 +107,9 @@ package struct ReferenceScanner {
                     isCall = expected != nil
                 } else if byte > 0x20 {
                     expected = nil
+                }
+                if let count = openBraces.last, "{}".utf8.contains(byte) {
+                    openBraces[openBraces.count - 1] = count + (byte == UInt8(ascii: "{") ? 1 : -1)
                 }
                 if byte > 0x20 { (isAfterNew, last) = (false, byte) }
                 index += 1
@@ -141,12 +156,17 @@ package struct ReferenceScanner {
         return true
     }
 
-    private mutating func skipTemplate() {
-        index += 1
+    /// Skips a template's text; returns true at a `${`, and false at the template's end.
+    private mutating func skipTemplateText() -> Bool {
         while index < bytes.count, bytes[index] != UInt8(ascii: "`") {
+            if isNext("$", "{") {
+                index += 2
+                return true
+            }
             index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
         }
         index += 1
+        return false
     }
 
     func isNameByte(_ byte: UInt8) -> Bool {

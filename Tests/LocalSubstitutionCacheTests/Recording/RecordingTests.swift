@@ -111,7 +111,7 @@ extension InstalledTests {
             let session = listing(registered: true)
             _ = try await TaskKind.upload.load(app.request("a.txt", "POST"), in: session)
             _ = try await TaskKind.download.load(app.request("page"), in: session)
-            _ = try await TaskKind.async.load(app.request("a.txt", "HEAD"), in: session)
+            for path in ["a.txt", "page"] { _ = try await TaskKind.async.load(app.request(path, "HEAD"), in: session) }
             var optedOut = app.request("a.txt")
             optedOut.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
             _ = try await TaskKind.async.load(optedOut, in: session)
@@ -119,10 +119,19 @@ extension InstalledTests {
             #expect(
                 lines == [
                     "GET /a.txt: network 200 4", "GET /page: network 200 4", "HEAD /a.txt: file a.txt 200 0",
+                    "HEAD /page: network 200 0",
                     "POST /a.txt: network 200 \(lines.first { $0.hasPrefix("POST") }?.split(separator: " ").last ?? "")",
                 ]
             )
-            let reasons = try RecordedEntry.all(in: app.recording.file).compactMap(\.answer.reason)
+            let entries = try RecordedEntry.all(in: app.recording.file)
+            let posted = try #require(entries.first { $0.request.method == "POST" }?.response.content)
+            #expect(posted.size == 4 && posted.text == nil)
+            #expect(posted.comment == "only the bodies of responses to GET are recorded")
+            let unnamed = try #require(
+                entries.first { $0.request.url.hasSuffix("/page") && $0.request.method == "HEAD" }
+            )
+            #expect(unnamed.response.content.size == 0 && unnamed.response.content.comment == nil)
+            let reasons = entries.compactMap(\.answer.reason)
             #expect(reasons.contains { $0.contains("its method is \"POST\"") })
             #expect(reasons.contains { $0.contains("switched substitution off for this request") })
         }
