@@ -112,7 +112,11 @@ final class PageExtensionTests: CacheSuite {
         let error = #expect(throws: ManifestError.self) { try self.pages(manifest, maximum: 5) }
         #expect(
             error?.description
-                == #"manifest.json:2:1: error: its URLs need 6 rules, but WebKit accepts 5; most are needed by "//h/b""#
+                == #"manifest.json:2:3: error: its URLs need 6 rules, but WebKit accepts 5; most are needed by "//h/b""#
         )
+        let line = manifest.replacingOccurrences(of: "\n ", with: "")
+        let second = #expect(throws: ManifestError.self) { try self.pages(line, maximum: 5) }
+        #expect(second?.description.hasPrefix("manifest.json:1:30: error: ") == true)
+        #expect(second?.description.hasSuffix(#""//h/b""#) == true, "\(String(describing: second))")
     }
 }

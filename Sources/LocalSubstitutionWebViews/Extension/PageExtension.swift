@@ -29,15 +29,16 @@ struct PageExtension {
         omissions = ruleset.omissions
         let filters = [PageProbe.filter] + ruleset.rules.map(\.filter)
         guard filters.count <= maximum else {
-            let most = ruleset.costliest(ruleset.rules).prefix(1).map { "; most are needed by \(quoted($0.url))" }
+            let entry = ruleset.costliest(ruleset.rules).first?.entry
+            let most = entry.map { "; most are needed by \(quoted($0.namedURL))" } ?? ""
             throw ManifestError([
                 ManifestIssue(
                     severity: .error,
                     code: .tooManyRules,
-                    message: "its URLs need \(filters.count) rules, but WebKit accepts \(maximum)\(most.joined())",
+                    message: "its URLs need \(filters.count) rules, but WebKit accepts \(maximum)\(most)",
                     file: name,
-                    line: ruleset.costliest(ruleset.rules).first?.line ?? 1,
-                    column: 1
+                    line: entry?.line ?? 1,
+                    column: entry?.column ?? 1
                 )
             ])
         }

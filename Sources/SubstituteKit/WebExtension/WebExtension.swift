@@ -3,16 +3,18 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionRules
 
-/// A web extension (Manifest V3) that shows a site with a manifest's files, for Chromium, Firefox and Safari.
+/// A web extension (Manifest V3) for Chromium, Firefox and Safari that shows a site with a manifest's files.
 struct WebExtension {
-    /// The content of each file, keyed by path; the same manifest always gives the same files.
+    /// The content of each file, keyed by path.
+    ///
+    /// The same manifest always results in the same files.
     let files: [String: Content]
     let ruleset: Ruleset
     /// The copied files, keyed by path.
     let copies: [String: Substitution]
-    /// The files that are also copied to the root, keyed by path, for references that begin with "/".
+    /// The files that are also copied to the root, because references begin with "/"; keyed by path.
     let rootCopies: [String: Substitution]
-    /// The path of the second copy, at the root, keyed by the path of the first copy.
+    /// The path of a file's copy at the root, keyed by the path of the same file's copy in the folder of a host.
     let rootPlaces: [String: String]
     /// The references of the copied stylesheets and scripts.
     let references: ScannedReferences
@@ -28,11 +30,12 @@ struct WebExtension {
         case copy(of: Substitution)
     }
 
-    /// The number of rules that every browser engine accepts, and how many of these may have regular expressions.
+    /// The number of rules that every browser engine accepts, and the number of rules that may have regular
+    /// expressions.
     ///
-    /// Chromium guarantees the first number (`GUARANTEED_MINIMUM_STATIC_RULES`) and ignores rules beyond the second
-    /// (`MAX_NUMBER_OF_REGEX_RULES`). Firefox has the same limits, but loads none of the rules if one of the limits is
-    /// exceeded.
+    /// Chromium guarantees the first number (`GUARANTEED_MINIMUM_STATIC_RULES`). It ignores rules with regular
+    /// expressions beyond the second number (`MAX_NUMBER_OF_REGEX_RULES`). Firefox has the same limits. If a limit is
+    /// exceeded, Firefox loads no rule.
     static let (maximumRules, maximumExpressions) = (30_000, 1_000)
 
     /// Creates the extension.
@@ -94,11 +97,11 @@ struct WebExtension {
         self.files = files
     }
 
-    /// Returns the reason why the extension cannot answer with a substitution's file; nil if it can.
+    /// Returns the reason why the extension cannot answer with a substitution's file; nil if there is no reason.
     private static func refusal(_ substitution: Substitution) -> String? {
-        // A rule answers a service worker's fetch with a redirect. A navigation rejects a redirected response from a
-        // service worker, because its redirect mode is "manual" (Fetch Standard, "HTTP fetch"). Chromium then shows an
-        // error instead of the page.
+        // A rule answers a service worker's fetch with a redirect. If the service worker passes the redirected response
+        // to a navigation, the navigation fails, because its redirect mode is "manual" (Fetch Standard, "HTTP fetch").
+        // Chromium then shows an error instead of the page.
         if substitution.mediaType.isHTML {
             return "a page, which browsers refuse to show if a service worker keeps the copy"
         }
@@ -120,7 +123,7 @@ struct WebExtension {
         return nil
     }
 
-    /// Returns the authority and path of a rule's URL, which is in normal form.
+    /// Returns the authority and path of a rule's URL; the URL is in normal form.
     private static func address(of start: String) -> (authority: String, path: String) {
         let rest = start.drop { $0 != "/" }.dropFirst(2)
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
@@ -135,7 +138,7 @@ struct WebExtension {
         ]
         where indices.count > limit {
             let most = ruleset.costliest(indices.map { ruleset.rules[$0] }).prefix(5).map {
-                "\n  line \($0.line) \(quoted($0.url)): \($0.count)"
+                "\n  line \($0.entry.line) \(quoted($0.entry.namedURL)): \($0.count)"
             }
             throw ToolError(
                 "\(quoted(name)) needs \(indices.count) \(noun), and browsers accept \(limit); make an extension of a manifest "
@@ -144,7 +147,9 @@ struct WebExtension {
         }
     }
 
-    /// Returns `scheme://host` for each URL, without the port, because Firefox's match patterns do not support ports.
+    /// Returns `scheme://host` for each URL.
+    ///
+    /// The port is removed, because Firefox's match patterns do not support ports.
     private static func hosts(of ruleset: Ruleset) -> [String] {
         let used = Set(ruleset.rules.map(\.substitution))
         let hosts = used.flatMap { ruleset.substitutions[$0].addresses }.map {
@@ -153,7 +158,7 @@ struct WebExtension {
         return Set(hosts).sorted()
     }
 
-    /// Returns a path percent-encoded for a URL.
+    /// Returns the percent-encoded form of a path for a URL.
     static func encoded(_ path: String) -> String {
         var kept = CharacterSet(charactersIn: "/-._~")
         kept.insert(charactersIn: "a"..."z")
@@ -178,7 +183,9 @@ private struct ExtensionManifest: Encodable {
     let name: String
     let description: String
     let version = "1.0"
-    /// The permission to declare in advance what happens to requests; it does not let the extension see them.
+    /// The permission to declare rules for requests.
+    ///
+    /// With this permission, the extension cannot read the requests.
     let permissions = ["declarativeNetRequestWithHostAccess"]
     let hostPermissions: [String]
     let declarativeNetRequest = [
@@ -218,8 +225,8 @@ private struct ExtensionManifest: Encodable {
         let first = names.first ?? ""
         name = String("Substitutions: \(names.joined(separator: ", "))".prefix(45))
         description = "Shows files of an app instead of what \(first) sends. Made by substitute webextension."
-        // Firefox requires an ID in the form of an email address. An extension replaces an installed one that has the
-        // same ID.
+        // Firefox requires an ID in the form of an email address. A new extension replaces an installed extension with
+        // the same ID.
         let id = first.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "-" }
         browserSpecificSettings = ["gecko": Gecko(id: "substitutions@\(String(id))", strictMinVersion: "128.0")]
     }

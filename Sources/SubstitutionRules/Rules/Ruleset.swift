@@ -57,14 +57,12 @@ package struct Ruleset: Sendable {
     }
 
     /// Returns the entries of these rules and each entry's number of rules, the highest number first.
-    package func costliest(_ rules: [Rule]) -> [(line: Int, url: String, count: Int)] {
-        var counts: [Int: (url: String, count: Int)] = [:]
-        for rule in rules {
-            let substitution = substitutions[rule.substitution]
-            counts[substitution.line, default: (substitution.namedURL, 0)].count += 1
-        }
-        return counts.map { (line: $0.key, url: $0.value.url, count: $0.value.count) }
-            .sorted { ($1.count, $0.line) < ($0.count, $1.line) }
+    ///
+    /// An entry for a folder is represented by one of its substitutions: they all have the entry's position.
+    package func costliest(_ rules: [Rule]) -> [(entry: Substitution, count: Int)] {
+        Dictionary(grouping: rules) { [substitutions[$0.substitution].line, substitutions[$0.substitution].column] }
+            .sorted { ($1.value.count, $0.key[0], $0.key[1]) < ($0.value.count, $1.key[0], $1.key[1]) }
+            .map { (substitutions[$0.value[0].substitution], $0.value.count) }
     }
 
     private let order: MatchOrder
