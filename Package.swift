@@ -70,7 +70,8 @@ let package = Package(
         ),
         .testTarget(
             name: "LocalSubstitutionCacheTests",
-            // Only one cache can be installed at a time, so recordings of the installed one are tested here, too.
+            // A process can install only one cache at a time. The tests of recordings of an installed cache are
+            // therefore in this target.
             dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "TestSupport"],
             resources: [.copy("../../Resources/Substitutions"), .copy("Fixtures")]
         ),

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package at a path is known by the name of its folder, which can be any name in a clone.
+// SwiftPM identifies a package at a path by the name of its folder. A clone can have any folder name.
 let library = Context.packageDirectory.split(separator: "/").dropLast().last.map(String.init) ?? ""
 
 let package = Package(
@@ -9,7 +9,8 @@ let package = Package(
     platforms: [.macOS(.v13)],
     dependencies: [.package(path: "..")],
     targets: [
-        // A symbolic link to the server, which is not a product of the library. The library's target has another name.
+        // A symbolic link to the sources of `LoopbackServer`. The library does not export that target, so this package
+        // cannot depend on it. Two targets in one build cannot have the same name.
         .target(name: "BenchmarkServer"),
         .executableTarget(
             name: "Benchmarks",

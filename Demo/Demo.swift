@@ -160,7 +160,7 @@ struct Demo {
         if let recording { try report(recording, in: name) }
     }
 
-    /// Ends a recording, and prints its summary and the commands that read it.
+    /// Ends a recording, and prints its summary and the commands that read the recording.
     private static func report(_ recording: Recording, in name: String?) throws {
         let name = name ?? ""
         try recording.stop()
@@ -176,7 +176,9 @@ struct Demo {
         )
     }
 
-    /// Loads the page without the library; without a connection, this load fails.
+    /// Loads the page without the library.
+    ///
+    /// Without a connection, this load fails, and no loads are returned.
     private static func loadWithout(_ site: Site, _ mode: Mode) async throws -> [MeasuredLoad] {
         do {
             return try await MeasuredLoad.page(site.page, in: URLSession(configuration: .ephemeral))
@@ -186,7 +188,7 @@ struct Demo {
         }
     }
 
-    /// Prints the loads and the number of requests that reached the server; returns the requests' targets.
+    /// Prints the loads, and the number of requests that reached the server; returns the targets of these requests.
     private static func report(_ loads: [MeasuredLoad], _ site: Site) -> [String] {
         let requests = site.server.requests.map(\.target)
         site.server.forgetRequests()
@@ -195,7 +197,7 @@ struct Demo {
         return requests
     }
 
-    /// False if a substituted resource does not have the bytes of its file.
+    /// True for a resource from the network; for a substituted resource, true if it has the bytes of its file.
     private static func isIntact(_ load: MeasuredLoad, _ site: Site) -> Bool {
         guard load.answerer != "network" else { return true }
         let path = load.url.path.hasSuffix("/") || load.url.path.isEmpty ? "index.html" : load.url.path
@@ -203,7 +205,7 @@ struct Demo {
     }
 
     private static func serve(_ site: Site, _ mode: Mode) async throws {
-        // Copy files that are being edited: if a mapped file is written in place, SIGBUS kills the process.
+        // Copy files that are being edited: if an editor truncates a mapped file, SIGBUS kills the process.
         let cache = try makeCache(for: site, reading: .copied)
         cache.install()
         try cache.reloadWhenChanged { outcome in
@@ -235,7 +237,7 @@ struct Demo {
     /// The signals that ask the process to end, such as Control-C.
     private static func interruptions() -> AsyncStream<Int32> {
         AsyncStream { continuation in
-            // Any thread may cancel a source, but Dispatch on Linux does not declare it Sendable.
+            // Any thread may cancel a source, but Dispatch on Linux does not declare sources Sendable.
             nonisolated(unsafe) let sources = [SIGINT, SIGTERM].map { number in
                 EndingSignal.source(number) { continuation.yield(number) }
             }
@@ -245,7 +247,7 @@ struct Demo {
         }
     }
 
-    // Text is written at once, even into a pipe.
+    // Write without a buffer, so that the reader of a pipe also receives each text immediately.
     private static func say(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }

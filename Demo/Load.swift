@@ -21,7 +21,7 @@ struct MeasuredLoad {
         (self.url, self.response, self.body) = (url, response, body)
     }
 
-    /// Loads a page and everything it refers to.
+    /// Loads a page, and every resource that the page refers to.
     static func page(_ url: URL, in session: URLSession) async throws -> [MeasuredLoad] {
         let page = try await MeasuredLoad(url, in: session)
         var loads = [page]
@@ -32,7 +32,7 @@ struct MeasuredLoad {
         return loads
     }
 
-    /// Returns the values of `src` and `href` in the order of the page, each once.
+    /// Returns the distinct values of `src` and `href` in the order of the page.
     private static func references(in page: Data) -> [String] {
         let html = String(decoding: page, as: UTF8.self)
         var references: [String] = []
@@ -67,7 +67,7 @@ struct MeasuredLoad {
 
     static let header = ["resource", "answered by", "status", "media type", "bytes", "time"]
 
-    /// Returns the rows below their header, with numbers aligned to the right.
+    /// Returns the loads as a table with a header; numbers are aligned to the right.
     static func table(_ loads: [MeasuredLoad]) -> String {
         let rows = [header] + loads.map(\.row)
         let widths = header.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }

@@ -6,10 +6,11 @@ import LoopbackServer
 import FoundationNetworking
 #endif
 
-/// Shows the page with and without the library in a browser.
+/// Shows the page in a browser, with and without the library.
 ///
-/// A browser has no access to this process's cache. Instead, sessions of this process load the remote site's resources,
-/// without the library below `/network/` and with it below `/app/`, and the server responds with them.
+/// A browser has no access to this process's cache. `server` therefore loads the remote site's resources with two
+/// sessions of this process. For a path below `/network/`, the session does not use the library. For a path below
+/// `/app/`, the session uses the library.
 struct Showcase {
     let server: LoopbackServer
 
@@ -51,7 +52,7 @@ private final class Gateway: @unchecked Sendable {
 
     /// Loads a resource, and waits for it.
     ///
-    /// A load of the page itself sets the counts back to zero.
+    /// A load of the page itself first resets the numbers of loads and requests to zero.
     func load(_ path: String) -> LoopbackServer.Response {
         guard let url = URL(string: site.page.absoluteString + path) else { return .text("", status: 400) }
         let answer = LoadResult()
@@ -75,7 +76,7 @@ private final class Gateway: @unchecked Sendable {
 }
 
 /// The result of a load, passed from the session's queue to the thread that waits for it.
-// Written before the semaphore is signalled, read after.
+// The properties are written before the semaphore is signalled, and read afterwards.
 private final class LoadResult: @unchecked Sendable {
     private(set) var response = LoopbackServer.Response.text("", status: 502)
     private(set) var reachedServer = false
@@ -91,7 +92,7 @@ private final class LoadResult: @unchecked Sendable {
         }
         var headers: [String: String] = ["Cache-Control": "no-store"]
         for name in ["Content-Type", "Cache-Status"] { headers[name] = head.value(forHTTPHeaderField: name) }
-        // If a file answers after an error, `Cache-Status` contains the status that the server sent.
+        // If a file answers after an error status, `Cache-Status` contains that status: the request reached the server.
         reachedServer = headers["Cache-Status"].map { $0.contains("fwd-status=") } ?? true
         self.response = LoopbackServer.Response(status: head.statusCode, headers: headers, body: body)
     }

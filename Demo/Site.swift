@@ -15,7 +15,7 @@ struct Site {
     /// - Parameters:
     ///   - status: The status that the server sends instead of the changing picture; nil to send the picture.
     ///   - substitutions: The folder of the app's files.
-    /// - Throws: An error if it cannot listen, or cannot read the files.
+    /// - Throws: An error if the server cannot listen, or if the files cannot be read.
     init(status: Int?, substitutions: URL) throws {
         self.substitutions = substitutions
         let files = try Self.files(substitutions)
@@ -29,13 +29,15 @@ struct Site {
     /// The path of the picture that changes every hour.
     static let live = "/live/tide.svg"
 
-    /// The folder of this executable's resources; on macOS it is not always the top of their bundle.
+    /// The folder of this executable's resources.
+    ///
+    /// On macOS, this is not always the top folder of the resource bundle.
     static let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
 
-    /// The sample manifest's folder, bundled with this executable as an app would bundle it.
+    /// The sample manifest's folder in this executable's bundle; an app bundles its folder in the same way.
     static let shipped = Site.resources.appendingPathComponent("Substitutions")
 
-    /// The folder from which `shipped` was copied; nil if it is no longer where the executable was built.
+    /// The folder from which `shipped` was copied; nil if this folder has been moved or removed since the build.
     static var sources: URL? {
         let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let folder = checkout.appendingPathComponent("Resources/Substitutions")
@@ -48,10 +50,10 @@ struct Site {
             .replacingOccurrences(of: "http://localhost:0", with: server.url.absoluteString)
     }
 
-    /// Writes the manifest and its files to a temporary folder, for the tool.
+    /// Writes the manifest and its files to a temporary folder that the tool can read.
     ///
     /// - Returns: The folder.
-    /// - Throws: An error if they cannot be written.
+    /// - Throws: An error if the files cannot be written.
     func writeSubstitutions() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Demo-\(server.url.port ?? 0)")
         try? FileManager.default.removeItem(at: folder)

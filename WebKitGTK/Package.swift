@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The sources are compiled here through links, so that no declaration must be public for these tests.
+// This package compiles the library's sources through symbolic links. The tests can therefore use internal declarations
+// of the library.
 let package = Package(
     name: "WebKitGTK",
     targets: [
@@ -32,7 +33,7 @@ let package = Package(
             pkgConfig: "webkit2gtk-web-extension-4.1",
             providers: [.apt(["libwebkit2gtk-4.1-dev"])]
         ),
-        // Runs in the pages' process.
+        // WebKit loads this library into the process of the pages.
         .target(name: "PageRules", dependencies: ["CWebKitPage"]),
         .target(
             name: "Browser",

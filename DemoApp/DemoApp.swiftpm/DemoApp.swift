@@ -7,15 +7,15 @@ import SwiftUI
 struct DemoApp: App {
     /// The installed cache, or the mistakes in the manifest.
     private let cache: Result<LocalSubstitutionCache, ManifestError>
-    /// The recording of the app's requests; nil in an app that is shipped.
+    /// The recording of the app's requests; nil in a shipped app.
     ///
-    /// Xcode's Devices window copies its file to the Mac.
+    /// Xcode's Devices window copies the recording's file to the Mac.
     private let recording: Recording?
 
     init() {
         cache = Result { () throws(ManifestError) in try LocalSubstitutionCache(bundle: .module) }
         (try? cache.get())?.install()
-        // Nothing is recorded in an app that is shipped.
+        // A shipped app records nothing.
         #if DEBUG
         recording = try? cache.get().record(to: .documentsDirectory.appending(path: "app.har"))
         #else

@@ -1,11 +1,12 @@
 // swift-tools-version: 6.2
-// An App Playground. Open the folder in Xcode, which is reported to find a package beside it
-// (https://zenn.dev/kok_i/articles/c97656d4c766e4). Swift Playgrounds takes packages only from servers, so it needs a
-// copy of this folder that names the library's URL. The package around this folder does not compile it.
+// An App Playground. Open this folder in Xcode: developers report that Xcode finds a package outside the playground
+// (https://zenn.dev/kok_i/articles/c97656d4c766e4). Swift Playgrounds accepts only packages with a server's URL. For
+// Swift Playgrounds, copy this folder, and replace the path of the library with its URL. The library's own package does
+// not compile this folder.
 import AppleProductTypes
 import PackageDescription
 
-// A package at a path is known by the name of its folder, which can be any name in a clone.
+// SwiftPM identifies a package at a path by the name of its folder. A clone can have any folder name.
 let library = Context.packageDirectory.split(separator: "/").dropLast(2).last.map(String.init) ?? ""
 
 let package = Package(

@@ -29,7 +29,7 @@ struct Pictures: View {
 }
 
 extension URLSession {
-    /// A session without a cache, for which `SubstitutionProtocol` is the first protocol.
+    /// An ephemeral session whose first protocol class is `SubstitutionProtocol`.
     fileprivate static let substituting: URLSession = {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.useSubstitutions()
@@ -61,7 +61,7 @@ private struct Picture: View {
 
 /// A picture that SwiftUI loads.
 ///
-/// No server answers at its URL, so a picture that is shown is from the bundle.
+/// No server exists for the picture's URL. If a picture is shown, it is from the bundle.
 private struct AsyncPicture: View {
     let url: URL
 

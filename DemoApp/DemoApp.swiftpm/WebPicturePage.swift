@@ -3,7 +3,10 @@ import LocalSubstitutionWebViews
 import SwiftUI
 import WebKit
 
-/// A page with the pictures in a web view: the mirror of a page that no server has.
+/// A web view that shows the pictures in a page.
+///
+/// No server has this page. The view loads the page's mirror: the same URL with a custom scheme. The library answers
+/// this URL from the app's files.
 struct WebPicturePage: UIViewRepresentable {
     let cache: LocalSubstitutionCache
 

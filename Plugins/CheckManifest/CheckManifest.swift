@@ -1,11 +1,11 @@
 import Foundation
 import PackagePlugin
 
-/// Checks the manifest among a target's resources, on each build after a change of it or its files.
+/// Checks the manifest among a target's resources, on each build after a change of the manifest or its files.
 ///
 /// While the manifest has a warning, every build checks it. The plugin only finds the files; `substitute-check` checks
 /// them as `substitute check` would. If there is no manifest, the plugin warns, and the build of a package's target
-/// fails, because users would trust a check that checks nothing.
+/// fails. Otherwise users would trust a check that checks nothing.
 @main
 struct CheckManifest: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -24,7 +24,7 @@ struct CheckManifest: BuildToolPlugin {
 
     /// Returns a command that fails with a message.
     ///
-    /// An error of the plugin itself would stop everything that the package manager does, even `substitute init`.
+    /// An error thrown by the plugin would stop everything that the package manager does, even `substitute init`.
     private static func failure(_ problem: String, tool: URL, stamp: URL) -> Command {
         Diagnostics.warning(problem)
         return .buildCommand(
@@ -36,7 +36,8 @@ struct CheckManifest: BuildToolPlugin {
         )
     }
 
-    /// Returns the reason why an app would find no manifest among its target's resources; nil if it finds one.
+    /// Returns the reason why an app would find no manifest among the target's resources; nil if the app would find
+    /// one.
     private static func problem(with resources: [URL], of target: any Target) -> String? {
         let remedy = "declare it with resources: [.copy(\"Substitutions\")]"
         if let flattened = resources.first(where: { isManifest($0) && isSubstitutions($0.deletingLastPathComponent()) })
@@ -62,7 +63,7 @@ struct CheckManifest: BuildToolPlugin {
             + "\(folder.path) (swift package substitute-edit init does it), and \(remedy)"
     }
 
-    /// Returns a check of each manifest that is a resource, or is in a folder that is one.
+    /// Returns a check of each manifest that is a resource, or that is in a folder that is a resource.
     fileprivate static func commands(
         for resources: [URL],
         tool: URL,
@@ -121,7 +122,8 @@ extension CheckManifest: XcodeBuildToolPlugin {
         let resources = target.inputFiles.filter { $0.type == .resource || $0.type == .unknown }.map(\.url)
         let tool = try context.tool(named: "substitute-check").url
         let folder = context.pluginWorkDirectoryURL
-        // It is not documented whether plugins learn of folders that Xcode copies whole, so the build continues.
+        // Xcode may hide from plugins the folders that it copies whole; this is not documented. The target may thus
+        // have a manifest that the plugin does not find, so the build continues.
         if Self.manifests(among: resources).isEmpty {
             Diagnostics.warning(
                 "Xcode reports no manifest.json in the target \(target.displayName), so nothing was checked; add the "

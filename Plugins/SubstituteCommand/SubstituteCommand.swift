@@ -1,6 +1,6 @@
 import PackagePlugin
 
-/// `swift package substitute …`: the designers' tool, without installing it.
+/// `swift package substitute …`: the designers' tool, without an installation.
 @main
 struct SubstituteCommand: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {
@@ -8,7 +8,7 @@ struct SubstituteCommand: CommandPlugin {
     }
 }
 
-// Only Xcode has this module, for projects.
+// Only Xcode has this module. It is for plugins that run on Xcode projects.
 #if canImport(XcodeProjectPlugin)
 import XcodeProjectPlugin
 

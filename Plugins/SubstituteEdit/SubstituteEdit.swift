@@ -1,8 +1,8 @@
 import PackagePlugin
 
-/// `swift package substitute-edit …`: the same tool, with the permissions that some of its commands need.
+/// `swift package substitute-edit …`: the designers' tool, with the permissions that some of its commands need.
 ///
-/// The permissions are to write to the package's folder and to use the network.
+/// The plugin has two permissions: to write to the package's folder, and to use the network.
 @main
 struct SubstituteEdit: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {
@@ -10,7 +10,7 @@ struct SubstituteEdit: CommandPlugin {
     }
 }
 
-// Only Xcode has this module, for projects.
+// Only Xcode has this module. It is for plugins that run on Xcode projects.
 #if canImport(XcodeProjectPlugin)
 import XcodeProjectPlugin
 

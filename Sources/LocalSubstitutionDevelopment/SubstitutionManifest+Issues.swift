@@ -5,9 +5,9 @@ import SubstitutionChecking
 extension SubstitutionManifest {
     /// Returns all issues of the manifest and its files, with remedies and warnings, in the order of the manifest.
     ///
-    /// It reads the manifest's text again, and continues after each mistake. If there is any error, it does not search
-    /// for unused files or for entries that never answer: the file that a wrong entry means would seem unused. Cost:
-    /// reads every text file whole.
+    /// This method reads the manifest's text again, and continues after each mistake. If there is any error, it does
+    /// not search for unused files or for entries that never answer. (A file would seem unused if its entry is wrong.)
+    /// Cost: reads every text file whole.
     ///
     /// - Parameters:
     ///   - folder: The folder of the files.

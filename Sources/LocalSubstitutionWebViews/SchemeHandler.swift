@@ -3,10 +3,14 @@
 #if canImport(WebKit) && !os(watchOS) && !os(tvOS)
 import WebKit
 
-/// The handler for the URL schemes of mirrors, which any number of views can share.
+/// A handler for the URL schemes of mirrors; many views can share one.
+///
+/// The schemes are `substitution-https` and `substitution-http`.
 @MainActor
 final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
-    /// One task, retained until its end, so that no other task can have the same `ObjectIdentifier` meanwhile.
+    /// A task and its state.
+    ///
+    /// The task is retained until its end, so that no second task can have the same `ObjectIdentifier` meanwhile.
     private final class ActiveLoad {
         let task: any WKURLSchemeTask
         var state = SchemeTaskState()
@@ -58,13 +62,14 @@ final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
 
     private func finish(_ load: ActiveLoad, _ error: (any Error)? = nil) {
         guard load.state.allows(error == nil ? .finish : .fail) else { return }
-        // Remove the load before the call: after the call, WebKit has released the task and never stops it.
+        // WebKit never stops a task that has ended, so no other code removes the load. Remove it before the call: after
+        // the call, WebKit has released the task.
         loads[ObjectIdentifier(load.task)] = nil
         if let error { load.task.didFailWithError(error) } else { load.task.didFinish() }
     }
 }
 
-/// The cookies of all views with the same data store.
+/// The cookies in a data store, for all views that use the store.
 @MainActor
 final class CookieStore {
     private let data: WKWebsiteDataStore

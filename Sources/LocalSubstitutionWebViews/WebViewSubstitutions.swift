@@ -5,7 +5,7 @@ public import LocalSubstitutionCache
 import SubstitutionRules
 public import WebKit
 
-/// Substitutions for real pages in web views, which keep their own https origin.
+/// Substitutions in web views for real pages, which keep their own http or https origin.
 ///
 /// ```swift
 /// let web = try await WebViewSubstitutions(cache)
@@ -13,28 +13,31 @@ public import WebKit
 /// let webView = WKWebView(frame: .zero, configuration: configuration)
 /// ```
 ///
-/// The app's files replace images, styles, fonts, scripts and the resources that scripts load. Pages and frames are
-/// loaded from the network. The rules are compiled once: after ``LocalSubstitutionCache/reload()``, create another
-/// instance. <doc:WebViews> lists what works on which system. On Apple's platforms this has not been run.
+/// The app's files replace images, styles, fonts, scripts and the resources that scripts load. Pages and frames
+/// themselves are loaded from the network. The rules are compiled once, so create a new instance after
+/// ``LocalSubstitutionCache/reload()``. <doc:WebViews> lists what works on which system. On Apple's platforms this has
+/// not been run.
 @available(iOS 18.4, macOS 15.4, visionOS 2.4, *)
 @MainActor
 public final class WebViewSubstitutions {
-    /// The extension controller for a `WebPage.Configuration`, on which `serveMirrors(from:)` must be called, too.
+    /// The extension controller to set in a `WebPage.Configuration`.
+    ///
+    /// Call `serveMirrors(from:)` on that configuration, too.
     public let controller = WKWebExtensionController(configuration: .nonPersistent())
     /// A Boolean value that indicates whether test pages received their script from the app.
     ///
-    /// If false, all requests go to the network. The test needs no network, so it cannot prove that WebKit treats a
-    /// server's page in the same way; according to WebKit's source it does.
+    /// If false, all requests go to the network. The test uses no network, so it cannot prove that WebKit treats a page
+    /// from a server in the same way. According to WebKit's source, it does.
     public private(set) var isActive = false
     private let cache: LocalSubstitutionCache
 
     /// Compiles the cache's substitutions to rules, and tests them.
     ///
-    /// This takes up to two seconds if the rules are not applied, and up to four if they are applied to some views
-    /// only.
+    /// If WebKit does not apply the rules, this takes up to two seconds. If WebKit applies them to some views only, it
+    /// takes up to four seconds.
     ///
-    /// - Throws: ``ManifestError`` for more rules than WebKit accepts; the system's error if the caches folder cannot
-    ///   be written or WebKit refuses the rules; `CancellationError` if the task is cancelled meanwhile.
+    /// - Throws: ``ManifestError`` if there are more rules than WebKit accepts. The system's error if the caches folder
+    ///   cannot be written, or if WebKit refuses the rules. `CancellationError` if the task is cancelled meanwhile.
     public init(_ cache: LocalSubstitutionCache) async throws {
         self.cache = cache
         let folder = try PageExtension(cache.substitutions, name: cache.manifestName).write()
@@ -43,22 +46,24 @@ public final class WebViewSubstitutions {
         context.setPermissionStatus(.grantedExplicitly, for: .allURLs())
         context.hasAccessToPrivateData = true
         try controller.load(context)
-        // WebKit bug 305585: WebKit crashes the process if rules are released while they load.
+        // WebKit bug 305585: WebKit crashes the process if rules are released while they load. So retain them for three
+        // seconds.
         Task { [controller] in
             try? await Task.sleep(nanoseconds: 3_000_000_000)
             withExtendedLifetime(controller) {}
         }
-        // WebKit bug 301720: WebKit may attach rules only to views that exist when the rules have been compiled. An app
-        // creates its views later, and so does the second test here.
+        // WebKit bug 301720: WebKit may not attach rules to views that are created after the rules have been compiled.
+        // An app creates such views. So test again: the second test creates its view late enough.
         if try await isMirrored() { isActive = try await isMirrored() }
     }
 
     /// Returns true if a page in a new view received its script from the app and ran it.
     ///
-    /// The page is loaded by a simulated request. Of all loads that need no network, this is the one that WebKit treats
-    /// most like the load of a real page: the page has an https origin and an entry in the history, and rules apply to
-    /// its requests. The page is XHTML, so that it also loads in apps with `WKAppBoundDomains`: there, WebKit limits
-    /// simulated pages of `text/html` to these domains (`WebPageProxy.cpp`).
+    /// The page is loaded by a simulated request. This load needs no network, and WebKit treats it much like the load
+    /// of a real page. The page has an https origin and an entry in the history, and rules apply to its requests.
+    ///
+    /// The page is XHTML, so that it also loads in apps with `WKAppBoundDomains`. In such apps, WebKit limits simulated
+    /// pages of `text/html` to these domains (`WebPageProxy.cpp`).
     private func isMirrored() async throws -> Bool {
         let configuration = WKWebViewConfiguration()
         configuration.websiteDataStore = .nonPersistent()
@@ -72,9 +77,11 @@ public final class WebViewSubstitutions {
             expectedContentLength: PageProbe.body.count,
             textEncodingName: "utf-8"
         )
-        // WebKit attaches rules some time after loading them, and only pages that are loaded later are subject to them.
+        // WebKit attaches rules some time after it has loaded them. A page that was loaded before that moment is not
+        // subject to them.
         for attempt in 0..<20 where view.title != PageProbe.title {
-            // Do not load each time: a new load cancels one that a slow device has not finished.
+            // Do not load the page at each attempt: a new load would cancel the previous one, which a slow device may
+            // not have finished.
             if attempt % 5 == 0 || !view.isLoading {
                 view.loadSimulatedRequest(URLRequest(url: url), response: response, responseData: PageProbe.body)
             }
@@ -85,8 +92,8 @@ public final class WebViewSubstitutions {
 
     /// Lets pages in the views of a configuration use the app's files.
     ///
-    /// Call this before you create a view, which copies its configuration. If mirror pages are to load unmapped URLs
-    /// from the network, call `serveMirrors(from:forwardingTo:)` on the configuration first.
+    /// Call this before you create a view, because a view copies its configuration. If mirror pages are to load
+    /// unmapped URLs from the network, call `serveMirrors(from:forwardingTo:)` on the configuration first.
     public func attach(to configuration: WKWebViewConfiguration) {
         configuration.serveMirrors(from: cache)
         if isActive { configuration.webExtensionController = controller }
@@ -95,18 +102,19 @@ public final class WebViewSubstitutions {
 
 @MainActor
 extension WKWebViewConfiguration {
-    /// Lets views load mirrors, whose URLs ``LocalSubstitutionCache/mirror(of:)`` returns.
+    /// Lets views load the URLs that ``LocalSubstitutionCache/mirror(of:)`` returns.
     ///
-    /// Call this before you create a view, which copies its configuration. A second call has no effect.
+    /// Call this before you create a view, because a view copies its configuration. A second call has no effect.
     ///
     /// - Parameters:
     ///   - cache: The cache whose files answer.
-    ///   - hosts: `host` or `host:port` of each site whose unmapped URLs mirror pages may load from the network.
+    ///   - hosts: The hosts from which mirror pages may load URLs that no file answers, each as `host` or `host:port`.
     public func serveMirrors(from cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
         register(SchemeHandler(SchemeServer(cache, forwardingTo: hosts)))
     }
 
-    /// Registers a handler, but not for a scheme that has one already: WebKit would crash the process.
+    /// Registers a handler for each mirror scheme that has none: WebKit crashes the process if a scheme gets a second
+    /// one.
     fileprivate func register(_ handler: SchemeHandler) {
         for scheme in MirrorURL.schemes where urlSchemeHandler(forURLScheme: scheme) == nil {
             setURLSchemeHandler(handler, forURLScheme: scheme)
@@ -119,7 +127,7 @@ extension WKWebViewConfiguration {
 extension WebPage.Configuration {
     /// Lets pages in SwiftUI load mirrors.
     ///
-    /// Set `websiteDataStore` before this call, because the store's cookies are sent with forwarded requests.
+    /// Set `websiteDataStore` before this call: cookies of that store are sent when URLs are loaded from the network.
     public mutating func serveMirrors(from cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
         let server = SchemeServer(cache, forwardingTo: hosts)
         let handler = PageSchemeHandler(server: server, store: CookieStore(websiteDataStore))

@@ -1,23 +1,24 @@
 import Foundation
 
-/// A client's connection, which reads requests and writes responses.
+/// A connection to a client, over which the server reads requests and writes responses.
 struct Connection: ~Copyable {
     let descriptor: Int32
     private var buffer: [UInt8] = []
 
-    /// The largest head and the largest body that are read, in bytes.
+    /// The maximum size of a request's head, in bytes.
     private static let maximumHead = 64 * 1024
+    /// The maximum size of a request's body, in bytes.
     private let maximumBody: Int
 
     init(descriptor: Int32, maximumBody: Int) {
         (self.descriptor, self.maximumBody) = (descriptor, maximumBody)
-        // Send small responses at once. By default they are held back to be joined with the next.
+        // Send small responses at once. By default, the system delays them to send several together.
         var isOn: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
         Socket.ignoreClosing(of: descriptor)
     }
 
-    /// Reads the next request; nil if the client has disconnected or sends something else.
+    /// Reads the next request; nil if the client has disconnected, or has sent no valid request.
     mutating func readRequest() -> LoopbackServer.Request? {
         guard let head = readHead() else { return nil }
         let lines = head.components(separatedBy: "\r\n")
@@ -60,7 +61,7 @@ struct Connection: ~Copyable {
             }
             guard sendChunks(of: body, size) else { return false }
         case .closingInHead:
-            // Close after the header fields: without any, Foundation on Linux crashes.
+            // Foundation on Linux crashes if it receives no header field, so close after the last one.
             _ = send(head.dropLast(2))
             return false
         case .closing(let count):

@@ -3,7 +3,7 @@ import Foundation
 
 /// The signals that ask a program to end, such as Control-C, for programs that clean up before they end.
 package enum EndingSignal {
-    /// Calls a handler at each signal from now on, so that the signal does not kill the process.
+    /// Calls a handler whenever a signal arrives from now on, instead of letting the signal kill the process.
     ///
     /// - Parameters:
     ///   - number: The signal.
@@ -15,12 +15,13 @@ package enum EndingSignal {
     ) -> any DispatchSourceSignal {
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler(handler: handler)
-        // Until the source is registered, the signal kills the process.
+        // Until the source is registered, the signal kills the process, so wait for the registration.
         let isRegistered = DispatchSemaphore(value: 0)
         source.setRegistrationHandler { isRegistered.signal() }
         source.resume()
         isRegistered.wait()
-        // On Apple's systems, a source only observes. On Linux it has a signal handler, which this would replace.
+        // On Apple's systems, a source only observes the signal, so the process must also ignore the signal. On Linux,
+        // the source has installed a signal handler, which this call would replace.
         #if canImport(Darwin)
         signal(number, SIG_IGN)
         #endif

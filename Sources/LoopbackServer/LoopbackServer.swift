@@ -18,7 +18,7 @@ package final class LoopbackServer: @unchecked Sendable {
     private let listener: Int32
     /// Wakes the thread that waits for connections.
     ///
-    /// On Apple's systems, `shutdown` of a listening socket does not.
+    /// On Apple's systems, `shutdown` of a listening socket does not wake this thread.
     private let wake = Pipe()
     private let respond: @Sendable (Request) -> Response
     private let maximumBody: Int
@@ -31,7 +31,7 @@ package final class LoopbackServer: @unchecked Sendable {
     /// Starts listening on a port that the system chooses.
     ///
     /// - Parameters:
-    ///   - maximumBody: The largest request body that is read, in bytes; a larger one closes the connection.
+    ///   - maximumBody: The maximum size of a request's body, in bytes; a larger body closes the connection.
     ///   - remembersRequests: True to record the requests in ``requests``.
     ///   - respond: Returns the response to a request; called on the thread of the request's connection.
     /// - Throws: `POSIXError` if no socket is available.
@@ -73,13 +73,13 @@ package final class LoopbackServer: @unchecked Sendable {
 
     /// Closes all connections and stops listening.
     ///
-    /// The port is free afterwards.
+    /// The server's threads close their sockets soon after this call returns; then the port is free.
     package func stop() {
         locked {
             guard !isStopped else { return }
             isStopped = true
             // Refuse new connections, if the system supports that. Then wake the threads that wait in poll and recv;
-            // each closes its own descriptor.
+            // each of these threads closes its own descriptor.
             shutdown(listener, Int32(SHUT_RDWR))
             try? wake.fileHandleForWriting.close()
             for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }
@@ -90,7 +90,7 @@ package final class LoopbackServer: @unchecked Sendable {
         while true {
             let descriptor = waitForConnection() ? accept(listener, nil, nil) : -1
             if descriptor < 0, errno == EINTR || errno == ECONNABORTED { continue }
-            // Connections that end release the missing resource, so try again later.
+            // Descriptors or memory are used up. Connections that end release some, so try again later.
             if descriptor < 0, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) {
                 Thread.sleep(forTimeInterval: 0.05)
                 continue

@@ -6,7 +6,7 @@ extension LoopbackServer {
         package let method: String
         /// The path and the query, as received.
         package let target: String
-        /// The header fields, by their names in lower case; of several fields with one name, the last.
+        /// The header fields by name, in lower case; of several fields with the same name, only the last.
         package let headers: [String: String]
         package let body: Data
 
@@ -31,9 +31,11 @@ extension LoopbackServer {
         package var headers: [String: String]
         package var body: Data
         package var transfer: Transfer
-        /// The interim responses that are sent before this one (RFC 9110 §15.2).
+        /// The interim responses that are sent before this response (RFC 9110 §15.2).
         package var interim: [Interim] = []
-        /// Returns the parts of a body that is created while it is sent in chunks; nil if `body` is the whole body.
+        /// A function that creates a body part by part while the body is sent; nil if `body` is the whole body.
+        ///
+        /// The function returns nil after the last part.
         package var nextPart: (@Sendable () -> Data?)?
 
         package init(
@@ -52,8 +54,8 @@ extension LoopbackServer {
 
         /// Returns a response with a body that is created while it is sent.
         ///
-        /// - Parameter nextPart: Called on one of the server's threads for each part, until it returns nil; it may
-        ///   block.
+        /// - Parameter nextPart: Returns the next part, or nil after the last one. The function is called on one of the
+        ///   server's threads, and may block.
         /// - Returns: A response that sends these parts in chunks.
         package static func stream(_ nextPart: @escaping @Sendable () -> Data?) -> Response {
             var response = Response(transfer: .chunked(Int.max))
@@ -69,7 +71,7 @@ extension LoopbackServer {
 
     /// The way in which a response is sent.
     package enum Transfer: Hashable, Sendable {
-        /// At once, with its length.
+        /// At once, with a `Content-Length`.
         case whole
         /// In chunks of this many bytes (RFC 9112 §7.1).
         case chunked(Int)

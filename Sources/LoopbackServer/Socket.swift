@@ -14,18 +14,18 @@ package enum Socket {
 
     /// Keeps a closed connection from raising SIGPIPE, which would kill the process.
     package static func ignoreClosing(of descriptor: Int32) {
-        // Darwin has no such flag for `send`, and the other systems have no such socket option.
+        // Against SIGPIPE, Darwin has a socket option, and the other systems have a flag of `send`.
         #if canImport(Darwin)
         var isOn: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
         #endif
     }
 
-    /// Sends all bytes, and blocks as long as the socket does.
+    /// Sends all bytes, and blocks while the socket blocks.
     ///
     /// - Returns: False if the peer has disconnected, or takes no more bytes within the socket's timeout.
     package static func send(_ data: Data, to descriptor: Int32) -> Bool {
-        // The other systems have this flag instead of the option above.
+        // Darwin has no flag against SIGPIPE, but the socket option that `ignoreClosing` sets.
         #if canImport(Darwin)
         let flags: Int32 = 0
         #else

@@ -3,14 +3,14 @@ import LocalSubstitutionCache
 
 /// The check during a build, for the plugin `CheckManifest`.
 package enum BuildCheck {
-    /// Checks a manifest, or fails with a message if there is none.
+    /// Checks a manifest, or fails with a message that the plugin passes.
     ///
     /// - Parameters:
-    ///   - words: Three paths: the manifest, the file that is written if there is no error, and the file that is
-    ///     written if the next build has to check again, which is after an error or a warning, or if an entry expires
-    ///     on a later day. Or `--problem` and the message.
+    ///   - words: Either `--problem` and the message, or three paths. The first path is the manifest's. The file at the
+    ///     second path is written if the manifest has no error. The file at the third path is written if the next build
+    ///     has to check again. This is necessary after an error or a warning, or if an entry expires on a later day.
     ///   - console: The console that the output is written to.
-    /// - Returns: The exit status: 1 if there is an error, 2 for other arguments than these.
+    /// - Returns: The exit status: 1 if there is an error, 2 for any other arguments.
     package static func run(_ words: [String], _ console: Console) -> Int32 {
         defer { console.flush() }
         if words.count == 2, words[0] == "--problem" {

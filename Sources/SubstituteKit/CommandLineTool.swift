@@ -52,7 +52,7 @@ package enum CommandLineTool {
         } catch {
             let message = (error as? ToolError)?.message ?? error.localizedDescription
             console.printError("substitute \(command.name): \(message)")
-            // In the package manager's sandbox, the error merely says that something is not permitted.
+            // In the package manager's sandbox, the error does not say which permission is missing.
             if command.needsPermission, console.environment["SUBSTITUTE_VERB"] == "substitute" {
                 console.printError("If that needs permission, use: \(console.tool.words(command.name)) …")
             }

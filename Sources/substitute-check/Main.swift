@@ -1,11 +1,11 @@
 import Foundation
 import SubstituteCheckKit
 
-/// Checks a manifest for a build, and links nothing that a check does not need.
+/// Checks a manifest during a build; links only the modules for the check.
 @main
 enum Main {
     static func main() {
-        // If the reader of a pipe closes it, the check ends quietly, as other programs do.
+        // If the reader of a pipe closes the pipe, the check ends without a message, as other programs do.
         signal(SIGPIPE, SIG_DFL)
         let environment = ProcessInfo.processInfo.environment
         let console = Console(

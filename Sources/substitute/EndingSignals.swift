@@ -1,16 +1,18 @@
 import Foundation
 import LoopbackServer
 
-/// Undoes what a command has begun if a signal, such as Control-C, asks the tool to end, and then ends it.
+/// Handles the signals that ask the tool to end, such as SIGINT for Control-C.
 ///
-/// This applies as long as the object lives; before and after that, a signal ends the tool at once.
-// Its state is set once.
+/// While an object of this type exists, a signal first undoes what the command has done, and then ends the tool.
+/// Without such an object, a signal ends the tool immediately.
+// The only mutable property is set once, in the initialiser.
 final class EndingSignals: @unchecked Sendable {
-    /// Held while a signal ends the tool.
+    /// The lock that is held while a signal ends the tool.
     private static let ending = NSLock()
     private var sources: [any DispatchSourceSignal] = []
 
-    /// - Parameter undo: Undoes what was begun, and returns false once the command has finished its work.
+    /// - Parameter undo: Undoes what the command has done, and returns true. Returns false if the command's changes are
+    ///   already complete.
     init(_ undo: @escaping @Sendable () -> Bool) {
         sources = [SIGINT, SIGTERM, SIGHUP].map { number in
             EndingSignal.source(number) {
@@ -29,8 +31,9 @@ final class EndingSignals: @unchecked Sendable {
         }
     }
 
-    /// Returns, unless a signal is ending the tool.
+    /// Blocks while a signal ends the tool; otherwise returns immediately.
     ///
-    /// In that case the command fails because its files are removed, but the exit status must be the signal's.
+    /// While a signal ends the tool, the command may fail because its files are removed. The tool must then exit with
+    /// the status for the signal, and not with the status of the command.
     static func wait() { ending.withLock {} }
 }

@@ -6,7 +6,7 @@ import SubstituteKit
 enum Main {
     static func main() async {
         ParentWatch.begin()
-        // If the reader of a pipe closes it, the tool ends quietly, as other programs do.
+        // If the reader of a pipe closes the pipe, the tool ends without a message, as other programs do.
         signal(SIGPIPE, SIG_DFL)
         let environment = ProcessInfo.processInfo.environment
         let console = Console(

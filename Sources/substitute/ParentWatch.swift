@@ -2,17 +2,19 @@ import Foundation
 
 /// Ends the tool when its parent process has ended.
 ///
-/// The package manager gives a plugin, and the processes that the plugin starts, separate process groups. So neither
-/// Control-C nor a closed terminal reaches them. A run under `nohup` continues, and so does one that init started.
+/// The package manager starts a plugin in a separate process group. The plugin's child processes therefore receive no
+/// signal after Control-C or when the terminal is closed. A run under `nohup`, or a run that init (process 1) started,
+/// does not end with its parent process.
 enum ParentWatch {
     /// The time between two checks, in milliseconds.
     private static let interval = 250
 
     /// Watches the parent from now on, until this process ends.
     ///
-    /// If the parent is gone, the tool sends itself SIGTERM, so that a running command leaves everything as it was.
+    /// When the parent has ended, the tool sends itself SIGTERM. The handler for SIGTERM undoes what the running
+    /// command has done.
     static func begin() {
-        // A plugin may have ended before its tool starts, so it passes its process ID.
+        // The plugin passes its process ID. If the plugin ends before this call, `getppid()` no longer returns that ID.
         let plugin = ProcessInfo.processInfo.environment["SUBSTITUTE_PARENT"].flatMap { pid_t($0) }
         let parent = plugin ?? getppid()
         guard parent != 1, !ignoresHangUp else { return }
@@ -24,7 +26,9 @@ enum ParentWatch {
         thread.start()
     }
 
-    /// True under `nohup`, which ignores SIGHUP for the program that it starts (POSIX).
+    /// True under `nohup`.
+    ///
+    /// `nohup` starts a program with SIGHUP ignored (POSIX).
     private static var ignoresHangUp: Bool {
         let handler = signal(SIGHUP, SIG_IGN)
         signal(SIGHUP, handler)

@@ -1,9 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// On Linux, runs the library's loading code for Apple's systems. `APPLE_LOADING` selects that code. The URL loading
-// types that it uses are declared in the same module, where they take precedence over Foundation's. They behave as
-// Apple's headers and pages say (README.md lists them), and crash if the library breaks that contract.
+// On Linux, this package runs the library's loading code for Apple's systems. `APPLE_LOADING` selects this code. The
+// package declares replacements for Foundation's URL loading types in the library's module, where they take precedence
+// over Foundation's types. The replacements behave as Apple's headers and pages say; README.md lists these sources. The
+// replacements crash if the library uses them in a way that Apple's documentation forbids.
 let others = [
     "LocalSubstitutionDevelopment", "LocalSubstitutionWebViews", "LoopbackServer", "SubstituteCheckKit",
     "SubstituteKit", "SubstitutionChecking", "SubstitutionRules", "substitute", "substitute-check",

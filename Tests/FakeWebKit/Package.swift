@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Runs the WebKit adapters on systems without WebKit. The `WebKit` module here declares the part of WebKit that they
-// use, and crashes where the real one does. Symbolic links let this package compile the library's sources itself, so
-// that none of their declarations has to become public.
+// This package runs the WebKit adapters on systems without WebKit. Its `WebKit` module declares the part of WebKit that
+// the adapters use, and crashes where the real WebKit crashes. The package compiles the library's sources through
+// symbolic links. The tests can therefore use internal declarations of the library.
 let package = Package(
     name: "FakeWebKit",
     targets: [

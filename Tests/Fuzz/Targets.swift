@@ -1,4 +1,4 @@
-// Compiled together with the library's modules, so that internal code can be fuzzed. See `run`.
+// The script `run` compiles this file together with the library's modules, so that internal code can be fuzzed.
 import Foundation
 
 // On Apple's systems URL loading is part of Foundation.
@@ -37,7 +37,7 @@ private func require(_ condition: Bool, _ message: @autoclosure () -> String) {
 
 // MARK: - The manifest
 
-/// An empty folder, in which a manifest's files are looked for.
+/// An empty folder, used as the folder of the manifest's files.
 private let folder = {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -57,8 +57,8 @@ private func fuzzManifest(_ data: Data) {
         plain.findings.contains { $0.severity == .error } == manifest.findings.contains { $0.severity == .error },
         "only one reader finds errors"
     )
-    // If the data contains a "/", an entry may name a folder, which would be scanned, so only the text is checked.
-    // Files with fuzzed names do not exist.
+    // If the data contains a "/", an entry may name a folder, which a full check would scan. So check only the text.
+    // Without a "/", a full check is cheap, because files with fuzzed names do not exist.
     let issues =
         data.contains(UInt8(ascii: "/"))
         ? manifest.source.issues(manifest.findings) : manifest.check(in: folder, on: Date()).issues
@@ -73,10 +73,13 @@ private func fuzzManifest(_ data: Data) {
     }
 }
 
-/// Compares with Foundation, which accepts more texts, but must agree on those that both accept.
+/// Compares the value with Foundation's value for the same text.
+///
+/// Foundation must accept every text that the parser accepts, with the same value. It may accept more texts.
 private func compareWithFoundation(_ value: JSONValue, _ data: Data) {
-    // Foundation rejects numbers that it cannot represent. It does not skip a byte order mark in every position, and it
-    // does skip one at the beginning of a string, where it is an ordinary character (RFC 8259 §7).
+    // Skip texts with numbers, because Foundation rejects numbers that it cannot represent. Skip texts with a byte
+    // order mark, too. Foundation skips the mark in some positions only. It also skips the mark at the beginning of a
+    // string, where the mark is an ordinary character (RFC 8259 §7).
     if hasNumber(value) || data.range(of: Data([0xEF, 0xBB, 0xBF])) != nil { return }
     guard let other = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) else {
         fatalError("Foundation refuses what the parser accepts")
@@ -104,7 +107,7 @@ private func isSame(_ value: JSONValue, _ other: Any) -> Bool {
         guard let others = other as? [Any], others.count == values.count else { return false }
         return zip(values, others).allSatisfy(isSame)
     case .object(let members):
-        // If several members have the same name, Foundation keeps one of them.
+        // Of several members with the same name, Foundation keeps one member.
         let names = Set(members.map(\.name))
         guard let others = other as? [String: Any], others.count == names.count else { return false }
         return members.allSatisfy { member in
@@ -118,12 +121,12 @@ private func isSame(_ value: JSONValue, _ other: Any) -> Bool {
 
 private func fuzzIdentity(_ data: Data) {
     let text = String(decoding: data, as: UTF8.self)
-    // The URLs of requests have been parsed by Foundation.
+    // Foundation has parsed the URL of every request, so also test what Foundation makes of the text.
     if let url = URL(string: text), let identity = try? URLIdentity(url.absoluteString) { check(identity) }
     guard let identity = try? URLIdentity(text) else { return }
     check(identity)
-    // RFC 3986 §6.2.2: case of scheme and host, and percent-encoding of unreserved characters, do not matter.
-    // Search scalars, because "/" and a combining mark after it form one `Character`.
+    // The case of the scheme and the host does not matter, and neither does percent-encoding of unreserved characters
+    // (RFC 3986 §6.2.2). Search scalars, because a "/" and a combining mark after the "/" form one `Character`.
     guard let separator = text.unicodeScalars.firstRange(of: "://".unicodeScalars) else { return }
     let rest = text.unicodeScalars[separator.upperBound...]
     let authority = rest.prefix { !"/?#".unicodeScalars.contains($0) }
@@ -136,8 +139,8 @@ private func fuzzIdentity(_ data: Data) {
             scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-._~".unicodeScalars.contains(scalar))
         return isUnreserved ? "%" + String(scalar.value, radix: 16) : String(scalar)
     }
-    // Skip three kinds of text: "%" is percent-encoding already, a fragment is dropped, and outside of ASCII a letter
-    // may form one character with the accent after it.
+    // Skip a text that contains "%", which is percent-encoded already, or "#", because its fragment is dropped. Skip a
+    // text that is not ASCII, too: a letter may form one `Character` with the accent after the letter.
     if !tail.utf8.contains(UInt8(ascii: "%")), !tail.utf8.contains(UInt8(ascii: "#")),
         tail.utf8.allSatisfy({ $0 < 0x80 })
     {
@@ -179,7 +182,7 @@ private func fuzzMediaType(_ data: Data) {
 
 private func fuzzArchive(_ data: Data) {
     checkCopy(data)
-    // Most of the code to attack runs only if the checksum is right.
+    // Most of the decoder runs only if the checksum is right, so also try the data with the right checksum.
     let length = min(data.count, Int(data.first ?? 0) * 8)
     let (head, body) = (Data(data.prefix(length)), Data(data.dropFirst(length)))
     checkCopy(ArchivedCopy.firstLine(head, body) + head + body)
@@ -222,10 +225,11 @@ private func fuzzPage(_ data: Data) {
     for type in ["text/html", "text/css"].compactMap({ MediaType($0) }) {
         guard let rewritten = rewriter?.rewritten(data, type).body else { continue }
         require(rewritten != data, "nothing is written in \(type)")
-        // Rewriting changes only addresses and policies. Nothing else may begin or end in a different position.
+        // Rewriting changes only addresses and policies. The page must keep its tags, attributes and styles.
         require(outline(data, type) == outline(rewritten, type), "another structure in \(type)")
     }
-    // A header field is text. Everything in the page's own policy must stay in it.
+    // A header field is text, so skip other data. The translated policy must contain every word of the page's own
+    // policy.
     guard let site = WebOrigin("https://h/"), let policy = String(data: data, encoding: .utf8) else {
         return
     }

@@ -18,7 +18,7 @@ struct RecordingFileTests {
 
     private var file: URL { folder.url.appendingPathComponent("app.har") }
 
-    /// Records loads one after the other, and writes the file after each.
+    /// Records loads one after the other, and writes the file after each load.
     ///
     /// - Parameters:
     ///   - folder: The folder of the manifest, its files and the recording.
@@ -56,7 +56,7 @@ struct RecordingFileTests {
             while counts.last != 300 { counts.append(try count()) }
             return counts
         }
-        // The first versions may still be those of the previous recording.
+        // The first counts may still be from the file of the previous recording.
         let new = counts.drop { $0 == 1 }
         #expect(zip(new, new.dropFirst()).allSatisfy { $0 <= $1 })
     }
@@ -73,11 +73,11 @@ struct RecordingFileTests {
         let load = Load()
         log.queue.suspend()
         for step: RequestStep in [.asked, .received(head)] { log.observe(step, of: URLRequest(url: url), by: load) }
-        // The first part alone fills the memory for parts, so only the length of the second is known.
+        // The first part fills the memory for bodies, so only the length of the second part is recorded.
         for length in [33 << 20, 1000] {
             log.observe(.receivedPart(Data(count: length)), of: URLRequest(url: url), by: load)
         }
-        // Four events of the load, these 99,996, and one too many.
+        // At most 100,000 events may wait. After the four events above, there is room for 99,996 more.
         for _ in 0..<99_997 { log.observe(.received(head), of: URLRequest(url: url), by: load) }
         log.queue.resume()
         try log.save()
@@ -105,7 +105,7 @@ struct RecordingFileTests {
         _ = try count()
         let left = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix(".app.har.") }
         #expect(left.count <= 1)
-        // The next recording removes the draft that was being written.
+        // The next recording removes the unfinished file that the killed process left.
         try Self.record(in: folder.url, count: 1)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: path).filter {

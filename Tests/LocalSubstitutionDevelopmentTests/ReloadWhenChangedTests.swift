@@ -44,8 +44,8 @@ struct ReloadWhenChangedTests {
         /// Waits for `count` reports, and then until all earlier changes have been reported.
         func settled(_ count: Int, _ watched: TemporaryFolder) async throws -> [String] {
             while all.count < count { try await Task.sleep(nanoseconds: 10_000_000) }
-            // The file `mark` is reported separately. Once its report is received, all earlier changes have been
-            // reported.
+            // The watcher reports changes in order. Once it has reported this file, it has reported all earlier
+            // changes.
             let mark = "mark-\(UUID().uuidString)"
             try watched.write("", to: mark)
             while !all.contains(where: { $0.contains(mark) }) { try await Task.sleep(nanoseconds: 10_000_000) }
@@ -80,8 +80,8 @@ struct ReloadWhenChangedTests {
         let (cache, reports) = try watched()
         let watcher = try #require(cache.companion.withLock { $0 } as? FolderWatcher)
         let new = Data("new".utf8)
-        // The watcher is suspended while the file is saved, so even on a busy machine it looks only after the last
-        // step. Only `inPlaceInParts`, which takes its time, runs while the watcher is active.
+        // While the file is saved, the watcher is suspended. So it looks at the file after the last step, however busy
+        // the machine is. The exception is `inPlaceInParts`, which waits between its steps while the watcher is active.
         let isHeld = save != .inPlaceInParts
         if isHeld { watcher.queue.suspend() }
         do {
@@ -147,7 +147,7 @@ struct ReloadWhenChangedTests {
             try handle.truncate(atOffset: 0)
             for byte in new {
                 try handle.write(contentsOf: Data([byte]))
-                // Longer than the watcher's debounce interval.
+                // This pause is longer than the watcher's debounce interval.
                 if Platform.isLinux { try await Task.sleep(nanoseconds: 150_000_000) }
             }
             try handle.close()
@@ -319,7 +319,7 @@ struct ReloadWhenChangedTests {
             try cache.reloadWhenChanged { reports.append($0) }
             weakCache = cache
         }()
-        // A report in progress keeps the cache alive for a moment.
+        // While a report is in progress, it keeps the cache alive.
         while weakCache != nil { try await Task.sleep(nanoseconds: 10_000_000) }
         let (other, others) = try watched()
         try folder.write("new", to: "css/site.css")

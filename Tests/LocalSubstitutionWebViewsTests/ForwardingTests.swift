@@ -14,7 +14,7 @@ import FoundationNetworking
 
 @Suite("Requests for unmapped URLs that are forwarded for pages", .serialized)
 final class ForwardingTests: SchemeSuite {
-    /// A page, a request by it, and the cookies with which the request is forwarded; nil if it is refused.
+    /// A page, a request by the page, and the cookies with which the request is forwarded; nil for a refused request.
     private static let decisions:
         [(page: String?, url: String, method: String, fields: [String: String], cookies: ForwardingGuard.Cookies?)] = [
             // The page itself, and its resources.
@@ -38,14 +38,15 @@ final class ForwardingTests: SchemeSuite {
                 "substitution-https://a.org/", "substitution-https://a.org/x", "POST",
                 ["Origin": "substitution-https://a.org"], .all
             ),
-            // To another site that is forwarded to: only requests that need no preflight, without cookies.
+            // From the mirror of one forwarded site to another forwarded site. Requests must need no preflight, and
+            // carry no cookies.
             (
                 "substitution-https://a.org/", "substitution-https://b.org/x", "GET",
                 ["Origin": "substitution-https://a.org"], ForwardingGuard.Cookies.none
             ),
             ("substitution-https://a.org/", "substitution-https://b.org/x", "GET", ["X-Own": "1"], nil),
             ("substitution-https://a.org/", "substitution-https://b.org/x", "GET", ["Authorization": "x"], nil),
-            // Mixed content is refused, except for a link that is followed.
+            // Mixed content is refused. A link to http that the user follows is not mixed content.
             (
                 "substitution-https://a.org/", "substitution-http://a.org/x", "GET",
                 ["Origin": "substitution-https://a.org"], nil
@@ -88,10 +89,10 @@ final class ForwardingTests: SchemeSuite {
                 "substitution-https://a.org/x", "substitution-https://a.org/x", "GET", ["Referer": "https://evil.org/"],
                 ForwardingGuard.Cookies.none
             ),
-            // Mirrors of sites that are neither mapped nor forwarded to.
+            // Pages on mirrors of sites that are neither mapped nor forwarded.
             ("substitution-https://evil.org/", "substitution-https://a.org/x", "GET", [:], nil),
             ("substitution-https://a.org:8443/", "substitution-https://a.org/x", "GET", [:], nil),
-            // Real pages: only what any page may read, without cookies.
+            // Pages on http or https, which are not mirrors. They get only what any page may read, without cookies.
             ("https://a.org/", "substitution-https://a.org/x", "GET", [:], ForwardingGuard.Cookies.none),
             (
                 "https://evil.org/", "substitution-https://a.org/x", "GET", ["Origin": "https://evil.org"],
@@ -142,7 +143,7 @@ final class ForwardingTests: SchemeSuite {
 
     // MARK: - With servers
 
-    /// A site that is forwarded to, and another one; both count their requests.
+    /// Two sites that count their requests; requests to the first site are forwarded.
     private final class Sites {
         let site: LoopbackServer
         let other: LoopbackServer
@@ -311,7 +312,7 @@ final class ForwardingTests: SchemeSuite {
             ("https://a.org/", "__Host-a=1; Secure; Path=/", true),
             ("https://www.a.org/", "__Host-a=1; Secure; Path=/; Domain=a.org", false),
             ("https://a.org/", "__Host-a=1; Secure; Path=/x", false),
-            // Cookies that an https response has set.
+            // An http response must not replace the `Secure` cookie `safe` of a.org.
             ("http://a.org/", "safe=2", false), ("http://b.org/", "safe=2", true), ("https://a.org/", "safe=2", true),
         ]
     )
@@ -333,7 +334,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(reported.names.isEmpty != isKept, "\(reported.names)")
     }
 
-    /// The names of the cookies reported to a view's store; a deleted one has a leading hyphen.
+    /// The names of the cookies that are reported to a view's store; a hyphen precedes the name of a deleted cookie.
     private final class ReportedCookies: @unchecked Sendable {
         private let lock = NSLock()
         private var list: [String] = []
@@ -402,7 +403,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(sites.other.requests.isEmpty)
     }
 
-    /// An observer that records the steps of requests as text, in order.
+    /// An observer that records each event of a request as text, in order.
     // Mutable state is only accessed inside the lock.
     private final class Notes: RequestObserver, @unchecked Sendable {
         private let lock = NSLock()
@@ -460,15 +461,15 @@ final class ForwardingTests: SchemeSuite {
         let names = [site, other].map { String($0.url.absoluteString.dropFirst("http://".count)) }
         let server = SchemeServer(try cache(), forwardingTo: Set(names))
         let page = "substitution-\(site.url.absoluteString)"
-        // Both sites have the same host, so the cookies of one would be sent to the other.
+        // Both sites have the same host. Cookies ignore the port, so cookies of the first site also match the second.
         let cookies = PageCookies([])
         for _ in 0..<2 {
             let moved = try request(page + "/moved", "GET", from: page + "/")
             let answer = try await answer(server.reply(to: moved) { cookies })
             #expect(answer.status == 200 && answer.text == "/x -")
         }
-        // The response would have the first site's origin, so a script of that site could read data that is not shared
-        // with it.
+        // In the web view, the response would have the first site's origin. A script of the first site could then read
+        // data that the second site does not share.
         #expect(try await answer(server, request(page + "/document", "GET", from: page + "/")).status == 502)
         #expect(try await answer(server, request(page + "/private", "GET", from: page + "/")).status == 502)
         let scripted = try request(page + "/private", "GET", from: page + "/", ["Referer": page + "/"])
@@ -484,7 +485,7 @@ final class ForwardingTests: SchemeSuite {
         #expect(other.requests.count == 5)
     }
 
-    /// Creates two sites that are forwarded to; the first redirects requests below `/other/` to the second.
+    /// Creates two forwarded sites; the first site redirects requests below `/other/` to the second.
     private func twoSites(
         _ respond: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Response
     ) throws -> (first: LoopbackServer, second: LoopbackServer, server: SchemeServer) {
@@ -725,7 +726,7 @@ final class ForwardingTests: SchemeSuite {
             #expect(answer["Content-Length"] == nil)
         }
         #expect(try await answer(sites, "/a.txt").text == "<style>a{b:url(\(url))}</style>")
-        // For a real page, nothing is rewritten.
+        // For a page on http or https, which is not a mirror, nothing is rewritten.
         #expect(
             try await answer(sites, "/a.css", "GET", [:], from: "http://a.org/").text
                 == "<style>a{b:url(\(url))}</style>"
@@ -738,7 +739,7 @@ final class ForwardingTests: SchemeSuite {
         let sites = try Sites(folder) { _, _ in
             .stream {
                 parts.increment()
-                // Send the rest only once the first part was read.
+                // Send the second part after the client has read the first part.
                 while parts.value == 2, !read.isSet { usleep(1000) }
                 return parts.value > 2 ? nil : Data(["first", "second"][parts.value - 1].utf8)
             }
@@ -755,7 +756,7 @@ final class ForwardingTests: SchemeSuite {
 
     @Test("A load that is no longer read is cancelled")
     func cancelled() async throws {
-        /// Released together with the response, when the server can send no more of it.
+        /// An object that is released together with the response, once the server can send no more of the response.
         final class Sending: Sendable {
             let hasEnded: Flag
             init(_ hasEnded: Flag) { self.hasEnded = hasEnded }
@@ -765,7 +766,7 @@ final class ForwardingTests: SchemeSuite {
         let sites = try Sites(folder) { _, _ in
             let sending = Sending(hasEnded)
             return .stream {
-                // Paced, because a transfer that never pauses keeps URL loading on Linux from ending any transfer.
+                // The transfer has pauses. While a transfer never pauses, URL loading on Linux cannot end any transfer.
                 withExtendedLifetime(sending) { _ = usleep(1000) }
                 return Data(count: 10_000)
             }
@@ -883,7 +884,9 @@ final class ForwardingTests: SchemeSuite {
         #expect(reported == ["Content-Security-Policy-Report-Only": "img-src 'none'", "Content-Security-Policy": own])
     }
 
-    /// A field's name and value, and whether it needs the other origin's consent, a preflight (Fetch §2.2.2).
+    /// A field's name and value, and whether it needs a preflight.
+    ///
+    /// In a preflight, the other origin gives its consent to the field (Fetch §2.2.2).
     private static let fields: [(name: String, value: String, needsConsent: Bool)] = [
         ("Accept", "image/*;q=0.8,*/*", false), ("Accept", "a(b", true), ("Accept", "a\u{7F}", true),
         ("Accept", String(repeating: "a", count: 128), false), ("Accept", String(repeating: "a", count: 129), true),

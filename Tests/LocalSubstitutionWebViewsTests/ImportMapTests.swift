@@ -84,7 +84,8 @@ struct ImportMapTests {
     )
     func values(text: String, expected: String) throws { #expect(try map(text) == expected) }
 
-    // A module that a page names relatively has the mirror's URL. One that a script names by its full URL has that URL.
+    // If a page names a module by a relative URL, the module has the mirror's URL. If a script names a module by its
+    // full URL, the module has the original URL.
     @Test(
         "A key that is a URL is written for the mirror's URL, too",
         arguments: [

@@ -17,7 +17,7 @@ import WebKit
 struct NineKindsTests {
     /// Loads a page, and returns its title and the requests that reached the server.
     ///
-    /// The title says who answered each kind of resource.
+    /// The title names the source of each kind of resource: the network or the bundle.
     private func show(_ kinds: NineKinds, _ page: URL, in configuration: WKWebViewConfiguration) async throws -> String
     {
         kinds.server.forgetRequests()
@@ -43,7 +43,8 @@ struct NineKindsTests {
             let configuration = WKWebViewConfiguration()
             web.attach(to: configuration)
             let answers = try await show(kinds, kinds.page, in: configuration)
-            // This page is from a server, and `isActive` cannot test the rules for such a page.
+            // This page comes from a server. `isActive` cannot test the rules for such a page, so compare `isActive`
+            // with the result.
             let isRight = web.isActive == answers.contains("script: bundle")
             text +=
                 "With rules (isActive: \(web.isActive), and for a page of a server that is \(isRight ? "right" : "WRONG"))\n"

@@ -52,7 +52,9 @@ struct OddPagesTests {
         return String(String.UnicodeScalarView(scalars.map { $0 == "\r" ? "\n" : $0 }))
     }
 
-    /// Returns the results as bytes, because Swift joins a letter and the accent after it into one character.
+    /// Returns the results as bytes.
+    ///
+    /// Strings do not compare exactly, because Swift joins a letter and a following accent into one character.
     private static func lines(_ found: [[String]], _ styles: [String]) -> [[UInt8]] {
         let texts = found.map { $0.joined(separator: "\u{1F}") } + styles.map(normal).filter { !$0.isEmpty }.sorted()
         return texts.map { Array($0.utf8) }

@@ -55,7 +55,7 @@ struct PageReadingTests {
                 "<script integrity=x src=../a.js></script><script integrity=x src=https://h/m></script>"
             ),
             ("<img src='//bücher.h/i'><img src=//u:p@h/i>", "<img src='https://bücher.h/i'><img src=https://u:p@h/i>"),
-            // The `base` element decides which addresses are relative, and whether to a mirror.
+            // The `base` element decides which scheme an address has, and whether relative addresses refer to a mirror.
             (#"<base href=..\dir\><img src=a\b>"#, "<base href=../dir/><img src=a/b>"),
             (#"<base href=https:\\h\dir\>"#, "<base href=substitution-https://h/dir/>"),
             ("<base href=HTTPS://H:443/d/>", "<base href=substitution-https://h/d/>"),
@@ -95,7 +95,7 @@ struct PageReadingTests {
 
     private static let share = Program.isLongRun ? 1 : 8
 
-    /// Pages that make every tag as expensive as possible; at 1 MB, each once took minutes.
+    /// Pages whose tags are as expensive as possible to read; every page of 1 MB once took minutes.
     private static let hostile: [(name: String, page: String)] = [
         (
             "attributes",

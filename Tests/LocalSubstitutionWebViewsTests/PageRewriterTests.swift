@@ -23,7 +23,7 @@ struct PageRewriterTests {
         return rewriter.rewritten(Data(text.utf8), type).body.map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
-    /// Pages with `§` at each position where the mirror's prefix is expected; without a mark nothing changes.
+    /// Pages with `§` where the rewriter must insert the prefix `substitution-`; a page without `§` must not change.
     private static let marked: [String] = [
         #"<img src="§https://h/m">"#, #"<a href='§http://h/m'>"#, "<img src=§https://h/m>",
         #"<IMG ALT=x SRC = "  §https://h/m ">"#, #"<a href="§https://h/m#x">"#, #"<a href="§https://h/m?">"#,
@@ -31,7 +31,7 @@ struct PageRewriterTests {
         #"<object data="§https://h/m"></object>"#, #"<form action="§https://h/m"><button formaction='§https://h/m'>"#,
         #"<svg><use xlink:href="§https://h/m#a"/><image href='§https://h/m'/></svg>"#,
         #"<body background="§https://h/m">"#,
-        // Character references stay.
+        // Character references are not replaced by characters.
         #"<img src="§https&#58;//h/m">"#, #"<img src="§&#104;ttps://h/m?a=1&amp;b=2">"#,
         #"<img src="§https:&#x2F;/h/m">"#,
         // Lists of images.
@@ -48,17 +48,18 @@ struct PageRewriterTests {
         #"<p title="https://h/m">https://h/m</p><!-- <img src="https://h/m"> --><img data-src="https://h/m">"#,
         #"<script>"<img src='https://h/m'>"</script><textarea><img src="https://h/m"></textarea>"#,
         #"<title><img src="https://h/m"></title><noscript><img src="https://h/m"></noscript>"#,
-        // Of two attributes with one name, the first counts. A script with an `integrity` attribute stays.
+        // Of two attributes with the same name, the first counts. The address of a script with an `integrity` attribute
+        // is not changed.
         #"<img src="/a" src="https://h/m">"#, #"<script integrity="sha256-x" src="https://h/m"></script>"#,
         // Odd pages.
         #"<img/src="§https://h/m"/>"#, #"<img src="https://h/m""#, "<", "<a", "<a href", "<a href=", #"<a href=""#,
         "<!--", "</", "<style>",
         "< img src=https://h/m>", #"<a =href="x" href="§https://h/m">"#, "<plaintext><img src=https://h/m>",
         #"<input value=><script>'<img src="https://h/m">'</script><img src="§https://h/m">"#,
-        // A policy allows the mirrors of the addresses it allows.
+        // A policy that names no address is not changed, and neither are other `meta` elements.
         #"<meta http-equiv=Content-Security-Policy content="img-src 'none'"><img src="§https://h/m">"#,
         #"<meta http-equiv=refresh content="https://h"><meta content="img-src https://h"><img src="/m">"#,
-        // The page's own base.
+        // The page's `base` element.
         #"<base href="§https://h/dir/"><img src="x">"#, #"<base href="https://other/dir/">"#, #"<base href="/dir/">"#,
         #"<base href="//h/dir/">"#, #"<base href="//api.h/dir/">"#,
         #"<template><base href=https://other/></template><img src="§https://h/m">"#,
@@ -89,11 +90,11 @@ struct PageRewriterTests {
         "<table><tr><td><svg><desc><td><title><img src=https://h/m></title>",
         "<template><svg></template><title><img src=https://h/m></title>",
         "<frameset><title><frame src=§https://h/m></title>",
-        // The text of a style in SVG has character references.
+        // In SVG, the text of a `style` element may contain character references.
         "<svg><style>a{b:url(§https://h/m)}</style></svg>",
         "<svg><style>a{b:url(&quot;§https:&#47;/h/m&quot;)}</style></svg>",
         "<svg><style>/*<![CDATA[*/a{b:url(§https://h/m)}/*]]>*/</style></svg>",
-        // An address in two pieces is left alone, because the text between them would be overwritten.
+        // An address in two pieces is not rewritten, because the text between the pieces would be overwritten.
         "<svg><style>a{b:url('https://h<![CDATA[:443/m')}]]></style></svg>",
         "<svg><style>a{b:url(https://h<g></g>:443/m)} c{d:url(§https://h/m)}</style></svg>",
         "<svg><style><!--url(https://h/m)--></style></svg>", "<math><style>url(https://h/m)</style></math>",
@@ -174,7 +175,7 @@ struct PageRewriterTests {
                 "<video src='https://n.h/x?a&amp;b' poster=https://n.h:81/x>"
             ),
             ("<svg><image href=HTTP://n.h/x /></svg>", "<svg><image href=https://n.h/x /></svg>"),
-            // Unchanged: image sets, this machine, IP addresses, and everything that is not media.
+            // Unchanged: image sets, names of this machine, IP addresses, and everything that is not media.
             ("<img srcset='http://n.h/x 2x'>", ""), ("<img src=http://localhost/x><img src=http://a.localhost/x>", ""),
             ("<img src=http://127.0.0.1:80/x><img src=http://10.1.2.3/x><img src='http://[::1]/x'>", ""),
             ("<script src=http://n.h/x></script><a href=http://n.h/x><iframe src=http://n.h/x></iframe>", ""),

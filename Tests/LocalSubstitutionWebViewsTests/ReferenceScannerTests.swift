@@ -10,7 +10,7 @@ import Testing
 struct ReferenceScannerTests {
     private typealias Reference = ReferenceScanner.Reference
 
-    /// Returns the text with `§` before each reference, or `¶` if it is a module specifier.
+    /// Returns the text with `¶` before each module specifier, and `§` before each other reference.
     private static func marked(_ text: String, _ references: [Reference]) -> String {
         var bytes = Array(text.utf8)
         for reference in references.reversed() {

@@ -2,10 +2,10 @@
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// Matches filters as browser engines do, and refuses any that engines might read differently.
+/// Matches filters as browser engines do, and refuses filters that two engines might interpret differently.
 ///
-/// A `urlFilter` begins with `|`, may end with `|`, and has no other special character between. A `regexFilter` uses
-/// only what ``URLFilter`` promises.
+/// A `urlFilter` begins with `|`, may end with `|`, and contains no other special character. A `regexFilter` uses only
+/// the syntax that ``URLFilter`` documents.
 struct RuleMatcher {
     enum Problem: Error {
         case urlFilter(String)
@@ -15,7 +15,7 @@ struct RuleMatcher {
 
     private enum Item {
         case literal(UInt8)
-        /// As many characters as belong to a parameter's value.
+        /// Any number of characters of a query parameter's value.
         case value
     }
 

@@ -165,7 +165,7 @@ struct RulesetTests {
         return "\"\(scheme)//\(host)\(path)\(query)\": { \(fields.joined(separator: ", ")) }"
     }
 
-    /// Returns URLs that are similar to `url`, as a browser sends them.
+    /// Returns URLs that are similar to `url`, in the form that browsers send.
     private static func nearMisses(of url: String) -> [String] {
         let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let (base, query) = (parts[0], parts.count > 1 ? "?\(parts[1])" : "")
@@ -236,12 +236,13 @@ struct RulesetTests {
 
     /// Explains a URL in normal form.
     ///
-    /// `URL(string:)` would percent-encode characters that browsers send unencoded, and each "%" beside them.
+    /// `URL(string:)` would percent-encode characters that browsers send unencoded. In such a URL, it would also encode
+    /// each "%".
     private func explanation(of url: String, _ table: SubstitutionTable) throws -> Explanation {
         table.explain(URLRequest(url: try #require(URL(string: URLIdentity(url).description))))
     }
 
-    /// Expects that each URL of the manifest that the table answers has a rule, or is reported as left out.
+    /// Expects a rule, or a reported omission, for each of the manifest's URLs that the table answers.
     private func expectNothingForgotten(
         _ ruleset: Ruleset,
         _ table: SubstitutionTable,

@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// A suite that sends requests to a mirror server as a browser engine does.
+/// A suite that sends requests to a `SchemeServer` as a browser engine does.
 class SchemeSuite: CacheSuite {
     static let page = "substitution-https://example.com/"
 
@@ -25,7 +25,7 @@ class SchemeSuite: CacheSuite {
         subscript(field: String) -> String? { head.value(forHTTPHeaderField: field) }
     }
 
-    /// Creates a request that the default page sends; by default, a request for that page itself.
+    /// Creates a request by the page ``page``; the default is a request for ``page`` itself.
     override func request(
         _ url: String = SchemeSuite.page,
         _ method: String = "GET",
@@ -47,12 +47,12 @@ class SchemeSuite: CacheSuite {
         var request = try super.request(url, method, fields)
         request.mainDocumentURL = page.flatMap { URL(string: $0) }
         request.httpBody = body
-        // Long enough for a busy machine.
+        // The timeout is long enough for a busy machine.
         request.timeoutInterval = 600
         return request
     }
 
-    /// Reads a reply, and checks that its events come in an order that a web view's task allows.
+    /// Reads a reply, and checks that its events have an order that `WKURLSchemeTask` allows.
     func answer(_ reply: SchemeReply) async throws -> Answer {
         var head: HTTPURLResponse?
         var (body, parts) = (Data(), 0)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Addresses as pages read them")
 struct WebAddressTests {
-    /// Returns the address as the mirror writes it, after a word for its kind.
+    /// Returns the parsed address as text, after a word for its kind.
     private static func words(_ text: String, from scheme: String?) -> String {
         var place = SourceMappedText(endingAt: 0)
         place.append(text.utf8, at: 0)
@@ -20,7 +20,8 @@ struct WebAddressTests {
         }
     }
 
-    // The results are those of the URL Standard and of Node's `new URL()`, on an https page.
+    // The expected results follow the URL Standard. Node's `new URL()` gives the same results with an https page as
+    // base.
     @Test(
         "An address on an https page is read as the URL Standard reads it",
         arguments: [

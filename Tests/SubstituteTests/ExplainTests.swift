@@ -218,7 +218,7 @@ struct ExplainTests {
 
     /// Texts that `URL(string:)` and browsers may read differently.
     ///
-    /// `browser` is the URL that a browser requests; nil if it is not mentioned.
+    /// `browser` is the URL that a browser requests; nil if the tool does not mention this URL.
     private static let texts: [(text: String, browser: String?)] = [
         ("https://h/a", nil), ("https://H:443/%61", nil), ("https://h/b/../a", nil), ("https://h/a#part b", nil),
         ("https://h/a b", nil), ("https://h/a|b", nil), ("https://h/[x]", nil), ("https://h/%5Bx%5D", nil),

@@ -16,8 +16,8 @@ struct LeftRunsTests {
 
     /// Starts a shell that runs a command line with the tool as `$0`.
     ///
-    /// The returned handle reads the output, which ends when the last process that has the pipe exits. Do not wait for
-    /// the shell itself: on Linux, Foundation would also wait for every process that the shell has started.
+    /// The returned handle reads the output, which ends when the last process that has the pipe open exits. Do not wait
+    /// for the shell itself: on Linux, Foundation would also wait for every process that the shell has started.
     private func shell(_ line: String) throws -> (shell: Process, output: FileHandle) {
         let (process, pipe) = (Process(), Pipe())
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -25,7 +25,7 @@ struct LeftRunsTests {
         process.currentDirectoryURL = folder.url
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
-        // A tool in the background must not read the tests' standard input. Other tests cover the plugin's variables.
+        // A tool in the background must not read the tests' standard input.
         process.standardInput = FileHandle.nullDevice
         try process.runWithSignals()
         try pipe.fileHandleForWriting.close()
@@ -53,7 +53,7 @@ struct LeftRunsTests {
             let (shell, output) = try self.shell("\"$0\" \(command) & wait")
             _ = try self.read(output, until: "1 URL")
             kill(shell.processIdentifier, signal)
-            // The pipe reaches its end: no process has it any more.
+            // The end of the pipe is reached only when no process has the pipe open.
             _ = try output.readToEnd()
         }
     }
@@ -66,8 +66,8 @@ struct LeftRunsTests {
             let tool = try #require(pid_t(number))
             defer { kill(tool, SIGKILL) }
             kill(shell.processIdentifier, SIGKILL)
-            // This is longer than the tool takes to check its parent. On a busy machine the test proves less, but never
-            // fails.
+            // The tool usually notices the end of its parent within this time. On a busy machine it may take longer;
+            // the test then proves less, but does not fail.
             usleep(1_000_000)
             try self.folder.write("{}", to: "manifest.json")
             #expect(try self.read(output, until: "\n\n").contains("0 URLs"))
@@ -76,7 +76,7 @@ struct LeftRunsTests {
 
     @Test("--open does not wait for the browser or pass it the plugin's variables", .timeLimit(.minutes(10)))
     func browser() async throws {
-        // An opener that leaves a browser running until the pipe ends.
+        // This `xdg-open` starts a stand-in for a browser, which runs until the pipe ends.
         try folder.write("#!/bin/sh\nenv > env.txt\ncat pipe &\n", to: "bin/xdg-open")
         chmod(folder.url.appendingPathComponent("bin/xdg-open").path, 0o755)
         let pipe = folder.url.appendingPathComponent("pipe").path
@@ -87,7 +87,7 @@ struct LeftRunsTests {
         let path =
             folder.url.appendingPathComponent("bin").path + ":"
             + ProcessInfo.processInfo.environment["PATH", default: ""]
-        // The opened page is not removed, so it goes to the test's own folder.
+        // The tool does not remove the page that it opens, so the page goes to the test's own folder.
         let variables = "PATH='\(path)' TMPDIR='\(folder.url.path)' SUBSTITUTE_VERB=substitute-edit"
         let line = "\(variables) \"$0\" preview --open > out.txt; echo ended"
         try await onThread {

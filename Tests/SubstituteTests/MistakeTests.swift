@@ -4,7 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs each section of `Fixtures/Mistakes.md` and `Fixtures/FreshMistakes.md`, and compares the tool's output.
+/// Runs the tool on each of a designer's mistakes, and compares the tool's output.
+///
+/// Each section of `Fixtures/Mistakes.md` and `Fixtures/FreshMistakes.md` is one mistake.
 ///
 /// To update the output, run the tests with `UPDATE_GOLDEN_FILES=1`, and review the difference before you keep it.
 @Suite("Designers' mistakes", .serialized)
@@ -18,7 +20,7 @@ struct MistakeTests {
         var command = "check"
         let manifest: String
 
-        /// Parses a section, which begins after its `###`.
+        /// Parses a section; `section` begins after the `###` of the heading.
         init(_ section: String) throws {
             title = section.prefix { $0 != "\n" }.trimmingCharacters(in: .whitespaces)
             for line in section.components(separatedBy: "\n").prefix(while: { !$0.hasPrefix("```") }) {
@@ -77,7 +79,7 @@ struct MistakeTests {
         let words = mistake.command.split(separator: " ").map { $0.filter { $0 != "'" } }
         let place = folder.url.appendingPathComponent("Substitutions")
         let manifest = place.appendingPathComponent("manifest.json").path
-        // A path that the section itself names is relative to the folder.
+        // If the section's command contains a path, the path is relative to the folder.
         let namesPath = words[0] == "check" && words.count == 2 && !words[1].hasPrefix("-")
         let result =
             await namesPath

@@ -96,8 +96,8 @@ struct PasswordTests {
             ]
         for (number, text) in Self.manifests(url).enumerated() {
             try folder.write(text, to: "manifest.json")
-            // A short run uses two commands for each manifest. The second one differs between manifests and between
-            // URLs.
+            // A short run uses two commands for each manifest. The second command depends on the manifest and on the
+            // URL.
             let turn = number + (Self.urls.firstIndex(of: url) ?? 0)
             for command in Program.isLongRun ? commands : [commands[0], commands[turn % commands.count]] {
                 await expectNothing(command, text)

@@ -4,9 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the plugins with a separate app, which depends on this package by path and contains a manifest.
+/// Tests of the plugins with a separate app that contains a manifest and depends on this package by path.
 ///
-/// All layouts are built in one folder, one after the other, because a build in a new folder compiles the library
+/// All layouts are built one after the other in one folder, because a build in a new folder would compile the library
 /// again.
 @Suite("The plugins", .serialized, .startsPackageManager)
 struct PluginTests {
@@ -24,7 +24,7 @@ struct PluginTests {
 
     init() throws {
         app = try TemporaryFolder()
-        // The checkout's folder may have any name, because the app names the package itself.
+        // The checkout's folder may have any name, because the app's `Package.swift` states the package's name.
         try FileManager.default.createSymbolicLink(
             atPath: app.url.appendingPathComponent("Fork").path,
             withDestinationPath: Repository.folder.path
@@ -74,7 +74,7 @@ struct PluginTests {
         try FileManager.default.moveItem(at: source, to: target)
     }
 
-    /// Builds until the package manager has linked its tools for the last time.
+    /// Builds twice, after which the package manager does not link its tools again.
     private func settle() async throws {
         _ = try await swift(["build"])
         _ = try await swift(["build"])
@@ -100,7 +100,7 @@ struct PluginTests {
         #expect(second.status == 0)
         #expect(!second.output.contains("Checking manifest.json"), "nothing has changed")
 
-        // The case of the name is wrong. The folder is corrected, not the manifest.
+        // The case of the file's name is wrong. The test later corrects the name on disk, not the manifest.
         try move("\(Self.folder)/img/a.png", to: "\(Self.folder)/img/A.png")
         let third = try await swift(["build"])
         #expect(third.status != 0)
@@ -112,7 +112,9 @@ struct PluginTests {
         #expect(fourth.output.contains("Checking manifest.json"))
     }
 
-    /// Checks that each build repeats a warning until it is fixed, and checks again while a last day lies ahead.
+    /// Checks that each build repeats a warning until the mistake is fixed.
+    ///
+    /// If an entry's `until` date is in the future, each build checks the manifest again.
     private func toldAgain() async throws {
         try app.write("no picture", to: "\(Self.folder)/img/a.png")
         for _ in 0..<3 {
@@ -211,7 +213,7 @@ struct PluginTests {
         #expect(wrong.output.contains("none.json:1:1: error: \"none.json\" does not exist"))
         #expect(wrong.status != 0)
 
-        // With a second manifest, neither is the default.
+        // If there are two manifests, neither manifest is the default.
         try app.write("{}", to: "Substitutions/manifest.json")
         let several = try await swift(["package", "substitute", "list"])
         #expect(several.status != 0)

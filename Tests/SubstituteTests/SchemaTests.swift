@@ -85,7 +85,7 @@ struct SchemaTests {
             guard let schema = value as? [String: Any] else { return [] }
             let isMute =
                 schema["pattern"] is String && schema["errorMessage"] == nil && schema["patternErrorMessage"] == nil
-            // A pattern inside `if` only selects another schema, and is never shown.
+            // A pattern inside `if` only selects another schema, so no error message shows the pattern.
             return (isMute && !path.contains("/if/") ? [path] : [])
                 + schema.flatMap { patternsWithoutSentence($0.value, "\(path)/\($0.key)") }
         }

@@ -5,7 +5,7 @@ import Testing
 ///
 /// Such tests take longer than all other tests together, so a plain `swift test` skips them.
 extension Trait where Self == ConditionTrait {
-    /// If `REQUIRE_ALL_TESTS` is set, runs a test that starts Chromium; without Chromium, the test then fails.
+    /// If `REQUIRE_ALL_TESTS` is set, runs a test that starts Chromium; the test fails if Chromium is not installed.
     static var startsChromium: Self {
         .enabled(if: Program.isEverythingRequired, "starts Chromium; REQUIRE_ALL_TESTS=1 runs it")
     }

@@ -9,7 +9,7 @@ import Testing
 
 /// The designers' tool.
 struct Tool {
-    /// The manifests of the library's tests.
+    /// The folder of the invalid and valid manifests for tests of `SubstitutionChecking`.
     static let fixtures = Repository.folder.appendingPathComponent("Tests/SubstitutionCheckingTests/Fixtures")
 
     /// The built tool, which lies beside the tests.

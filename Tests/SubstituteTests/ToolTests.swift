@@ -205,7 +205,7 @@ struct ToolTests {
             try await run(["check", "--strict"]).output == "1 URL, 1 file, 53 bytes: 1 text\nno errors, no warnings\n"
         )
         #expect(try await run(["explain", "-r", "https://example.com/hello.txt"]).status == 0)
-        // The schema lies where the manifest refers to it, outside the target.
+        // The manifest's `$schema` refers to a file outside the target's folder, and `init` has written this file.
         let place = folder.url.appendingPathComponent("Sources/App/Substitutions")
         let manifest = try String(contentsOf: place.appendingPathComponent("manifest.json"), encoding: .utf8)
         #expect(manifest.contains("\"$schema\": \"../../../manifest.schema.json\""))

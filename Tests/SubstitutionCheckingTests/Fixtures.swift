@@ -7,7 +7,7 @@ import TestSupport
 enum Fixtures {
     static let folder = Repository.folder.appendingPathComponent("Tests/SubstitutionCheckingTests/Fixtures")
 
-    /// A few well-formed files that the manifests of tests may name.
+    /// A few well-formed files, which the tests' manifests may name.
     static let files = folder.appendingPathComponent("Files")
 
     /// Returns the names, without extension, of the `.json` files in a folder of fixtures.

@@ -4,10 +4,11 @@ import Testing
 
 @testable import LocalSubstitutionCache
 
-/// Compares the messages for each `Fixtures/Invalid/name.json` with `name.txt`.
+/// Tests that compare the messages for each `Fixtures/Invalid/name.json` with `name.txt`.
 ///
-/// The manifest's files are in the folder `name` beside it, or in `Fixtures/Files` if there is no such folder. To
-/// update the `.txt` files, run the tests with `UPDATE_GOLDEN_FILES=1`, and review the difference before you keep it.
+/// The manifest's files are in the folder `Fixtures/Invalid/name`, or in `Fixtures/Files` if that folder does not
+/// exist. To update the `.txt` files, run the tests with `UPDATE_GOLDEN_FILES=1`, and review the difference before you
+/// keep it.
 @Suite("Messages about manifests")
 struct MessageTests {
     @Test("Every invalid manifest gets the expected messages", arguments: Fixtures.names(in: "Invalid"))
@@ -26,7 +27,9 @@ struct MessageTests {
         return (try Data(contentsOf: invalid.appendingPathComponent("\(name).json")), folder)
     }
 
-    /// Without advice, an app reports only the first mistake in the JSON, no warnings, and no guesses.
+    /// An app does not link the module with the advice.
+    ///
+    /// Without advice, it reports the first mistake in the JSON, and gives no warnings and no guesses.
     @Test("An app refuses each manifest that has errors, and reports their positions and causes")
     func app() throws {
         var text = ""
@@ -59,8 +62,8 @@ struct MessageTests {
             return Set(issuesOf(data, named: name, in: folder).map(\.code))
         }
         let seen = texts.reduce(into: Set()) { $0.formUnion($1) }
-        // These need files that a repository cannot hold; HostileFolderTests and RowLimitTests create them. The last
-        // code is reported only while a folder is watched.
+        // The first codes need files that a repository cannot hold; HostileFolderTests and RowLimitTests create such
+        // files. The last code is reported only while a folder is watched.
         let elsewhere: Set<ManifestIssue.Code> = [
             .unreadableManifest, .unreadableFile, .outsideFolder, .endlessFolder, .tooManyURLs, .notWatched,
         ]
@@ -69,7 +72,7 @@ struct MessageTests {
         #expect(seen.union(elsewhere).map(\.rawValue).sorted() == (try declaredCodes()).sorted())
     }
 
-    /// The codes that the library and the advice declare, read from their sources.
+    /// Returns the codes that the library and `SubstitutionChecking` declare, read from their source files.
     private func declaredCodes() throws -> [String] {
         try ["LocalSubstitutionCache/Manifest/ManifestIssue", "SubstitutionChecking/Warnings/ManifestIssue+Warnings"]
             .flatMap { name in

@@ -42,7 +42,7 @@ struct RepairingJSONParserTests {
 
     /// Compares the value and the number of errors for a text with mistakes.
     ///
-    /// Every repair is a guess; these are the guesses that the messages about manifests rely on.
+    /// Every repair is a guess. The messages about manifests rely on the guesses that are tested here.
     @Test(
         "After a mistake, the parser reads what was probably meant",
         arguments: [

@@ -9,7 +9,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// A suite with a folder that contains one stylesheet, and with caches whose manifests map it.
+/// A suite whose folder contains one stylesheet.
 open class CacheSuite {
     /// The suite's folder; removed with the suite's instance.
     public let folder: TemporaryFolder
@@ -22,7 +22,7 @@ open class CacheSuite {
         try folder.write(body, to: "site.css")
     }
 
-    /// Returns a cache for a manifest; by default, for one that maps the stylesheet.
+    /// Returns a cache for a manifest, which by default maps the stylesheet.
     public func cache(_ manifest: String = #"{ "https://example.com/site.css": "site.css" }"#) throws
         -> LocalSubstitutionCache
     {
@@ -41,7 +41,7 @@ open class CacheSuite {
         return request
     }
 
-    /// Returns the response head; fails if there is no HTTP response.
+    /// Returns the HTTP response that is part of a cached response; throws if there is none.
     public func head(_ response: CachedURLResponse?) throws -> HTTPURLResponse {
         try #require(response?.response as? HTTPURLResponse)
     }

@@ -2,18 +2,18 @@ import Foundation
 
 /// Measures how the cost of an operation grows with its size, on a machine that also does other work.
 package enum Growth {
-    /// The limit for the factor: a linear cost gives about 8, a quadratic one 64.
+    /// The limit for the result of ``whenEightfold(_:_:)``: a linear cost gives about 8, a quadratic cost 64.
     package static let limit = 32.0
 
     /// Returns the factor by which this thread's processor time grows when the size is eight times as large.
     ///
-    /// It is about 8 if the cost is linear, and 64 if it is quadratic.
+    /// The factor is about 8 if the cost is linear, and about 64 if the cost is quadratic.
     ///
     /// - Parameters:
     ///   - size: The smaller size; large enough that the work takes milliseconds.
     ///   - work: The work for a given size.
-    /// - Returns: The factor. Before one at or above the limit is returned, the times are measured five more times, and
-    ///   the shortest times count.
+    /// - Returns: The factor. If it reaches the limit, both sizes are measured up to five more times. The shortest time
+    ///   for each size then counts.
     package static func whenEightfold(_ size: Int, _ work: (Int) throws -> Void) rethrows -> Double {
         func cost(_ size: Int) throws -> Double {
             let begin = processorTime()

@@ -3,15 +3,15 @@
 import Foundation
 import LoopbackServer
 
-/// A site whose service worker caches everything that its page loads, and fetches the rest from the network.
+/// A site whose service worker caches the page and everything that the page loads.
 ///
-/// The worker also caches the page itself. The worker is modelled on MDN's "simple service worker"
+/// The worker fetches everything else from the network. It is modelled on MDN's "simple service worker"
 /// (https://github.com/mdn/dom-examples/tree/main/service-worker), but written from scratch. Each resource contains the
 /// name of its source: "network" or "bundle".
 package struct KeepingSite {
     private let server: LoopbackServer
 
-    /// Starts the server, and writes a manifest that maps every file of the site except its service worker.
+    /// Starts the server, and writes a manifest that maps every file of the site except the service worker.
     package init(in folder: TemporaryFolder) throws {
         let files = Self.files(who: "network")
         server = try LoopbackServer { request in
@@ -31,9 +31,10 @@ package struct KeepingSite {
 
     package var address: String { "\(server.url.absoluteString)/" }
 
-    /// The body of a JavaScript function that returns the sources of the page's parts.
+    /// The body of a JavaScript function that returns the source of the page and of each resource: "network" or
+    /// "bundle".
     ///
-    /// The result is "" until all parts are loaded and the service worker is ready.
+    /// The result is "" until the page is loaded and the service worker is ready.
     package static let state = """
         const pictures = [...document.images];
         if (!window.isKept || document.readyState !== "complete" || pictures.some(picture => !picture.complete)) return "";
@@ -43,7 +44,8 @@ package struct KeepingSite {
         return `page ${document.title}, style ${style}, pictures ${who}, script ${window.who || "lost"}, ${worker}`;
         """
 
-    /// The body of a JavaScript function that returns the source of a file that the page does not load.
+    /// The body of a JavaScript function that fetches a file that the page does not load, and returns the file's
+    /// source.
     package static let probe =
         "return await fetch('/probe.json').then(answer => answer.json()).then(json => json.who, () => '')"
 

@@ -4,29 +4,29 @@ package import Foundation
 import LoopbackServer
 import Testing
 
-/// A site whose page loads every kind of resource over http and https, and a folder of files for all of them.
+/// A site whose page loads every kind of resource, and a folder with a file for each resource.
 ///
-/// The folder contains a manifest that maps the files. Each resource contains the name of its source: "network" or
-/// "bundle".
+/// The page loads the resources over http and https. The folder contains a manifest that maps the files. Each resource
+/// contains the name of its source: "network" or "bundle".
 // Mutable state is only accessed inside the lock.
 package final class KindsSite: @unchecked Sendable {
     /// The results that one page reported.
     package struct Report {
         let page: String
-        /// The source of each kind of resource.
+        /// The source of each kind of resource: "network" or "bundle".
         let answers: [String: String]
         /// The requests for this page that reached the server.
         let requests: [String]
     }
 
-    /// The variants of the page, which are also the column headings of the table.
+    /// The variants of the page, which are also the column headings of ``table(without:with:)``.
     package static let pages = ["http", "https", "policy", "isolated"]
 
     package static let host = "site.test"
     package static let otherHost = "other.test"
 
     private let domain: String
-    /// The prefix of every page's URL.
+    /// The prefix of the scheme in page URLs; empty unless the pages are mirrors.
     private let prefix: String
     private let folder: TemporaryFolder
     private var server: LoopbackServer?
@@ -40,8 +40,8 @@ package final class KindsSite: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - folder: The folder that receives `manifest.json` and its files.
-    ///   - domain: The domain of both hosts, which the browser must be able to resolve.
-    ///   - prefix: The prefix of the scheme in page URLs, for mirrors.
+    ///   - domain: The domain of the site's two hosts; the browser must be able to resolve both hosts.
+    ///   - prefix: The prefix of the scheme in page URLs; empty unless the pages are mirrors.
     /// - Throws: An error if a server cannot be started or a file cannot be written.
     package init(in folder: TemporaryFolder, domain: String = "test", prefix: String = "") async throws {
         (self.folder, self.domain, self.prefix) = (folder, domain, prefix)
@@ -91,7 +91,7 @@ package final class KindsSite: @unchecked Sendable {
         secure?.stop()
     }
 
-    /// The schemes, hosts and ports: http and https for the page's own host, then for the other host.
+    /// The origins: http and https for the page's own host, then http and https for the other host.
     package var bases: [String] {
         let (plain, secure) = (server?.url.port ?? 0, secure?.url.port ?? 0)
         return ["site", "other"].map { "\($0).\(domain)" }.flatMap {
@@ -99,7 +99,9 @@ package final class KindsSite: @unchecked Sendable {
         }
     }
 
-    /// Returns the URL to open first; it continues to the first page immediately, or once the extension is active.
+    /// Returns the URL of the page to open first.
+    ///
+    /// That page navigates to the first of ``pages``: immediately, or once the extension is active.
     package func start(withExtension: Bool) -> URL {
         URL(string: "\(prefix)\(bases[0])/start?\(withExtension ? "wait" : "go")") ?? folder.url
     }
@@ -133,7 +135,7 @@ package final class KindsSite: @unchecked Sendable {
         return "{\n  \(entries.joined(separator: ",\n  "))\n}\n"
     }
 
-    /// Returns a table of the sources, with a line for each kind and a column for each page.
+    /// Returns a table of the sources, with a line for each kind of resource and a column for each page.
     package static func table(without: [Report], with: [Report]) -> String {
         let kinds = Set(with.flatMap(\.answers.keys)).sorted()
         let width = (kinds.map(\.count).max() ?? 0) + 2
@@ -142,7 +144,7 @@ package final class KindsSite: @unchecked Sendable {
         for kind in kinds {
             let cells = zip(without, with).map { before, after in
                 guard let answer = after.answers[kind] else { return "" }
-                // The browser does not load this without the extension either.
+                // The browser does not load this kind of resource without the extension, either.
                 return answer == "broken" && before.answers[kind] == "broken" ? "never" : answer
             }
             lines.append(padded(kind, width) + cells.map { padded($0, 10) }.joined())
@@ -170,7 +172,7 @@ package final class KindsSite: @unchecked Sendable {
                 (async () => {
                   const who = await fetch("/data/fetch.json").then(answer => answer.json()).then(json => json.who, () => "");
                   if (who === "bundle" || \(!isWaiting)) location = "\(address(ofPage: 0))";
-                  // In Chromium a page from before the extension was ready never has it.
+                  // In Chromium, a page that was loaded before the extension was ready never uses the extension.
                   else setTimeout(() => location.reload(), 200);
                 })();
                 </script>
@@ -239,7 +241,9 @@ package final class KindsSite: @unchecked Sendable {
         }
     }
 
-    /// Returns the byte range that a media player requests; `LoopbackServer` itself sends only whole bodies.
+    /// Returns the byte range that a media player requests.
+    ///
+    /// `LoopbackServer` itself always sends the whole body.
     private static func part(of data: Data, for request: LoopbackServer.Request) -> LoopbackServer.Response {
         guard let header = request.headers["range"]?.dropFirst("bytes=".count) else {
             return .init(headers: ["Accept-Ranges": "bytes"], body: data)

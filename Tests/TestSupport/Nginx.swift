@@ -2,8 +2,8 @@
 #if os(macOS) || os(Linux)
 package import Foundation
 
-/// An nginx server on 127.0.0.1, so that tests also use a real web server.
-// The process is only accessed by the one test that uses it.
+/// An nginx server on 127.0.0.1, for tests that need a real web server.
+// Only the test that creates an instance accesses its process.
 package final class Nginx: @unchecked Sendable {
     package static let program = Program.find("nginx")
 
@@ -16,7 +16,7 @@ package final class Nginx: @unchecked Sendable {
     /// - Parameters:
     ///   - locations: The content of the `server` block; `PORT` is replaced by the port.
     ///   - files: The files to serve, keyed by their paths below `/`.
-    ///   - host: The host for https, with a self-signed certificate; nil for http.
+    ///   - host: The host name in a self-signed certificate for https; nil to serve http.
     /// - Throws: An error if the server cannot be started.
     package init(_ locations: String, files: [String: Data], securing host: String? = nil) async throws {
         folder = try TemporaryFolder()

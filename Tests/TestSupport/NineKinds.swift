@@ -3,13 +3,14 @@ package import LoopbackServer
 
 /// A page with nine kinds of resources, a server that records requests, and an app's files for these resources.
 ///
-/// The page's title names the source of each resource. On systems with WebKit, `.ci/apple` shows the page.
+/// The page's title names the source of each resource: the network or the bundle. On systems with WebKit, `.ci/apple`
+/// shows the page.
 package final class NineKinds: Sendable {
     package let server: LoopbackServer
     /// The folder that contains `manifest.json` and its files.
     package let folder: TemporaryFolder
 
-    /// The paths of the requests that reached the server, each once, without those of the pages and the icon.
+    /// The different paths that were requested from the server, except the paths of the pages and the icon.
     package var requests: [String] {
         Set(server.requests.map(\.path)).filter { !["/page", "/schemes", "/favicon.ico"].contains($0) }.sorted()
     }
@@ -17,7 +18,7 @@ package final class NineKinds: Sendable {
     /// The page's address.
     package var page: URL { server.url.appendingPathComponent("page") }
 
-    /// The address of a page that references a picture with the other scheme, for mirrors.
+    /// The address of a page whose mirror loads a picture from the mirror of the other scheme.
     package var schemes: URL { server.url.appendingPathComponent("schemes") }
 
     /// Starts the server.

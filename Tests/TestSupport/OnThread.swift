@@ -2,7 +2,7 @@ import Foundation
 
 /// Runs a blocking function, such as one that waits for a process, on its own thread.
 ///
-/// Tests share a few threads. A test that blocks one of them delays all others.
+/// Tests share a few threads. A test that blocks one of these threads delays all other tests.
 ///
 /// - Parameters:
 ///   - stackSize: The thread's stack size in bytes; nil for the system's default.
@@ -21,7 +21,9 @@ package func onThread<Result: Sendable>(
     }
 }
 
-/// A closure that is released, with all that it captures, before its result is delivered: the test may then end.
+/// A closure that is released before its result is delivered.
+///
+/// The test may end as soon as the result is delivered. Nothing that the closure captures may outlive the test.
 // Mutable state is only accessed on the thread that runs the closure.
 private final class Work<Result>: @unchecked Sendable {
     private var body: @Sendable () throws -> Result

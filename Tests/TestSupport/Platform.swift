@@ -3,7 +3,7 @@ package import Testing
 /// The platform that the tests run on.
 package enum Platform {
     package static var isLinux: Bool {
-        // The property exists to report the platform.
+        // Only the compiler knows the platform.
         #if os(Linux)
         true
         #else
@@ -13,7 +13,7 @@ package enum Platform {
 
     /// The platform's name, as used in file names.
     package static var name: String {
-        // The property exists to report the platform.
+        // Only the compiler knows the platform.
         #if os(Linux)
         "Linux"
         #elseif os(macOS)
@@ -25,8 +25,8 @@ package enum Platform {
         #endif
     }
 
-    /// Enables a test only on Linux, where its expectations of URL loading were measured.
+    /// Enables a test only on Linux, where its expected results were measured.
     ///
-    /// URL loading is documented to differ elsewhere.
+    /// URL loading is documented to differ on other systems.
     package static let measuredOnLinux = ConditionTrait.enabled(if: isLinux, "URL loading differs elsewhere")
 }

@@ -2,7 +2,7 @@ package import Foundation
 
 /// Programs that some tests need and that a machine may lack.
 package enum Program {
-    /// Returns the path of the first of these programs that the machine has; nil if it has none.
+    /// Returns the path of the first of the named programs that is installed; nil if none is installed.
     package static func find(_ names: String...) -> String? {
         // Some servers are installed in /usr/sbin, which not every user has in PATH.
         let path = (ProcessInfo.processInfo.environment["PATH"] ?? "") + ":/usr/sbin"
@@ -18,7 +18,7 @@ package enum Program {
     /// True if tests use large sizes, which take too long for everyday runs.
     package static let isLongRun = ProcessInfo.processInfo.environment["LONG_TESTS"] != nil
 
-    /// True if tests that need more than Swift must run, because the machine is known to have everything.
+    /// True if tests that need other programs must run, because the machine is known to have these programs.
     package static let isEverythingRequired = ProcessInfo.processInfo.environment["REQUIRE_ALL_TESTS"] != nil
 }
 
@@ -38,13 +38,13 @@ extension Program {
 
     /// Limits the number of programs that run at the same time.
     ///
-    /// Hundreds of tests run programs at the same time. That many processes would delay all other tests, and with that
-    /// many open files, Foundation on Linux cannot start another process.
+    /// Hundreds of tests run programs. Hundreds of processes at the same time would delay all other tests. Their open
+    /// files would also prevent Foundation on Linux from starting another process.
     private static let turns = Turns(6)
 
     /// Runs a program.
     ///
-    /// Its input and output go through files, because they never fill up as pipes do.
+    /// The program's input and output are files. Unlike a pipe, a file never fills up.
     package static func run(
         _ program: String,
         _ arguments: [String],
@@ -136,8 +136,9 @@ extension Process {
 
     /// Kills the process together with the processes that it started.
     ///
-    /// Those could outlive it and still write into its folders. Foundation makes the process the leader of a process
-    /// group, and waits for all processes that have its file descriptors.
+    /// Otherwise a child process could outlive this process and still write into its folders. Foundation makes the
+    /// process the leader of a process group, so one signal reaches the whole group. Foundation then waits for every
+    /// process that has inherited the file descriptors.
     package func stopGroup() {
         kill(-processIdentifier, SIGKILL)
         waitUntilExit()

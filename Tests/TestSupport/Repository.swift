@@ -3,13 +3,13 @@ package import Testing
 
 /// The repository that contains the tests.
 package enum Repository {
-    /// The package's folder, even if its path goes through a symbolic link.
+    /// The package's folder, with symbolic links resolved.
     package static let folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// Compares `text` with a checked-in file below `Tests`.
     ///
-    /// If the environment variable `UPDATE_GOLDEN_FILES` is set, the file is overwritten first.
+    /// If the environment variable `UPDATE_GOLDEN_FILES` is set, the file is overwritten with `text` first.
     ///
     /// - Throws: An error if the file cannot be written.
     package static func compare(

@@ -4,14 +4,14 @@ package import Foundation
 public final class TemporaryFolder: Sendable {
     package let url: URL
 
-    /// Creates the folder; use a short name if the path of a socket will include it.
+    /// Creates the folder; use a short name if the path of a socket will include the name.
     package init(name: String = UUID().uuidString) throws {
         url = FileManager.default.temporaryDirectory.appendingPathComponent(name)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
     deinit {
-        // A program that is ending may remove a file at the same time. Foundation reports that as a failure, so try
+        // A program that is ending may remove a file at the same time. Foundation then stops with an error, so try
         // again.
         for _ in 0..<100 where FileManager.default.fileExists(atPath: url.path) {
             try? FileManager.default.removeItem(at: url)
@@ -30,7 +30,9 @@ public final class TemporaryFolder: Sendable {
         try data.write(to: file)
     }
 
-    /// Returns an environment in which programs put their temporary files into this folder; some leave files behind.
+    /// Returns an environment in which programs put their temporary files into this folder.
+    ///
+    /// Some programs leave temporary files behind.
     ///
     /// - Parameter variables: Further variables.
     /// - Returns: The variables, keyed by name.

@@ -8,22 +8,23 @@ import FoundationNetworking
 
 /// The measurements that need a separate process: memory, and the start of an app.
 enum Child: String {
-    /// Prints by how many bytes the resident memory grew during the load, and by the end of the background work.
+    /// Prints the growth of the resident memory in bytes: first until the load ends, then until the background work
+    /// ends.
     case memory
-    /// Prints how long the initialiser took, and the processor time of the later background work, in milliseconds.
+    /// Prints the time of the initialiser and the processor time of the background work, in milliseconds.
     case launch
-    /// Prints how many milliseconds of the launch went to loading, to installing and to the first answer.
+    /// Prints the milliseconds for the load, for the installation and for the first answer.
     case start
-    /// Prints by how many bytes the resident memory grew while Foundation's objects for as many files were created.
+    /// Prints the growth of the resident memory in bytes while Foundation's objects for all files are created.
     case leastMemory
-    /// Prints how long it took to create these objects, in milliseconds.
+    /// Prints how long it takes to create Foundation's objects for all files, in milliseconds.
     case leastStart
     /// Starts and exits.
     case nothing
 
     private static let argument = "--child"
 
-    /// Runs as a child if the arguments say so; returns false if they do not.
+    /// Runs the measurement that the arguments specify; returns false if the arguments specify no measurement.
     static func runIfAsked(_ arguments: [String]) throws -> Bool {
         guard arguments.count == 3, arguments[0] == argument, let child = Child(rawValue: arguments[1]) else {
             return false
@@ -95,7 +96,7 @@ enum Child: String {
         return (time, text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) })
     }
 
-    /// Waits until the threads of this process have used almost no processor time for a while.
+    /// Waits until this process has used almost no processor time for 100 ms.
     private static func awaitBackground() {
         var (time, quiet) = (processorTime(), 0)
         while quiet < 5 {
@@ -155,7 +156,7 @@ enum Child: String {
         return rows
     }
 
-    /// Measures loading on the caller's thread, and building responses in the background.
+    /// Measures the load on the caller's thread, and the background work that builds the responses.
     static func launchRows(isQuick: Bool) throws -> [MeasuredRow] {
         let counts = isQuick ? [10, 100, 1000] : [10, 100, 1000, 10_000, 100_000]
         let entries = try counts.flatMap { count in

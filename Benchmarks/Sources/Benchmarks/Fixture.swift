@@ -45,7 +45,7 @@ final class Fixture {
     func cache() throws -> LocalSubstitutionCache { try LocalSubstitutionCache(manifest: manifest) }
 }
 
-/// The lowest possible cost of an answer: getting the URL's string, and a lookup in a dictionary.
+/// The lowest possible cost of an answer: one call for the URL's string, and one lookup in a dictionary.
 final class Floor {
     private let responses: [String: CachedURLResponse]
 
@@ -62,9 +62,9 @@ final class Floor {
     }
 }
 
-/// The technique as it was published in 2010.
+/// The technique of a substituting `URLCache`, as published in 2010.
 ///
-/// It has a dictionary of paths, reads a file on first use, and keeps a second dictionary of responses.
+/// The cache has a dictionary of paths. It reads a file on first use, and keeps the response in a second dictionary.
 final class DirectPort: URLCache, @unchecked Sendable {
     private let paths: [String: String]
     private var responses: [String: CachedURLResponse] = [:]
@@ -92,7 +92,7 @@ final class DirectPort: URLCache, @unchecked Sendable {
     }
 }
 
-/// The system's cache, with the same responses in memory.
+/// Creates a system cache that has, in memory, the responses of `cache` for `urls`.
 func makeStockCache(_ cache: URLCache? = nil, _ urls: [URL] = []) -> URLCache {
     let stock = URLCache(memoryCapacity: 200_000_000, diskCapacity: 0, diskPath: nil)
     for url in urls {

@@ -37,7 +37,7 @@ struct Loading {
 
     /// Builds a response at the lowest possible cost.
     ///
-    /// It needs the file in memory, and Foundation's objects with the header fields that the library promises.
+    /// The cost is the file in memory, and Foundation's objects with the header fields that the library promises.
     static func leastResponse(to url: URL, path: String) -> CachedURLResponse? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }

@@ -93,8 +93,8 @@ struct Lookups {
         let floor = Floor(cache, fixture.urls)
         let elsewhere = (0..<10).map { request("https://other.example.org/images/picture\($0).png") }
         let here = (0..<10).map { request("https://example.com/assets/images/missing\($0).png") }
-        // The cache also does the system's own lookup. The protocol only consults the library's table, so it shows what
-        // the library adds.
+        // The cache also does the system's own lookup. The protocol consults only the library's table. The protocol's
+        // time is therefore the time that the library adds.
         let own = { (request: URLRequest) -> CachedURLResponse? in
             use(SubstitutionProtocol.canInit(with: request))
             return nil

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A piece of code that is timed, with several operations in one call.
+/// A piece of code that is timed; one call performs several operations.
 struct Contender {
     let name: String
     /// The number of operations in one call of `run`.
@@ -20,7 +20,10 @@ struct MeasuredRow: Encodable {
     let value: Double
     let unit: String
     let baseline: String
-    /// The median of the rounds' ratios, which is not affected by noise that lasts longer than a round.
+    /// The number that is compared with the target.
+    ///
+    /// For a timed row, this is the median of the ratios of all rounds. Noise that lasts longer than a round does not
+    /// affect this median.
     let ratio: Double
     let target: Target?
 
@@ -29,7 +32,7 @@ struct MeasuredRow: Encodable {
         case atMost(Double)
         case atLeast(Double)
 
-        /// True if the ratio meets the target, or misses it by no more than `factor`.
+        /// True if the ratio meets the target; a `factor` above 1 allows a worse ratio.
         func isMet(by ratio: Double, within factor: Double = 1) -> Bool {
             switch self {
             case .atMost(let limit): ratio <= limit * factor
@@ -55,7 +58,7 @@ struct MeasuredRow: Encodable {
     }
 }
 
-/// Times contenders in turn, so that other work of the machine affects all of them.
+/// Times contenders in turn, so that other work of the machine affects all contenders equally.
 struct Stopwatch {
     let rounds: Int
 
@@ -76,7 +79,7 @@ struct Stopwatch {
     /// - Parameters:
     ///   - name: The name of the measurement.
     ///   - contender: The code that is timed.
-    ///   - baselines: The code that it is compared with, each with its target; with `atLeast`, the ratio is how many
+    ///   - baselines: The code to compare with, and the target for each ratio. With `atLeast`, the ratio is how many
     ///     times slower the baseline is.
     /// - Returns: A row for each baseline.
     func rows(_ name: String, _ contender: Contender, against baselines: [(Contender, MeasuredRow.Target?)])

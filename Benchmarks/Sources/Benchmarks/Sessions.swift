@@ -59,7 +59,7 @@ struct Sessions {
             )
     }
 
-    /// Records the loads, and writes the file at the end of each batch.
+    /// Records the loads, and writes the recording at the end of each batch.
     private func recorded(
         _ cache: LocalSubstitutionCache,
         to file: URL,
@@ -91,7 +91,7 @@ struct Sessions {
     }
 }
 
-/// The server behind most of the web, if it is installed on this machine.
+/// An nginx server, if nginx is installed on this machine.
 private final class Nginx {
     let url: URL
     private let process = Process()

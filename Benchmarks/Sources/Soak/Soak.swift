@@ -90,8 +90,8 @@ struct Soak {
                 )
             }
         }
-        // Leave out the first fifth, which fills the system's pools and caches. Sockets are opened and closed all the
-        // time, so compare the maxima.
+        // Leave out the first fifth: it fills the system's pools and caches. Compare maxima, because the number of open
+        // sockets changes all the time.
         let settled = marks.dropFirst(marks.count / 5)
         let (early, late) = (settled.prefix(settled.count / 2), settled.suffix((settled.count + 1) / 2))
         let memory = (late.map(\.memory).max() ?? 0) - (early.map(\.memory).max() ?? 0)
@@ -109,7 +109,7 @@ struct Soak {
         }
     }
 
-    /// Runs one round: a few sessions, everything that an app may do to them, and the loads.
+    /// Runs one round: creates sessions, loads URLs, and does what an app may do to its cache and sessions.
     private func round(_ count: Int, _ round: Int, _ counts: Counts) throws {
         let throughCache = URLSessionConfiguration.ephemeral
         throughCache.urlCache = cache
@@ -120,7 +120,7 @@ struct Soak {
         let free = DispatchSemaphore(value: 16)
         for index in 0..<count {
             let number = (index &* 7 &+ round) % Self.entries
-            // One load in fifty goes to the network. One in a hundred fails there, and a file answers.
+            // Of a hundred loads, the network answers two. One more load fails on the network, and a file answers.
             let (path, expected) =
                 switch index % 100 {
                 case 0, 50: ("/other/\(number)", Data("network /other/\(number)".utf8))
@@ -137,7 +137,8 @@ struct Soak {
                 done.leave()
             }
             task.resume()
-            // Foundation on Linux crashes if a task is cancelled at the moment when a cache answers it.
+            // Foundation on Linux crashes if a task is cancelled while a cache answers the task. Cancel only tasks that
+            // a protocol answers.
             if index % 40 == 1, session === sessions[1] { task.cancel() }
         }
         done.wait()

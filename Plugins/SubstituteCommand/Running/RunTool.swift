@@ -3,7 +3,7 @@ import PackagePlugin
 
 /// One run of the tool, from a terminal or from Xcode.
 struct ToolRun {
-    /// The tool as it was built for the plugin.
+    /// The tool's executable, built for the plugin.
     let tool: URL
     /// The command plugin's verb, as the user writes it after `swift package`.
     let verb: String
@@ -12,7 +12,7 @@ struct ToolRun {
     /// The folder in which the tool looks for a manifest.
     let folder: URL
 
-    /// Runs the tool until it ends, and exits with its status if that is not 0.
+    /// Runs the tool until it ends; if the tool's status is not 0, exits with this status.
     ///
     /// - Parameter arguments: The words that the user wrote.
     /// - Throws: An error if the tool cannot be started.
@@ -29,7 +29,8 @@ struct ToolRun {
         ) { $1 }
         let manager = getppid()
         try process.run()
-        // Control-C ends both the plugin and its package manager; a closed terminal ends only the package manager.
+        // Control-C ends the package manager and the plugin. If the terminal is closed, only the package manager ends.
+        // The plugin then terminates the tool.
         while process.isRunning, getppid() == manager { usleep(50_000) }
         if process.isRunning { process.terminate() }
         process.waitUntilExit()
@@ -37,7 +38,7 @@ struct ToolRun {
         if process.terminationStatus != 0 { exit(process.terminationStatus) }
     }
 
-    /// The manifests in the folders among the targets' resources, as paths from the current folder.
+    /// The manifests in the targets' resource folders, as paths relative to `folder`.
     private var manifests: [String] {
         let here = folder.path + "/"
         return resources.map { $0.appendingPathComponent("manifest.json").path }
@@ -47,7 +48,7 @@ struct ToolRun {
 }
 
 extension ToolRun {
-    /// Prepares a run for `swift package`, in the user's current folder.
+    /// Prepares a run in the user's current folder, for `swift package`.
     init(_ context: PluginContext, verb: String) throws {
         let modules = context.package.targets.compactMap { $0.sourceModule }.filter { $0.kind != .test }
         self.init(
@@ -59,12 +60,12 @@ extension ToolRun {
     }
 }
 
-// Only Xcode has this module, for projects.
+// Only Xcode has this module. It is for plugins that run on Xcode projects.
 #if canImport(XcodeProjectPlugin)
 import XcodeProjectPlugin
 
 extension ToolRun {
-    /// Prepares a run that was started from Xcode's menu; it runs in the project's folder.
+    /// Prepares a run in the project's folder, for a command in Xcode's menu.
     init(_ context: XcodePluginContext, verb: String) throws {
         self.init(
             tool: try context.tool(named: "substitute").url,
@@ -77,8 +78,8 @@ extension ToolRun {
     /// Runs the tool with the words that the user wrote into Xcode's sheet.
     ///
     /// - Parameters:
-    ///   - arguments: These words, and `--target NAME` for each target that is ticked in the sheet.
-    ///   - usual: The words to use if the user wrote none.
+    ///   - arguments: The user's words, and `--target NAME` for each target that is ticked in the sheet.
+    ///   - usual: The words to use if the user wrote no words.
     /// - Throws: An error if the tool cannot be started.
     func callAsFunction(inXcode arguments: [String], usual: [String]) throws {
         var extractor = ArgumentExtractor(arguments)

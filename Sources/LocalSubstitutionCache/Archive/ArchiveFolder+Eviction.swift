@@ -1,7 +1,9 @@
 import Foundation
 
 extension ArchiveFolder {
-    /// Deletes the least recently used copies until the rest fits, and returns how many bytes the rest takes.
+    /// Deletes the least recently used copies until the remaining files fit.
+    ///
+    /// Returns the size of the remaining files in bytes.
     func trim() -> Int {
         let files = copyFiles()
         var total = files.reduce(unfinishedSize()) { $0 + $1.size }
@@ -12,13 +14,16 @@ extension ArchiveFolder {
         return total
     }
 
-    /// Deletes files that terminated processes left unfinished; returns how many bytes the files in progress take.
+    /// Deletes the unfinished files of terminated processes.
+    ///
+    /// Returns the size in bytes of the unfinished files that other processes are still writing.
     private func unfinishedSize() -> Int {
         files(Self.unfinishedSuffix).reduce(0) { total, file in
             let descriptor = open(file.url.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
             guard descriptor >= 0 else { return total }
             defer { close(descriptor) }
-            // The system releases a process's lock when the process ends, so a file that can be locked has no writer.
+            // A process holds a lock on the file that it writes, and the system releases the lock when the process
+            // ends. So no process writes a file that can be locked here.
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return total + file.size }
             unlink(file.url.path)
             return total

@@ -2,16 +2,16 @@ import Foundation
 
 /// The folder that holds the files of an ``OfflineArchive``.
 ///
-/// Other files in the folder are left alone.
+/// Files in the folder that do not belong to the archive are left alone.
 struct ArchiveFolder {
     let url: URL
     /// The maximum size of all copies together, in bytes.
     let capacity: Int
 
-    /// Creates the folder if it is missing.
+    /// Creates the folder if it is missing, and excludes it from backups.
     func create() throws {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        // Other systems have no backups from which a folder could be excluded.
+        // Only Apple's systems make backups from which a folder can be excluded.
         #if canImport(Darwin)
         var url = url
         var values = URLResourceValues()
@@ -21,19 +21,22 @@ struct ArchiveFolder {
     }
 
     private static let suffix = ".offlinecopy"
-    /// The suffix of files that are being written; a process that ends while it writes leaves one behind.
+    /// The suffix of files that are being written.
+    ///
+    /// If a process ends while it is writing a file, the unfinished file stays in the folder.
     static let unfinishedSuffix = ".offlinepart"
 
     /// Returns the file for the copy of a URL.
     ///
-    /// The name is a hash, so two URLs may share a file. The URL in the file shows which of them the copy belongs to.
+    /// The file's name is a hash of the URL, so two URLs may have the same file. The file also holds the URL of its
+    /// copy.
     func file(for identity: URLIdentity) -> URL {
         var name = FNV1a()
         name.combine(Data(identity.description.utf8))
         return url.appendingPathComponent(name.description + Self.suffix)
     }
 
-    /// Reads a copy; deletes the file if it is damaged or is not a copy.
+    /// Reads a copy; deletes the file if it is damaged, is longer than the capacity, or is not a copy.
     func copy(in file: URL) -> ArchivedCopy? {
         do throws(FileProblem) {
             let opened = try OpenedFile(file.path)
@@ -52,15 +55,17 @@ struct ArchiveFolder {
         return nil
     }
 
-    /// Writes a temporary file and renames it, so that the change is atomic; on a full disk nothing changes.
+    /// Writes a temporary file and renames it to `file`, so that the change is atomic.
     ///
-    /// From its first byte on, no other user can read the file. It is locked while it is written, so that other
-    /// processes can tell it from a file that a terminated process left behind.
+    /// On a full disk, nothing changes.
+    ///
+    /// The temporary file is created so that only the app's user can read it. It is locked while it is written. The
+    /// lock shows other processes that the file is still in use.
     func write(_ data: Data, to file: URL) {
         let unfinished = url.appendingPathComponent(UUID().uuidString + Self.unfinishedSuffix)
         var descriptor = Self.create(unfinished)
         if descriptor < 0, errno == ENOENT {
-            // The system may delete the contents of the caches folder at any time.
+            // The folder may be missing: the system may delete the contents of the caches folder at any time.
             try? create()
             descriptor = Self.create(unfinished)
         }
@@ -79,7 +84,9 @@ struct ArchiveFolder {
         open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     }
 
-    /// Returns the files of the copies.
+    /// Returns the files of all copies.
+    ///
+    /// `used` is the modification date, which is renewed whenever a copy is replayed.
     func copyFiles() -> [(url: URL, size: Int, used: Date)] { files(Self.suffix) }
 
     func files(_ suffix: String) -> [(url: URL, size: Int, used: Date)] {
@@ -96,7 +103,7 @@ struct ArchiveFolder {
 
     /// Removes every copy, and every file that any process is writing.
     func removeAll() {
-        // Unfinished files come first: one that is renamed meanwhile is found among the copies.
+        // Delete unfinished files first: if a process renames one meanwhile, the file is then found among the copies.
         for file in files(Self.unfinishedSuffix) { unlink(file.url.path) }
         for file in copyFiles() { unlink(file.url.path) }
     }

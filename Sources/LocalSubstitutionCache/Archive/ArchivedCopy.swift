@@ -7,8 +7,9 @@ import FoundationNetworking
 
 /// One copy of an ``OfflineArchive``, in the format of its file.
 ///
-/// The file begins with a line of ASCII that has the lengths and the checksum of the rest. Then follow the response's
-/// URL, header fields and date as JSON, and the body as it was received.
+/// The file begins with a line of ASCII text: the name of the format, the lengths of the two parts below, and their
+/// checksum. The first part is JSON with the requested URL and the response's URL, header fields and date. The second
+/// part is the body as URL loading delivered it.
 struct ArchivedCopy {
     struct Head: Codable {
         /// The requested URL, normalised by ``URLIdentity``.
@@ -30,7 +31,7 @@ struct ArchivedCopy {
 
     private static let format = "LocalSubstitutionCache copy 1"
 
-    /// Returns the content of the file.
+    /// Returns the content of the copy's file.
     func encoded() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -51,9 +52,10 @@ struct ArchivedCopy {
         guard words.count == 6, let headLength = Int(words[3]), (0...rest.count).contains(headLength) else {
             return nil
         }
-        // Unlike slices, these values have indices that begin at 0.
+        // These values are copies and not slices, so their indices begin at 0.
         let (head, body) = (Data(rest.prefix(headLength)), Data(rest.dropFirst(headLength)))
-        // Damage anywhere makes this first line differ from the one in the file.
+        // The line is computed again from both parts. If any byte of the file is damaged, the computed line differs
+        // from the line in the file.
         guard Self.headerLine(head, body) == data.prefix(lineEnd + 1),
             let decoded = try? JSONDecoder().decode(Head.self, from: head)
         else { return nil }
@@ -72,7 +74,7 @@ struct ArchivedCopy {
         var fields = head.fields
         let detail = "copy of \(head.date.formatted(.iso8601))"
         let own = CacheStatus.forwarded(status: nil, detail: detail)
-        // RFC 9211 §2: each cache on the way appends its own member.
+        // RFC 9211 §2: each cache that handles a response appends its own member to the field.
         let name = fields.keys.first { $0.lowercased() == "cache-status" } ?? "Cache-Status"
         fields[name] = fields[name].map { "\($0), \(own)" } ?? own
         guard let url = URL(string: head.responseURL),

@@ -5,14 +5,15 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A response on its way into an ``OfflineArchive``.
+/// A response that is being received for an ``OfflineArchive``.
 ///
-/// The part of its body that is held counts against the archive's memory budget until this object is deallocated.
+/// The bytes of the body that have arrived count against the archive's memory budget. They count until the body is
+/// refused or this object is deallocated.
 // The load calls one method at a time. After the load has finished, only the archive's queue uses this object.
 final class IncomingCopy: @unchecked Sendable {
     let response: HTTPURLResponse
     let request: URLRequest
-    /// The moment at which the load began, for the ``RemovalLog``.
+    /// The count of removals when the load began, for ``RemovalLog/allows(_:since:)``.
     let moment: Int
     private let archive: OfflineArchive
     private var held = 0
@@ -25,7 +26,7 @@ final class IncomingCopy: @unchecked Sendable {
 
     deinit { archive.memory.release(held) }
 
-    /// Reserves memory for a part of the body; returns false if the archive will not keep the body.
+    /// Reserves memory for `count` more bytes of the body; returns false if the archive will not keep the body.
     func hasRoom(for count: Int) -> Bool {
         guard refusal == nil else { return false }
         let length = response.expectedContentLength
@@ -38,20 +39,21 @@ final class IncomingCopy: @unchecked Sendable {
         return true
     }
 
-    /// Gives up the body and releases its memory; only the first reason counts.
+    /// Releases the memory of the body and remembers the reason why it is not kept; a second reason is ignored.
     func refuse(_ reason: OfflineArchive.Refusal) {
         archive.memory.release(held)
         (held, refusal) = (0, refusal ?? reason)
     }
 
-    /// Passes the whole response to the archive, or counts the reason why it is not kept.
+    /// Passes the response to the archive, or counts the reason why the response is not kept.
     ///
     /// - Parameters:
     ///   - body: The whole body; nil if it is not available.
-    ///   - last: The request after all redirects, which may have cookies that the first request did not have.
+    ///   - last: The request after all redirects. It may have cookies that the first request did not have.
     func finish(_ body: Data?, after last: URLRequest) {
         guard archive.accepts(last) else { return archive.countRefusal(of: last) }
-        // URL loading has decoded a body with `Content-Encoding`, so its length differs from `Content-Length`.
+        // If there is a `Content-Encoding`, URL loading has decoded the body. Then its length differs from
+        // `Content-Length`.
         let isEncoded = response.value(forHTTPHeaderField: "Content-Encoding") != nil
         let expected = response.value(forHTTPHeaderField: "Content-Length").flatMap { Int($0) }
         if let body, refusal == nil, isEncoded || expected ?? body.count == body.count {

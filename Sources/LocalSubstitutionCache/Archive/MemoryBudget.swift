@@ -1,6 +1,6 @@
 import Foundation
 
-/// The memory that all loads of an archive may hold together, in bytes.
+/// The limit for the memory that all loads of an archive hold together, in bytes.
 // Mutable state is only accessed inside the lock.
 final class MemoryBudget: @unchecked Sendable {
     private let shared: Int
@@ -14,9 +14,9 @@ final class MemoryBudget: @unchecked Sendable {
     /// The number of bytes that are held now.
     var count: Int { lock.withLock { held } }
 
-    /// Reserves memory for a load that already holds `own` bytes; false if not enough is left.
+    /// Reserves memory for a load that already holds `own` bytes; returns false if not enough memory is left.
     ///
-    /// A body longer than the shared budget gets its memory if its length is announced and no other load holds any.
+    /// If the length of a body is announced and no other load holds memory, the body may exceed the shared limit.
     func reserve(_ count: Int, beside own: Int, isAnnounced: Bool) -> Bool {
         lock.withLock {
             guard count > 0 else { return true }

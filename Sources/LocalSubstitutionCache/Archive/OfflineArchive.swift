@@ -5,13 +5,13 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// `pending` and `counts` are only accessed inside the lock, `total` and `writes` only on the queue, which also writes
-// all files. Any thread may read a file, because only complete files are renamed into place.
+// `pending` and `counts` are only accessed inside the lock, `total` and `writes` only on the queue. The queue also
+// writes all files. Any thread may read a file, because only complete files are renamed into place.
 
-/// An archive that keeps the last good copy of each response, and replays it when there is no connection.
+/// An archive that keeps the last good response for each URL, and replays it when there is no connection.
 ///
-/// Online, caches work as usual. Offline, the app shows the last version of the page. To use an archive, install the
-/// cache with it:
+/// Online, caches work as usual. Offline, the app shows the last version of a page. To use an archive, install the
+/// cache together with the archive:
 ///
 /// ```swift
 /// let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
@@ -23,39 +23,41 @@ public import FoundationNetworking
 /// cache.install(archive: archive)
 /// ```
 ///
-/// The response to every GET of a session that uses substitutions is kept if its status is 200. It is replayed,
-/// whatever its age, after an error that means no connection (the same errors as for `"offline"` in a manifest). An
-/// archive is not an HTTP cache but a history (RFC 9111 §6): while there is a connection, it answers nothing.
+/// In a session that uses substitutions, each response to a GET request is kept if the response has the status 200. If
+/// a later request for the same URL fails because there is no connection, the kept response is replayed, whatever its
+/// age. The errors that mean no connection are the same as for `"offline"` in a manifest. An archive is not an HTTP
+/// cache but a history (RFC 9111 §6): while there is a connection, it answers no request.
 ///
 /// The archive never keeps:
 /// - responses for URLs that the manifest names;
-/// - responses that have `Cache-Control: no-store` or a malformed `Cache-Control` field, or whose request has one of
-///   these;
+/// - responses with `Cache-Control: no-store` or a malformed `Cache-Control` field, and responses to requests with one
+///   of these fields;
 /// - responses with a `Vary` other than `Accept-Encoding`;
-/// - responses to requests with `Authorization`, `Proxy-Authorization` or cookies, including those of
-///   `HTTPCookieStorage.shared`, unless the host is one of `hostsWithCredentials`. A token in any other field, such as
-///   `X-API-Key`, is not recognised. The archive cannot see fields that a session adds by `httpAdditionalHeaders`. On
-///   Apple platforms it cannot see cookies of any other storage either. If any of these identify a user of a host,
-///   leave out that host, or check the request in `including`;
+/// - responses to requests with `Authorization`, `Proxy-Authorization` or cookies, unless the host is one of
+///   `hostsWithCredentials`. The cookies that `HTTPCookieStorage.shared` holds for the URL count, too. A token in
+///   another field, such as `X-API-Key`, is not recognised. The archive cannot see fields that a session adds by
+///   `httpAdditionalHeaders`. On Apple platforms, it cannot see the cookies of other storages. Such a field or cookie
+///   may identify a user of a host. In this case, leave the host out of `hosts`, or check the request in `including`;
 /// - `Set-Cookie` fields;
 /// - bodies that are delivered to a task's own delegate, or to the delegate of a session that is not registered with
 ///   `registerForSubstitutions()`;
-/// - downloads, on Linux.
+/// - on Linux, responses of download tasks.
 ///
 /// ``refusals`` counts the responses that were not kept, by reason.
 ///
-/// A copy stays until another response with status 200 replaces it. So if a page no longer exists, its copy stays. And
-/// if the server redirects to a login page that answers with 200, the login page replaces the copy.
+/// If the server answers with a status other than 200, the copy of the earlier response stays. So if a page no longer
+/// exists, its copy stays. If the server redirects to a login page that answers with 200, the login page replaces the
+/// copy.
 ///
-/// On Apple platforms (where it has not been tested) only `URLSession.shared` and registered sessions use the archive.
+/// On Apple platforms, where the archive has not been tested, only `URLSession.shared` and registered sessions use it.
 /// On watchOS, where URL loading consults no `URLProtocol` of an app, an archive keeps and answers nothing.
 ///
-/// - Important: Call ``removeAll()`` when a user signs out. Copies are not encrypted, and a copy of a response to a
-///   request with credentials is replayed for every request with its URL.
+/// - Important: Call ``removeAll()`` when a user signs out. Copies are not encrypted. If a request had credentials, the
+///   copy of its response is replayed for every request for the same URL, even for one without credentials.
 ///
-/// Together, bodies that are being received and bodies that wait to be written take at most 32 MB of memory. Only a
-/// longer body that has a `Content-Length` takes more, and only while no other body is held. If the head of a response
-/// shows that the archive will not keep it, its body takes no memory.
+/// Bodies that are being received, and bodies that wait to be written, take at most 32 MB of memory together. A longer
+/// body is kept if it has a `Content-Length` and no other body is in memory. If the archive refuses a response for its
+/// status or header fields, the body takes no memory.
 ///
 /// Each copy is a file. It holds a checksum and the whole URL. A copy is replayed only if the requested URL equals the
 /// one in the file. A damaged file is removed and never replayed. The archive's own queue writes each file under a
@@ -64,13 +66,13 @@ public import FoundationNetworking
 ///
 /// All methods may be called on any thread.
 public final class OfflineArchive: @unchecked Sendable {
-    /// One copy in the archive.
+    /// One kept response.
     public struct Copy: Hashable, Sendable {
         /// The requested URL, normalised according to RFC 3986 §6.2.
         public let url: URL
         /// The time at which the response was received.
         public let date: Date
-        /// The size of its file, in bytes.
+        /// The size of the copy's file, in bytes.
         public let byteCount: Int
     }
 
@@ -86,13 +88,16 @@ public final class OfflineArchive: @unchecked Sendable {
         case status
         /// The body may be incomplete, or is too long.
         ///
-        /// Its length differs from the announced length, it is longer than the archive's capacity, other bodies filled
-        /// the memory that the archive may hold, or the body may lack a part because its task was suspended.
+        /// One of these causes applies:
+        /// - The body's length differs from `Content-Length`.
+        /// - The body is longer than the archive's capacity.
+        /// - Other bodies filled the memory that the archive may hold.
+        /// - The task was suspended, so a part of the body may be missing.
         case length
         /// The body did not pass through this library.
         ///
-        /// It was delivered to a delegate: register the session with `registerForSubstitutions()`. Or it was written to
-        /// a file, as a download.
+        /// It was delivered to the delegate of a session that is not registered with `registerForSubstitutions()`, or
+        /// to a task's own delegate. Or a download task wrote it to a file.
         case unseen
     }
 
@@ -103,14 +108,14 @@ public final class OfflineArchive: @unchecked Sendable {
     /// The memory for bodies that are being received and bodies that wait to be written.
     let memory: MemoryBudget
     private let removals = RemovalLog.shared
-    /// The directory's name in the removal log: the same for every path to the directory.
+    /// The directory's key in the removal log; every path to the directory gives the same key.
     private let name: String
     private let queue = DispatchQueue(label: "LocalSubstitutionCache.OfflineArchive", qos: .utility)
     private let lock = NSLock()
-    /// The copies that wait to be written, keyed by file; they can be replayed already.
+    /// The copies that wait to be written, keyed by their file; they are replayed from memory.
     private var pending: [URL: (incoming: IncomingCopy, copy: ArchivedCopy)] = [:]
     private var counts: [Refusal: Int] = [:]
-    /// The size of all copies in bytes, as known to this process; nil if they must be counted.
+    /// The size of all copies in bytes, as far as this process knows; nil if the sizes must be added up again.
     private var total: Int?
     private var writes = 0
 
@@ -118,15 +123,15 @@ public final class OfflineArchive: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - directory: The folder for the copies, a file URL. It is created if it is missing, and excluded from backups.
-    ///     Other files in it are left alone.
-    ///   - capacity: The maximum size of all copies together, in bytes. Beyond it, the least recently used copies are
-    ///     removed.
-    ///   - hosts: The hosts whose responses are kept, in upper or lower case and without ports; nil for all.
+    ///     Files in it that do not belong to the archive are left alone.
+    ///   - capacity: The maximum size of all copies together, in bytes. If the copies exceed it, the least recently
+    ///     used copies are removed.
+    ///   - hosts: The hosts whose responses are kept, in upper or lower case and without ports; nil for all hosts.
     ///   - hostsWithCredentials: The hosts whose responses are kept even if the request has `Authorization`,
     ///     `Proxy-Authorization` or cookies.
-    ///   - isIncluded: Returns true if the response to a request may be kept. It is called for each request that the
-    ///     other rules allow, on any thread, and should be quick.
-    /// - Throws: The error of Foundation if the directory cannot be created.
+    ///   - isIncluded: A function that returns true if the response to a request may be kept. It is called for each
+    ///     request that the other rules allow. It is called on any thread, and should be quick.
+    /// - Throws: An error of Foundation if the directory cannot be created.
     public init(
         directory: URL,
         capacity: Int,
@@ -145,9 +150,9 @@ public final class OfflineArchive: @unchecked Sendable {
 
     // MARK: - For the app
 
-    /// The copies in the archive, in no particular order; waits for copies that are being written.
+    /// The copies in the archive, in no particular order.
     ///
-    /// Cost: reads every file.
+    /// Cost: waits for copies that are being written, and then reads every file.
     public var copies: [Copy] {
         queue.sync {
             folder.copyFiles().compactMap { file in
@@ -159,15 +164,15 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// The number of responses that were not kept since this object was created, keyed by reason.
     ///
-    /// It includes only requests that the archive is meant for: GET requests to its hosts for URLs that the manifest
-    /// does not name. Requests that `including` refuses do not count. A load that fails counts only if its request was
-    /// already a reason not to keep the response.
+    /// Only GET requests to the archive's hosts count, and only for URLs that the manifest does not name. Requests that
+    /// `including` refuses do not count. If a load fails, it counts only if the archive had already refused its
+    /// request, for example for its cookies.
     public var refusals: [Refusal: Int] { lock.withLock { counts } }
 
     /// Removes the copy of one URL, if there is one.
     ///
-    /// If a load has already begun in this process, the archive does not keep its response, whatever its URL. Copies
-    /// that wait to be written are written first, so no other copy is lost.
+    /// The archive keeps no response to a load that has already begun in this process, whatever the URL of that load.
+    /// Copies that wait to be written are written before the removal, so the copies of other URLs are not lost.
     ///
     /// - Parameter url: Any spelling of the URL.
     public func remove(_ url: URL) {
@@ -184,9 +189,9 @@ public final class OfflineArchive: @unchecked Sendable {
     ///
     /// The archive keeps no response to a load that has already begun in this process.
     ///
-    /// Call this method when a user signs out. A load begins when its task is resumed. On Apple platforms it is not
-    /// known how soon after `resume()` the load begins, so first cancel the tasks of that user. Other processes still
-    /// keep the responses that they are loading.
+    /// Call this method when a user signs out, but first cancel the tasks of that user. On Linux, a load begins when
+    /// its task is resumed. On Apple platforms, it is not known how soon after `resume()` the load begins. Other
+    /// processes still keep the responses that they are loading.
     public func removeAll() {
         removals.remove(from: name)
         lock.withLock { pending = [:] }
@@ -204,16 +209,16 @@ public final class OfflineArchive: @unchecked Sendable {
         return isIncluded(request)
     }
 
-    /// Counts a request that was not accepted, if the archive is meant for it.
+    /// Counts a request that was refused for its header fields or cookies; other requests do not count.
     func countRefusal(of request: URLRequest) {
         if let refusal = host(of: request).flatMap({ refusal(of: request, $0) }) { recordRefusal(refusal) }
     }
 
     func recordRefusal(_ refusal: Refusal) { lock.withLock { counts[refusal, default: 0] += 1 } }
 
-    /// Returns the copy for `request`; nil if there is none.
+    /// Returns the response in the copy for `request`; nil if there is no copy.
     ///
-    /// Cost: reads a file.
+    /// Cost: reads a file, unless the copy still waits to be written.
     func answer(to request: URLRequest) -> CachedURLResponse? {
         guard let identity = request.identity else { return nil }
         let file = folder.file(for: identity)
@@ -223,7 +228,7 @@ public final class OfflineArchive: @unchecked Sendable {
         return copy.response
     }
 
-    /// Keeps a response; returns before it is written.
+    /// Keeps a response, and returns before its file is written.
     func store(_ incoming: IncomingCopy, _ body: Data) {
         guard let identity = incoming.request.identity else { return }
         let response = incoming.response
@@ -244,7 +249,7 @@ public final class OfflineArchive: @unchecked Sendable {
     func waitUntilWritten() { queue.sync {} }
 
     private func write(_ copy: ArchivedCopy, of incoming: IncomingCopy, to file: URL) {
-        // The copy may have been removed, or replaced by a newer one.
+        // Since the call of `store`, this copy may have been removed, or replaced by a newer copy.
         func isPending() -> Bool { pending[file]?.incoming === incoming }
         defer { lock.withLock { if isPending() { pending[file] = nil } } }
         guard lock.withLock(isPending), removals.allows(name, since: incoming.moment), let data = try? copy.encoded(),
@@ -252,17 +257,17 @@ public final class OfflineArchive: @unchecked Sendable {
         else { return }
         let previous = (try? FileManager.default.attributesOfItem(atPath: file.path))?[.size] as? Int ?? 0
         folder.write(data, to: file)
-        // Another archive of the same folder may have removed everything meanwhile.
+        // Another `OfflineArchive` for the same folder may have removed all copies while the file was being written.
         if !removals.allows(name, since: incoming.moment) { unlink(file.path) }
         total = total.map { $0 + data.count - previous }
         writes += 1
-        // Other processes write to this folder, too, so the size is counted again from time to time.
+        // Other processes write to this folder, too, so the sizes are added up again after every 64 copies.
         if writes % 64 == 1 || total.map({ $0 > folder.capacity }) ?? true { total = folder.trim() }
     }
 
     // MARK: - Rules
 
-    /// Returns the host of a request that the archive is meant for; nil for other requests.
+    /// Returns the host of a GET request to one of the archive's hosts; nil for any other request.
     private func host(of request: URLRequest) -> String? {
         guard request.fileMethod == .get, let host = request.url?.host?.lowercased(), hosts?.contains(host) ?? true,
             request.identity != nil
@@ -278,7 +283,7 @@ public final class OfflineArchive: @unchecked Sendable {
         return request.isPersonal || sendsCookies ? .credentials : nil
     }
 
-    /// Returns the reason why a response is not kept, judged by its head; nil if its head allows it.
+    /// Returns the reason why a response with this status and these header fields is not kept; nil if there is none.
     static func refusal(of response: HTTPURLResponse) -> Refusal? {
         if response.statusCode != 200 { return .status }
         if forbidsStoring(response.value(forHTTPHeaderField: "Cache-Control")) { return .noStore }
@@ -287,7 +292,9 @@ public final class OfflineArchive: @unchecked Sendable {
         return names.allSatisfy { $0 == "accept-encoding" } ? nil : .vary
     }
 
-    /// Returns whether a `Cache-Control` field forbids storing; to be safe, a malformed field does.
+    /// Returns whether a `Cache-Control` field forbids storing the response.
+    ///
+    /// A malformed field might be meant to forbid it, so it counts as forbidding, too.
     private static func forbidsStoring(_ cacheControl: String?) -> Bool {
         guard let cacheControl else { return false }
         return CacheControl.directives(cacheControl)?.contains("no-store") ?? true

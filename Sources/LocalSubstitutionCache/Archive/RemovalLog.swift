@@ -26,10 +26,11 @@ final class RemovalLog: @unchecked Sendable {
     /// The loads that were resumed and have not begun, keyed by URL.
     private var resumed: [String: (loads: Int, since: Int)] = [:]
 
-    /// The number of loads that were resumed while ``resumed`` was full, and the moment of the first of them.
+    /// The number of loads that were resumed while ``resumed`` was full, and the moment of the first such `resume()`.
     ///
-    /// All of these loads count from that moment. The number may stay too high: a withdrawn load does not show whether
-    /// it is one of them. Then later loads count from that moment, too, and the archive refuses some of their responses.
+    /// All of these loads count from that moment. The number may stay too high, because a withdrawn load does not show
+    /// whether it is one of them. Later loads then count from that moment, too. So after a removal the archive refuses
+    /// their responses, although nothing was removed since those loads began.
     private var unrecorded = (loads: 0, since: 0)
 
     private static let maximumCount = 10_000

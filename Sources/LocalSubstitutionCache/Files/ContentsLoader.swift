@@ -1,8 +1,9 @@
 /// A loader that reads each file once, however many URLs name it.
 struct ContentsLoader {
-    /// The maximum number of files to map; the rest are read.
+    /// The maximum number of files to map; further files are read.
     ///
-    /// A process can hold 65,530 mappings on Linux, and a second table is loaded while the first is in use.
+    /// On Linux, a process can have at most 65,530 mappings. While a manifest is reloaded, its files are mapped twice:
+    /// for the substitutions in use, and for the new ones.
     static let maximumMappings = 16_384
 
     private let folder: OpenedFolder

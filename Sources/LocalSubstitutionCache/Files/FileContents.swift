@@ -6,7 +6,7 @@ struct FileContents: Sendable {
     static let mappingThreshold = 4 * 1024
 
     let data: Data
-    /// A strong validator (RFC 9110 §8.8.3) made of size and modification time, for `If-Range`.
+    /// A strong entity tag (RFC 9110 §8.8.3) made of size and modification time; requests may send it in `If-Range`.
     let entityTag: String
     /// The mapped file; nil if the file was read.
     private let mapped: MappedFile?
@@ -17,9 +17,9 @@ struct FileContents: Sendable {
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - reading: The way to bring it into memory.
-    ///   - path: The file's absolute path without symbolic links; nil if no parts of the file will be requested.
-    /// - Throws: ``FileProblem`` when it cannot be read.
+    ///   - reading: The way to bring the file into memory.
+    ///   - path: The file's absolute path without symbolic links; nil to read the file even if `reading` is `.mapped`.
+    /// - Throws: ``FileProblem`` when the file cannot be read.
     init(of file: borrowing OpenedFile, reading: ReadingMode, path: FilePath? = nil) throws(FileProblem) {
         if reading == .mapped, file.size >= Self.mappingThreshold, let path,
             let data = MappedFile.map(0..<file.size, of: file)
@@ -35,10 +35,10 @@ struct FileContents: Sendable {
 
     var isMapped: Bool { mapped != nil }
 
-    /// Returns a part of the bytes, with indices from 0.
+    /// Returns the bytes in `range` as data with indices from 0.
     ///
-    /// A slice, `data[range]`, would keep the indices of the whole data, and `[0]` would trap. A large part of a mapped
-    /// file is mapped, not copied.
+    /// A slice, `data[range]`, would keep the indices of the whole data, so `[0]` would trap. If the file is mapped, a
+    /// large range is mapped, not copied.
     func data(in range: Range<Int>) -> Data {
         mapped?.part(range) ?? Data(data[range])
     }

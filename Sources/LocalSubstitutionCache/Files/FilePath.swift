@@ -1,8 +1,9 @@
 import Foundation
 
-/// A path or name; like a file system, this type compares byte for byte.
+/// A path or name that is compared byte for byte.
 ///
-/// Swift's strings are equal if they are canonically equivalent, so "é" as one scalar and as two would be the same key.
+/// Swift compares strings by canonical equivalence: "é" as one scalar and "é" as two scalars are equal. On disk they
+/// may be the names of two files.
 package struct FilePath: Hashable, Sendable {
     package let text: String
 

@@ -3,7 +3,7 @@ import Foundation
 /// The reason why a path in the manifest cannot be used.
 package enum FileProblem: Error, Equatable {
     case missing(suggestion: String?)
-    /// The name on disk differs in case; the value is the path as it is on disk.
+    /// The name on disk differs from the written name in case; the value is the path as it is on disk.
     case wrongCase(String)
     case isFolder
     case isFile
@@ -14,12 +14,12 @@ package enum FileProblem: Error, Equatable {
     case notRegular
     case unreadable(String)
     case outside
-    /// Symbolic links form a loop, or multiply the paths below a folder; the value is the path of one link.
+    /// Symbolic links form a loop, or lead to the same folders on too many paths; the value is the path of one link.
     case endless(link: String)
     case tooDeep
     case tooManyFiles
 
-    /// Creates the problem for an `errno` from opening or reading a file.
+    /// Creates the problem for the `errno` of a call that opens or reads a file.
     init(errno code: Int32) {
         self =
             code == ENOENT || code == ENOTDIR ? .missing(suggestion: nil) : .unreadable(String(cString: strerror(code)))

@@ -1,9 +1,11 @@
 /// A file in the manifest's folder.
 package struct FoundFile: Sendable {
     enum Location {
-        /// The file itself, not a link to it, is in this folder; many files share the folder's path.
+        /// The file is in the directory with this real path, and its name there is the last name of ``path``.
+        ///
+        /// All files of one directory share the text of this path, which saves memory.
         case inFolder(FilePath)
-        /// The file is at this path, to which a symbolic link leads.
+        /// The file's ``path`` is a symbolic link; the value is the real path of the file to which it leads.
         case elsewhere(FilePath)
     }
 
@@ -13,9 +15,9 @@ package struct FoundFile: Sendable {
     /// The size in bytes when the file was found.
     let size: Int
 
-    /// Checks that a readable regular file, not a link, is at the location.
+    /// Checks that a readable regular file, and not a link, is at the location.
     ///
-    /// Opening the file checks this again.
+    /// The same is checked again when the file is opened.
     init(_ path: String, _ location: Location, in folder: OpenedFolder) throws(FileProblem) {
         self.path = path
         self.location = location

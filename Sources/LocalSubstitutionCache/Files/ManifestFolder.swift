@@ -2,36 +2,47 @@ import Foundation
 
 /// The folder of a manifest's files, as it is on disk.
 ///
-/// Names are compared with directory listings, byte for byte. So a manifest that works on a case-insensitive file
-/// system also works on a case-sensitive one. Each directory is listed once, even if several paths lead to it, and each
-/// folder is walked once. Nothing outside the manifest's folder is opened.
+/// Each name in a path is looked up in the listing of its directory, and its case must match. So a manifest that works
+/// on a case-insensitive file system also works on a case-sensitive one. A name in a different Unicode form (NFC or
+/// NFD) is found, too.
+///
+/// Each directory is listed once, even if several paths lead to it. The files below a directory are collected only once
+/// for each path that leads to the directory. Nothing outside the manifest's folder is opened.
 package final class ManifestFolder {
-    /// The maximum number of names that all walks together may visit; more are treated as a mistake.
-    static let maximumNames = 1_000_000
-    /// The maximum nesting of folders.
-    static let maximumDepth = 100
-    /// In one walk, the maximum number of symbolic links to directories that were already visited.
+    /// The maximum number of names that may be visited by all walks together.
     ///
-    /// A link to a folder that contains the link repeats without end, and other links can turn n folders into 2ⁿ paths.
+    /// A walk collects all files below a directory (see ``files(below:)``). A directory with more names was probably
+    /// mapped by mistake.
+    static let maximumNames = 1_000_000
+    /// The maximum number of directories that may be nested below the directory of a walk.
+    static let maximumDepth = 100
+    /// The maximum number of times that one walk may come to a directory that it has visited before.
+    ///
+    /// Only symbolic links lead to a directory again. A link to a directory that contains this link would repeat
+    /// without end. A chain of n directories, each with two links to the next one, has 2ⁿ paths.
     static let maximumRepeats = 100
 
-    /// The open folder, through which the files in it are opened.
+    /// The open folder; files in it are opened through this object.
     package let opened: OpenedFolder
     private let root: Directory
-    /// The file that walks leave out: the manifest itself.
+    /// The real path of the file that walks leave out: the manifest itself.
     private let excluded: FilePath?
-    /// The listings, keyed by real path, because links may give one directory several paths.
+    /// The listings of directories, keyed by real path, because links may give one directory several paths.
+    ///
+    /// Here and below, a key is a ``FilePath`` and not a `String`. Two names that differ only in their Unicode form are
+    /// equal as strings, but may be two files on disk.
     private var listings: [FilePath: DirectoryListing] = [:]
-    /// The results of walks, keyed by the path on disk, because several entries may name one folder.
+    /// The results of walks, keyed by the path on disk, because several entries may name one directory.
     private var walks: [FilePath: Result<FolderContents, FileProblem>] = [:]
     private var namesLeft: Int
-    /// The directories, keyed by requested path, which is empty or ends in "/".
+    /// The directories, keyed by the path as the manifest spells it; the path is empty or ends in "/".
     private var known: [FilePath: Directory] = [:]
-    /// The files, keyed by requested path: many URLs may name one file.
+    /// The files, keyed by the path as the manifest spells it, because many URLs may name one file.
     private var knownFiles: [FilePath: FoundFile] = [:]
     /// The number of suggestions that may still be made.
     ///
-    /// For each suggestion, a name is compared with many names, and a designer needs only a few suggestions.
+    /// For each suggestion, a name is compared with many names. A designer who corrects a manifest needs only a few
+    /// suggestions at a time.
     private var suggestionsLeft = 20
     /// The source of suggestions; nil in an app, where no suggestions are made.
     private let advice: (any FileNameAdvice)?
@@ -40,8 +51,8 @@ package final class ManifestFolder {
     ///
     /// - Parameters:
     ///   - folder: A file URL.
-    ///   - excluded: A file that walks leave out.
-    ///   - maximumNames: The maximum number of names that all walks together may visit.
+    ///   - excluded: The real path of a file that walks leave out.
+    ///   - maximumNames: The maximum number of names that may be visited by all walks together.
     ///   - advice: The source of suggestions for missing names; nil to make none.
     /// - Throws: ``FileProblem`` when the folder cannot be opened or listed.
     init(
@@ -61,7 +72,7 @@ package final class ManifestFolder {
 
     // MARK: - One file
 
-    /// Returns the regular file at `path`, which is `/`-separated and relative to the folder.
+    /// Returns the regular file at `path`, a `/`-separated path relative to the manifest's folder.
     package func file(_ path: String) throws(FileProblem) -> FoundFile {
         do {
             return try existingFile(path)
@@ -88,7 +99,8 @@ package final class ManifestFolder {
 
     /// Returns the directory at `path`; the path is empty or ends in "/".
     ///
-    /// The caller will look for `rest` in this directory, so problems are reported for the whole path.
+    /// The caller will look for `rest` in this directory. So a problem is reported for the whole path, `path` followed
+    /// by `rest`.
     private func directory(_ path: String, followedBy rest: String = "") throws(FileProblem) -> Directory {
         if let known = known[FilePath(path)] { return known }
         var directory = root
@@ -107,12 +119,16 @@ package final class ManifestFolder {
     }
 
     /// Converts a problem with the beginning of a path into a problem with the whole path.
+    ///
+    /// A problem may hold the corrected beginning. The rest of the path may need corrections, too, so the corrected
+    /// beginning followed by `rest` is looked up again. `rest` is empty or starts with "/".
     private func completed(_ problem: FileProblem, with rest: String) -> FileProblem {
         switch problem {
         case .missing(let start?):
             return .missing(suggestion: existing(start + rest))
         case .wrongCase(let start):
             return existing(start + rest).map(FileProblem.wrongCase) ?? .missing(suggestion: nil)
+        // The message for `.isFile` says to remove the "/" at the end. Here, more than that "/" follows the file.
         case .isFile where rest != "/":
             return .missing(suggestion: nil)
         default:
@@ -120,7 +136,7 @@ package final class ManifestFolder {
         }
     }
 
-    /// Returns `path` as it is spelled on disk, where its letter case may differ; nil if the path does not exist.
+    /// Returns the path on disk that equals `path` or differs from it only in case; nil if there is none.
     private func existing(_ path: String) -> String? {
         do {
             if path.hasSuffix("/") { _ = try directory(path) } else { _ = try existingFile(path) }
@@ -132,7 +148,9 @@ package final class ManifestFolder {
         }
     }
 
-    /// Returns the name on disk that equals `written`, byte for byte or else in a different Unicode form.
+    /// Returns the name on disk that equals `written`, or that differs from it only in its Unicode form.
+    ///
+    /// A name that equals `written` byte for byte is preferred.
     private func name(_ written: String, in directory: Directory) throws(FileProblem) -> String {
         if let name = directory.name(written) { return name }
         if let name = directory.nameIgnoringCase(written) { throw .wrongCase(directory.path + name) }
@@ -171,6 +189,7 @@ package final class ManifestFolder {
         return folder
     }
 
+    /// Returns the regular file with this name, or the file to which a symbolic link with this name leads.
     private func file(named name: String, in directory: Directory) throws(FileProblem) -> FoundFile {
         do {
             return try FoundFile(directory.path + name, .inFolder(directory.realPath), in: opened)
@@ -184,17 +203,18 @@ package final class ManifestFolder {
             throw error == .missing(suggestion: nil) ? .dangling : error
         }
         guard realPath.isInside(root.realPath) else { throw .outside }
-        // The link leads to the root folder; looking it up in its parent directory would leave the root folder.
+        // This link leads to the manifest's folder itself. `FoundFile` would look it up in its parent directory,
+        // outside the manifest's folder.
         guard realPath != root.realPath else { throw .isFolder }
         return try FoundFile(directory.path + name, .elsewhere(realPath), in: opened)
     }
 
     // MARK: - A whole folder
 
-    /// Returns the contents of the folder at `path`, which ends in "/".
+    /// Returns all files below the directory at `path`, which ends in "/"; `./` is the manifest's folder itself.
     ///
-    /// The excluded file and all names that start with "." are left out. Cost: the first call for a folder walks
-    /// through it, and later calls return the same result.
+    /// The excluded file and all names that start with "." are left out. Cost: the first call for a directory walks
+    /// through everything below it. Later calls return the same result.
     package func files(below path: String) throws(FileProblem) -> FolderContents {
         let directory: Directory
         do {
@@ -216,17 +236,17 @@ package final class ManifestFolder {
         return try result.get()
     }
 
-    /// The state of a walk through one folder.
+    /// The state of a walk through one directory and everything below it.
     private struct Walk {
         var contents = FolderContents()
         var seen: Set<FilePath> = []
         var repeats = 0
-        /// The first path that led to a directory that was already visited.
+        /// The first path on which the walk came to a directory that it had visited before.
         var link: String?
 
-        /// The problem to throw when a limit is reached; nil if no directory was visited twice.
+        /// The problem to throw when the walk is too deep or repeats too often; nil if no directory was visited twice.
         ///
-        /// If the walk continued, it would visit the same directories again and again.
+        /// If a directory was visited twice, the reason is probably a symbolic link that leads back.
         var endless: FileProblem? { link.map { .endless(link: $0) } }
     }
 
@@ -253,10 +273,12 @@ package final class ManifestFolder {
                 }
                 if excluded == nil || file.realPath != excluded { walk.contents.files.append((prefix + name, file)) }
             } catch {
-                // Bytes that are not UTF-8 are read as U+FFFD, so no file on disk has this name.
+                // In a listing, U+FFFD replaces bytes that are not UTF-8. The name with U+FFFD is then looked up, and
+                // no file on disk has that name.
                 let isMangled = error == .missing(suggestion: nil) && name.unicodeScalars.contains("\u{FFFD}")
                 let error = isMangled ? FileProblem.unreadable("its name is not UTF-8") : error
-                // A limit was reached, so stop here: if the walk continued, it would reach the limit again and again.
+                // After these errors, the walk would reach its limit again and again, so stop. `.tooDeep` concerns only
+                // this directory, so the walk continues with the next name.
                 if error == walk.endless || error == .tooManyFiles { throw error }
                 walk.contents.problems.append((directory.path + name, error))
             }
@@ -276,20 +298,24 @@ package final class ManifestFolder {
     }
 }
 
-/// The files that a walk finds below a folder, and the problems with files that cannot be used.
+/// The files that a walk finds below a directory, and the problems with files that cannot be used.
 package struct FolderContents {
-    /// The files, each with its path relative to the folder, in order.
+    /// The files in order of their names, each with its path relative to the directory of the walk.
+    ///
+    /// This path is appended to the URL of the folder entry.
     package var files: [(name: String, file: FoundFile)] = []
     /// The problems, each with its path relative to the manifest's folder.
+    ///
+    /// Messages quote this path.
     package var problems: [(path: String, problem: FileProblem)] = []
 }
 
-/// A directory that was reached by one path; several paths may lead to it.
+/// A directory on one path; links may give the same directory several paths, each with its own object.
 private final class Directory {
-    /// The path as it is on disk, relative to the manifest's folder; empty or ends in "/".
+    /// The path as it is on disk, relative to the manifest's folder; it is empty or ends in "/".
     let path: String
     private let listing: DirectoryListing
-    /// The folders in this directory that were already looked up, by name.
+    /// The directories in this directory that were already looked up, by name.
     var folders: [FilePath: Directory] = [:]
 
     init(path: String, listing: DirectoryListing) {
@@ -301,7 +327,9 @@ private final class Directory {
     /// The names that do not start with ".", in order.
     var visibleNames: [String] { listing.visibleNames }
 
-    /// Returns the name that equals `written`, byte for byte or else in a different Unicode form.
+    /// Returns the name that equals `written`, or that differs from it only in its Unicode form.
+    ///
+    /// A name that equals `written` byte for byte is preferred.
     func name(_ written: String) -> String? { listing.name(written) }
 
     func nameIgnoringCase(_ written: String) -> String? { listing.nameIgnoringCase(written) }
@@ -313,7 +341,9 @@ private final class DirectoryListing {
     private let names: [String]
     private let exact: Set<FilePath>
     private(set) lazy var visibleNames = names.filter { $0.utf8.first != UInt8(ascii: ".") }.sorted()
-    /// Swift compares strings by canonical equivalence, so this finds a name in either Unicode form.
+    /// The names, keyed by themselves.
+    ///
+    /// Swift compares strings by canonical equivalence, so a lookup finds a name in either Unicode form.
     private lazy var equivalent = Dictionary(names.map { ($0, $0) }, uniquingKeysWith: min)
     private lazy var lowercased = Dictionary(names.map { ($0.lowercased(), $0) }, uniquingKeysWith: min)
 
@@ -322,6 +352,8 @@ private final class DirectoryListing {
             names = try folder.names(in: realPath)
         } catch {
             switch error {
+            // These name the problem already; `.replaced` means that another process put a link in the directory's
+            // place.
             case .missing, .isFile, .replaced: throw error
             default: throw .unreadable("the folder cannot be listed")
             }

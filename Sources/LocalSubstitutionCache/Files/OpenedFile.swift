@@ -2,8 +2,9 @@ import Foundation
 
 /// A regular file that is open for reading, and its identity.
 ///
-/// Opening it can neither block (`O_NONBLOCK`: a FIFO may have no writer) nor leak the descriptor (`O_CLOEXEC`). The
-/// file cannot be confused with another: kind, size and date are read from the open descriptor, not by name.
+/// Opening the file cannot block, because of `O_NONBLOCK`: a FIFO may have no writer. Because of `O_CLOEXEC`, no
+/// program that the process starts inherits the descriptor. Kind, size and date are read from the open descriptor and
+/// not by name, so they are always those of this file.
 package struct OpenedFile: ~Copyable {
     let descriptor: Int32
     let identity: FileIdentity
@@ -12,8 +13,8 @@ package struct OpenedFile: ~Copyable {
     ///
     /// - Parameters:
     ///   - path: The path to pass to `openat`.
-    ///   - directory: A descriptor of the directory that a relative path starts from.
-    ///   - followsLink: True to follow a symbolic link as the last part of the path.
+    ///   - directory: A descriptor of the directory to which a relative path refers.
+    ///   - followsLink: True to follow the link if the last name of the path is a symbolic link.
     /// - Throws: ``FileProblem`` if nothing, or something other than a regular file, is at the path.
     init(_ path: String, in directory: Int32 = AT_FDCWD, followsLink: Bool = false) throws(FileProblem) {
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
@@ -21,7 +22,7 @@ package struct OpenedFile: ~Copyable {
         guard descriptor >= 0 else {
             switch errno {
             case ELOOP where !followsLink: throw .isLink
-            // A socket cannot be opened at all.
+            // `open` fails with these codes for a socket.
             case ENXIO, EOPNOTSUPP: throw .notRegular
             case let code: throw FileProblem(errno: code)
             }
@@ -42,15 +43,16 @@ package struct OpenedFile: ~Copyable {
     /// The size in bytes.
     var size: Int { identity.size }
 
-    /// Returns the size of a file that can probably be opened without following a link.
+    /// Returns the size of a file without opening it.
     ///
-    /// This is cheaper than opening the file, but only opening it is a sure test.
+    /// This costs less than opening the file. The check finds a missing file, a link, something other than a file, and
+    /// a file that may not be read. But only opening the file shows for certain that it can be opened.
     ///
     /// - Parameters:
     ///   - name: The file's name.
     ///   - directory: A descriptor of the file's directory.
     /// - Returns: The size in bytes.
-    /// - Throws: The ``FileProblem`` that opening the file would throw.
+    /// - Throws: The ``FileProblem`` that opening the file would throw, if this check finds it.
     static func size(ofReadable name: String, in directory: Int32) throws(FileProblem) -> Int {
         var status = stat()
         guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw FileProblem(errno: errno) }
@@ -64,10 +66,10 @@ package struct OpenedFile: ~Copyable {
         return Int(status.st_size)
     }
 
-    /// Returns the first bytes; fewer if the file has fewer.
+    /// Returns the first `count` bytes, or the whole file if it is shorter.
     func head(_ count: Int) throws(FileProblem) -> Data { try part(0..<count) }
 
-    /// Returns the bytes in a range; fewer if the file ends inside it.
+    /// Returns the bytes in `range`, without those that lie beyond the end of the file.
     func part(_ range: Range<Int>) throws(FileProblem) -> Data {
         let range = range.clamped(to: 0..<size)
         var data = Data(count: range.count)
@@ -95,12 +97,13 @@ package struct OpenedFile: ~Copyable {
         case unknown
     }
 
-    /// Reads the content in pieces, and returns its encoding.
+    /// Returns the encoding of the content, which is read in pieces.
     package func encoding() throws(FileProblem) -> Encoding {
         var isASCII = true
         var isFirst = true
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-        // The number of bytes carried over from the last piece, whose end cut a character in two.
+        // A piece may end inside a character. This is the number of bytes of this character that are moved to the next
+        // piece.
         var carried = 0
         while true {
             let count = buffer.withUnsafeMutableBytes { bytes in
@@ -113,7 +116,7 @@ package struct OpenedFile: ~Copyable {
             isFirst = false
             if isASCII { isASCII = piece.allSatisfy { $0 < 0x80 } }
             if count == 0 { return piece.firstInvalidUTF8() != nil ? .unknown : isASCII ? .ascii : .utf8 }
-            // The beginning of an incomplete character has at most three bytes.
+            // If the piece ends inside a character, at most the last three bytes belong to that character.
             let cut = piece.indices.suffix(3).last { piece[$0] >= 0xC0 } ?? piece.endIndex
             guard piece[..<cut].firstInvalidUTF8() == nil else { return .unknown }
             carried = piece.endIndex - cut

@@ -1,16 +1,19 @@
 import Foundation
 
-/// An open folder, through which everything below it is opened, directory by directory.
+/// An open folder; everything below it is opened through this object, directory by directory.
 ///
-/// Each directory is opened relative to the descriptor of its parent directory, and no link is followed. A path is no
-/// proof of a file's location: between two uses of the path, another process may replace one of its directories with a
-/// link. A file opened here lies below the folder, even if another process replaces a directory meanwhile.
+/// Each directory is opened relative to the descriptor of its parent directory, and no link is followed. A path does
+/// not prove where a file is: between two uses of the path, another process may replace a directory on it with a link.
+/// A file that is opened through this object lies below the folder even then.
 // Not Sendable: each load of a manifest opens its own folder.
 package final class OpenedFolder {
     /// The absolute path, without symbolic links.
     let realPath: FilePath
     private let root: Int32
-    /// The directory that was used last, at the end of `openDirectories`; the next file is usually in it, too.
+    /// The directory that was used last; nil if it could not be opened.
+    ///
+    /// Its descriptor is the last of `openDirectories`, or `root` if there are none. The descriptors stay open, because
+    /// the next file is usually in the same directory.
     private var current: FilePath?
     private var openDirectories: [(name: String, descriptor: Int32)] = []
 
@@ -31,14 +34,14 @@ package final class OpenedFolder {
     ///
     /// - Parameter directory: An absolute path without symbolic links: the folder itself, or a directory below it.
     /// - Returns: The descriptor; the caller does not close it.
-    /// - Throws: ``FileProblem`` if a part of the path is missing, or is not a directory.
+    /// - Throws: ``FileProblem`` if a name on the path is missing, or is not a directory.
     func descriptor(of directory: FilePath) throws(FileProblem) -> Int32 {
         if directory == current { return openDirectories.last?.descriptor ?? root }
         guard directory.isInside(realPath) else { throw .outside }
         let names = directory.text.utf8.dropFirst(realPath.text.utf8.count)
             .split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         closeDescriptors(after: zip(openDirectories, names).prefix { $0.name.utf8.elementsEqual($1.utf8) }.count)
-        // No directory is current until the loop below has reached the requested one.
+        // If the loop below fails, no directory is current.
         current = nil
         for name in names[openDirectories.count...] {
             let descriptor = openat(
@@ -53,9 +56,9 @@ package final class OpenedFolder {
         return openDirectories.last?.descriptor ?? root
     }
 
-    /// Returns the reason why `name` could not be opened as a directory without following a link.
+    /// Returns the reason why opening the directory `name` without following links has failed.
     private func problem(_ code: Int32, with name: String) -> FileProblem {
-        // Systems report different errors for a link.
+        // For a link, some systems report `ELOOP`, and others report `ENOTDIR`.
         guard code == ELOOP || code == ENOTDIR else { return FileProblem(errno: code) }
         var status = stat()
         let isKnown = fstatat(openDirectories.last?.descriptor ?? root, name, &status, AT_SYMLINK_NOFOLLOW) == 0
@@ -67,7 +70,7 @@ package final class OpenedFolder {
         openDirectories.removeSubrange(count...)
     }
 
-    /// Opens a file that was found before.
+    /// Opens a file that an earlier search has found.
     package func file(_ file: FoundFile) throws(FileProblem) -> OpenedFile {
         let (directory, name) = file.directoryAndName
         do {

@@ -1,4 +1,4 @@
-/// An issue whose position is still an offset, instead of a line and a column.
+/// An issue whose position is a byte offset, not yet a line and a column.
 package struct Finding: Hashable, Sendable {
     package let offset: Int
     package let severity: ManifestIssue.Severity

@@ -2,7 +2,7 @@ package import Foundation
 
 /// A source of guesses at what the designer meant by a mistake in a manifest.
 ///
-/// An app has no such source, so its messages end before the guess. Tools for designers and developers pass the advice
+/// In an app there is no advice, so error messages contain no guess. Tools for designers and developers pass the advice
 /// of `SubstitutionChecking` to ``SubstitutionManifest``.
 package protocol ManifestAdvice: FileNameAdvice, Sendable {
     /// Parses a manifest's text, and continues after an error.
@@ -10,24 +10,26 @@ package protocol ManifestAdvice: FileNameAdvice, Sendable {
 
     /// Returns the end of the message about a mistake; nil if there is no good guess.
     ///
-    /// For example, the end is `did you mean "file"?`.
+    /// An example is `did you mean "file"?`.
     func remedy(for mistake: ManifestMistake) -> String?
 
     /// Returns the URL that was meant by a text that is not a URL; nil if none can be guessed.
     func url(meantBy text: String) -> String?
 
-    /// Explains a member whose name is not a URL; nil if the member is an entry and only its URL is wrong.
+    /// Explains a member whose name is not a URL; nil if there is no explanation.
+    ///
+    /// Without an explanation, the member counts as an entry with a wrong URL.
     func diagnosis(of member: JSONMember, among members: [JSONMember]) -> Diagnosis<MisplacedMemberKind>?
 
     /// Explains a field that entries do not have; nil if the field is simply unknown.
     func diagnosis(of field: JSONMember, among fields: [JSONMember], of key: String) -> Diagnosis<MisplacedFieldKind>?
 
-    /// Returns whether the fields are the content of a file.
+    /// Returns whether the fields are the content of a JSON file.
     ///
-    /// Such content was written into the manifest instead of the file's name.
+    /// The content was written into the manifest by mistake, where a manifest names the file.
     func isFileContent(_ fields: [JSONMember]) -> Bool
 
-    /// Returns a finding that says more about a file than that it is missing; nil if nothing more is known.
+    /// Returns a finding that explains why a file is missing; nil if no reason is known.
     func finding(aboutMissing file: Located<String>, of entry: ManifestEntry, in folder: URL) -> Finding?
 }
 
@@ -61,11 +63,11 @@ package struct Diagnosis<Kind> {
 /// The kind of a manifest's member whose name is not a URL.
 package enum MisplacedMemberKind {
     case comment
-    /// An entry in the format of some other tool.
+    /// An entry in the format of another tool.
     case foreignEntry
     /// A field of an entry: the whole manifest is a single entry without its URL.
     case fieldOfOnlyEntry
-    /// An entry whose value can be read, although its name is not a URL.
+    /// An entry: its value can be read, although its name is not a URL.
     case entry
 }
 

@@ -1,22 +1,22 @@
 /// One key of a manifest and its value, before any file is looked up.
 ///
-/// A field that could not be read is nil, and a finding reports it.
+/// A value that could not be read counts as missing; a finding reports the mistake.
 package struct ManifestEntry: Sendable {
     package let key: Located<String>
     package var pattern: URLPattern?
     package var file: Located<String>?
     package var type: MediaType?
-    /// The offset of the type's text.
+    /// The offset of the value of `type`.
     package var typeOffset: Int?
-    /// Name → value, as the manifest gives them; a nil value removes the header field.
+    /// The header fields' values by name, as the manifest gives them; a nil value removes the field.
     package var headers: [String: String?] = [:]
-    /// The offset of the headers.
+    /// The offset of the value of `headers`.
     package var headersOffset: Int?
     package var query = QueryRule.exact
     package var conditions: [Located<Substitution.Condition>] = []
     package var until: Located<CalendarDay>?
 
-    /// True if `file` ends in "/", and so names a folder.
+    /// True if `file` names a folder: it ends in "/".
     package var namesFolder: Bool { file?.value.utf8.last == UInt8(ascii: "/") }
 
     init(key: Located<String>) {

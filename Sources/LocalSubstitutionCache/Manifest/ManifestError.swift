@@ -1,18 +1,20 @@
 public import Foundation
 
 /// The errors for which a manifest was refused.
+///
+/// A cache throws these errors when it is created, and in ``LocalSubstitutionCache/reload()``.
 public struct ManifestError: Error, Equatable, CustomStringConvertible, LocalizedError {
     /// Every error found, in the order of the file.
     ///
     /// The list is never empty and holds no warnings. If the text is not JSON, the first syntax error is the only
-    /// issue: nothing else is known of such a text. ``LocalSubstitutionCache/reload()`` throws this error, too.
+    /// issue: nothing else is known of such a text.
     public let issues: [ManifestIssue]
 
     package init(_ issues: [ManifestIssue]) {
         self.issues = issues
     }
 
-    /// The maximum number of issues in ``description``: a log holds no more, and no developer reads more.
+    /// The maximum number of issues in ``description``, because no developer reads more, and logs are limited.
     static let maximumDescribed = 100
 
     /// The issues, one per line in the form of ``ManifestIssue/description``.

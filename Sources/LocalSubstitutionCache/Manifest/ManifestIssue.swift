@@ -31,7 +31,7 @@ public struct ManifestIssue: Hashable, Sendable, CustomStringConvertible {
     public let code: Code
     /// A sentence that names the cause and the remedy.
     ///
-    /// Text that it quotes is safe to print on one line.
+    /// Quoted text in the sentence is safe to print on one line.
     public let message: String
     /// The path or name of the manifest's file, as the caller gave it to the library.
     public let file: String
@@ -107,7 +107,7 @@ extension ManifestIssue.Code {
     package static let unreadableFile = Self(rawValue: "unreadable-file")
     /// A path that leads out of the manifest's folder through a symbolic link.
     package static let outsideFolder = Self(rawValue: "outside-folder")
-    /// A folder that contains itself through a symbolic link, or more files than can be intended.
+    /// A folder that contains itself through a symbolic link, or that contains more files than can be intended.
     package static let endlessFolder = Self(rawValue: "endless-folder")
     /// More URLs than a manifest may map; each file of a folder is counted.
     package static let tooManyURLs = Self(rawValue: "too-many-urls")

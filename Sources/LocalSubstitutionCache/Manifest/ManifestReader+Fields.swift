@@ -1,15 +1,23 @@
 import Foundation
 
-/// The fields of an entry, with a separate function to read each.
+/// The part of the reader that reads an entry's fields, such as `type` and `when`.
+///
+/// Each mistake is recorded as an error, and reading continues without the faulty value. A value of the kind
+/// `unreadable` is skipped, since the JSON parser has reported it. `advice` guesses what the designer meant, and is nil
+/// in an app. The `error` method with the parameter `otherwise` ends its message with the advice's remedy, if there is
+/// one, and with `otherwise` if there is none.
 extension ManifestReader {
     /// The names of an entry's fields.
     package static let fieldNames = ["file", "type", "headers", "ignoreQuery", "when", "until"]
 
+    /// Reads the fields of the object at `offset` into `entry`.
     mutating func readFields(_ fields: [JSONMember], at offset: Int, into entry: inout ManifestEntry) {
         reportDuplicates(fields) { $0 }
         // A field whose name could not be read may have been any field, even `file`.
         var hasFile = fields.contains(where: \.isUnreadable)
+        // This is the offset of the name `type`; `entry.typeOffset` is the offset of the value.
         var typeOffset = offset
+        // The object is the content of a JSON file, where only the file's name belongs.
         if advice?.isFileContent(fields) == true {
             error(
                 .missingField,
@@ -55,7 +63,7 @@ extension ManifestReader {
                 case .file: hasFile = true
                 case .nextEntry:
                     hasNestedKey = true
-                    // The remaining fields belong to other entries, too.
+                    // The entry's closing bracket is missing, so all that follows are entries, not fields.
                     return
                 }
             }
@@ -105,11 +113,13 @@ extension ManifestReader {
     }
 
     private mutating func readUntil(_ field: JSONMember) -> Located<CalendarDay>? {
+        // A number is no day, but the advice can guess the day that was meant, for example by 20270331.
         if case .number(let digits) = field.value.kind { return readDay(digits, field.value.offset) }
         guard let text = string(field, as: "a day in quotation marks, such as \"2027-03-31\"") else { return nil }
         return readDay(text, field.value.offset)
     }
 
+    /// Returns the header fields that the response gets; a nil value removes a header field.
     private mutating func readHeaders(_ field: JSONMember) -> [String: String?] {
         if case .unreadable = field.value.kind { return [:] }
         guard case .object(let members) = field.value.kind else {
@@ -122,9 +132,11 @@ extension ManifestReader {
             )
             return [:]
         }
+        // Names of header fields are case-insensitive.
         reportDuplicates(members) { $0.lowercased() }
         var headers: [String: String?] = [:]
         for member in members where !member.isUnreadable && member.name != "$comment" {
+            // A name may hold all characters of a token (RFC 9110 §5.6.2); the message lists only the usual ones.
             guard !member.name.isEmpty, member.name.utf8.allSatisfy(\.isTokenCharacter) else {
                 error(
                     .badHeader,

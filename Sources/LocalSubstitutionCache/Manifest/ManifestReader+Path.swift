@@ -1,6 +1,6 @@
 import Foundation
 
-/// The path of a file, as the manifest writes it.
+/// The part of the reader that reads a file's path.
 extension ManifestReader {
     mutating func readFile(_ path: String, _ offset: Int) -> Located<String>? {
         guard let problem = Self.problem(inPath: path) else { return Located(value: path, offset: offset) }
@@ -57,9 +57,9 @@ extension ManifestReader {
         return hasDrive || roots.contains(where: path.hasPrefix)
     }
 
-    /// Returns the path that the designer meant, if JSON has read the backslashes of `path` as escapes.
+    /// Returns the path that the designer meant by a path with backslashes, which the JSON parser reads as escapes.
     ///
-    /// For example, JSON reads the `\n` in `img\new.png` as a newline.
+    /// For example, the parser reads the `\n` in `img\new.png` as a newline.
     private static func withoutEscapes(_ path: String) -> String {
         let letters: [Unicode.Scalar: String] = ["\n": "/n", "\t": "/t", "\r": "/r", "\u{8}": "/b", "\u{C}": "/f"]
         return path.unicodeScalars.map { letters[$0] ?? ($0.value < 0x20 || $0.value == 0x7F ? "" : String($0)) }

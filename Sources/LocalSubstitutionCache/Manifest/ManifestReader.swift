@@ -1,6 +1,8 @@
 import Foundation
 
-/// The first stage: converts JSON values to entries, and records every error in names and values.
+/// The first stage of reading a manifest: converts JSON values to entries.
+///
+/// Every error in names and values is recorded.
 package struct ManifestReader {
     /// The source of guesses at what the designer meant; nil in an app.
     let advice: (any ManifestAdvice)?
@@ -31,7 +33,7 @@ package struct ManifestReader {
                 .manifest(document.value)
             )
         }
-        // The bracket that is still open at the end was already reported with the nested entry: drop the second error.
+        // The error of the nested entry already says which bracket is missing, so drop the error at the text's end.
         let errors = document.errors.filter { !hasNestedKey || $0.kind != .end }
         findings = errors.map(Finding.init) + findings
     }
@@ -100,7 +102,7 @@ package struct ManifestReader {
         return nil
     }
 
-    /// Reads an entry; nil if the member's name cannot be the name of an entry.
+    /// Reads an entry; nil if the member is not an entry.
     private mutating func readEntry(_ member: JSONMember, among members: [JSONMember]) -> ManifestEntry? {
         var entry = ManifestEntry(key: Located(value: member.name, offset: member.nameOffset))
         do {
@@ -151,7 +153,7 @@ package struct ManifestReader {
             error(.badURL, entry.key.offset, "a folder's URL has no query; remove the \"?\" and what follows")
         } else if !pattern.isFolder {
             let name = entry.key.value.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-            // A "*" was meant as a wildcard, and a "/" at the end is the manifest's way to write one.
+            // A "*" was meant as a wildcard, for which a manifest has a "/" at the end of the URL.
             let folder = name.contains("*") ? String(entry.key.value.dropLast(name.count)) : entry.key.value + "/"
             error(
                 .badURL,
@@ -164,9 +166,10 @@ package struct ManifestReader {
 
     // MARK: - Findings
 
-    /// Returns the text of a field; records an error and returns nil if its value is not a string.
+    /// Returns the text of a field; nil if the field's value is not a string.
     ///
-    /// `kind` describes the expected value in words.
+    /// The wrong value is reported, unless the JSON parser has done so; in the message, `kind` describes the expected
+    /// value.
     mutating func string(_ field: JSONMember, as kind: String) -> String? {
         switch field.value.kind {
         case .string(let text): return text
@@ -193,7 +196,10 @@ package struct ManifestReader {
         findings.append(Finding(offset: offset, severity: .error, code: code, message: message))
     }
 
-    /// Records an error with a remedy: the advice's, or else `otherwise`, which is right for all such mistakes.
+    /// Records an error whose message ends with a remedy.
+    ///
+    /// The remedy comes from the advice. If the advice has none, the remedy is `otherwise`, which suits every mistake
+    /// of this kind.
     mutating func error(
         _ code: ManifestIssue.Code,
         _ offset: Int,

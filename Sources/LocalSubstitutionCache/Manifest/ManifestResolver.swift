@@ -1,8 +1,10 @@
 package import Foundation
 
-/// The second stage: converts entries to substitutions, and records every problem with their files.
+/// The second stage of reading a manifest: finds the entries' files, and converts entries to substitutions.
+///
+/// Every problem with a file is recorded.
 package struct ManifestResolver {
-    /// The maximum number of URLs that a manifest may map; a file of a folder counts as one, a `//` key as two.
+    /// The maximum number of URLs that a manifest may map; each file of a folder counts, and a `//` key counts twice.
     ///
     /// An app holds every URL in memory, and a few folders, each mapped to a few URLs, could make millions.
     package static let maximumRows = 200_000
@@ -85,7 +87,7 @@ package struct ManifestResolver {
         in files: ManifestFolder
     ) throws(FileProblem) {
         let found = try files.files(below: folder.value)
-        // A problem belongs to the file, so it is reported once, however many entries name its folder.
+        // Report a problem with a file once, even if several entries name the file's folder.
         if reported.insert(FilePath(folder.value)).inserted {
             for (path, problem) in found.problems {
                 findings.append(Finding(problem, with: path, at: folder.offset))

@@ -7,7 +7,7 @@ import Foundation
 package struct ParameterNames: Hashable, Sendable {
     /// A name, or a prefix of names.
     package struct Name: Hashable, Sendable, CustomStringConvertible {
-        /// The name, normalised as it would be inside a URL, and so ASCII.
+        /// The name as it is in a normalised URL, and so in ASCII.
         package let text: String
         /// True if the manifest wrote a `*` after the name.
         package let isPrefix: Bool
@@ -25,8 +25,8 @@ package struct ParameterNames: Hashable, Sendable {
 
     /// The names in the order of their bytes.
     ///
-    /// In this order, a prefix would be directly followed by the names that it covers, but these are left out. So only
-    /// one name in this list can cover a given name: the last one that does not sort after the given name.
+    /// A name sorts after its prefixes, and a name that another name's `*` covers is left out. So at most one name in
+    /// this list covers a given name: the last one that does not sort after the given name.
     package let sorted: [Name]
     /// The bytes of the names, in the same order.
     private let keys: [[UInt8]]
@@ -53,14 +53,14 @@ package struct ParameterNames: Hashable, Sendable {
     /// Returns whether parameters of this name are ignored.
     func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool { covers(name, isPrefix: false) }
 
-    /// Returns whether these names cover every name that `others` cover.
+    /// Returns whether these names cover every name that `others` covers.
     func covers(_ others: ParameterNames) -> Bool {
         zip(others.keys, others.sorted).allSatisfy { key, name in
             key.withUnsafeBufferPointer { covers($0, isPrefix: name.isPrefix) }
         }
     }
 
-    /// Returns whether a name is covered, or, for a prefix, every name that begins with it.
+    /// Returns whether a name is covered; for a prefix, whether every name that begins with the prefix is covered.
     private func covers(_ name: UnsafeBufferPointer<UInt8>, isPrefix: Bool) -> Bool {
         var (low, high) = (0, keys.count)
         while low < high {

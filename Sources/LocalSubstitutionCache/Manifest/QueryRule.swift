@@ -14,7 +14,7 @@ package enum QueryRule: Hashable, Sendable {
         remainder(of: query) == remainder(of: key)
     }
 
-    /// Returns the part of a query to compare; nil if there is no query, or no parameter is left.
+    /// Returns the part of a query that is compared; nil if there is no query, or if no parameter is left.
     package func remainder(of query: String?) -> String? {
         switch self {
         case .exact:
@@ -51,7 +51,7 @@ package enum QueryRule: Hashable, Sendable {
         return remaining.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns whether two queries that are the same for `other` are always the same for this rule, too.
+    /// Returns whether this rule treats any two queries as equal that `other` treats as equal.
     func covers(_ other: QueryRule) -> Bool {
         switch (self, other) {
         case (.any, _), (.exact, .exact), (.ignoring, .exact):
@@ -63,7 +63,7 @@ package enum QueryRule: Hashable, Sendable {
         }
     }
 
-    /// The precedence of the rule, lowest first: 0 exact, 1 a list, 2 any.
+    /// The rank of the rule in the match order, lowest first: 0 exact, 1 a list, 2 any.
     var rank: Int {
         switch self {
         case .exact: 0

@@ -1,6 +1,8 @@
 import Foundation
 
-/// The name and the lines of a manifest, which convert an offset to a line and a column for the user.
+/// The name of a manifest and the offsets of its lines.
+///
+/// With these, an offset in the manifest is converted to a line and a column.
 package struct SourceText: Sendable {
     let name: String
     private let lineStarts: [Int]
@@ -19,7 +21,7 @@ package struct SourceText: Sendable {
 
     /// Returns the line and column of an offset, both from 1.
     ///
-    /// Like the Swift compiler, this counts columns in UTF-8 bytes; a byte-order mark counts, too.
+    /// As in the messages of the Swift compiler, columns are counted in UTF-8 bytes. A byte-order mark counts, too.
     package func position(of offset: Int) -> (line: Int, column: Int) {
         var (low, high) = (0, lineStarts.count)
         while high - low > 1 {

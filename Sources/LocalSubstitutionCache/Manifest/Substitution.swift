@@ -9,7 +9,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The entry's URL or, for a folder entry, the URL of one file in the folder.
     package let pattern: URLPattern
     package let foundFile: FoundFile
-    /// For a folder's entry, the length in bytes of its URL's path; nil if the entry names a single file.
+    /// The length in bytes of the path of the folder's URL; nil if the entry names a single file.
     package let folderLength: Int?
 
     /// The media type of the response, with `charset=utf-8` added for text and JavaScript without a charset.
@@ -56,7 +56,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The file's absolute path, without symbolic links.
     package var realPath: String { foundFile.realPath.text }
 
-    /// The path that the entry names: this file, or its folder, whose path ends in "/".
+    /// The path that the entry names: that of this file, or that of its folder with a "/" at the end.
     package var namedFile: String { entry.file?.value ?? file }
 
     /// The URL that the entry names: that of this file, or that of its folder.
@@ -65,9 +65,10 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// Returns the first bytes of the file as it is now; nil if it cannot be read, or is no longer a file.
     package func bytes(upTo count: Int) -> Data? { try? OpenedFile(foundFile.realPath.text).head(count) }
 
-    /// Returns the file as it is now, or some bytes of it, opened without leaving `folder`.
+    /// Returns the file's bytes as they are now, or only those in a range.
     ///
-    /// Nil if it cannot be read, or is no longer a file.
+    /// The file is opened without leaving `folder`. The result is nil if the file cannot be read, or is no longer a
+    /// regular file.
     package func data(in folder: URL, _ range: Range<Int>? = nil) -> Data? {
         guard let opened = try? OpenedFolder(folder.path), let file = try? opened.file(foundFile) else { return nil }
         return try? file.part(range ?? 0..<file.size)
@@ -76,7 +77,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The last day on which the entry is used, as `YYYY-MM-DD`; nil if there is none.
     package var lastDay: String? { entry.until?.value.description }
 
-    /// Returns whether the last day has passed, in UTC, so that the entry is ignored.
+    /// Returns whether the entry is ignored because its last day has passed in UTC.
     package func isExpired(on date: Date) -> Bool { entry.until.map { $0.value < CalendarDay(date) } ?? false }
 
     /// `url → file`.

@@ -2,10 +2,10 @@ public import Foundation
 
 /// A manifest as it is written: entries and their positions, before any file is looked up.
 ///
-/// Reading continues after an error, unless the error is in the JSON itself. Every problem in the text is kept as a
-/// ``ManifestIssue``. If a cache is created from the manifest, it throws the errors among these issues, together with
-/// the errors of the files. Warnings and suggestions are for designers and developers who edit the manifest. The
-/// designers' tool prints them, and the product `LocalSubstitutionDevelopment` returns them as values:
+/// Reading continues after an error, unless the error is in the JSON itself. A cache that is created from the manifest
+/// throws all errors in the text, together with the errors of the files. Warnings and suggestions are for designers and
+/// developers who edit the manifest. The designers' tool prints them, and the product `LocalSubstitutionDevelopment`
+/// returns them as values of type ``ManifestIssue``:
 ///
 /// ```swift
 /// try SubstitutionManifest(contentsOf: folder.appendingPathComponent("manifest.json")).issues(in: folder)
@@ -21,7 +21,7 @@ public struct SubstitutionManifest: Sendable {
 
     /// Reads a manifest file.
     ///
-    /// - Parameter url: A file URL. Messages show its path as given.
+    /// - Parameter url: A file URL. Messages show the path as given.
     /// - Throws: ``ManifestError`` when the file cannot be read.
     public init(contentsOf url: URL) throws(ManifestError) {
         self.init(try Self.text(of: url, name: url.path), name: url.path, url: url)
@@ -87,7 +87,7 @@ public struct SubstitutionManifest: Sendable {
         SubstitutionManifest(text, name: source.name, url: url, advice: advice)
     }
 
-    /// Returns the manifest together with the files that it names, or throws every error.
+    /// Returns the manifest with the files that it names; throws if the manifest or a file has an error.
     func resolved(in folder: URL, on date: Date = Date()) throws(ManifestError) -> ResolvedManifest {
         var resolver = ManifestResolver(self, folder: folder)
         resolver.resolve()

@@ -19,11 +19,10 @@ package struct URLPattern: Sendable {
     package init(_ key: String) throws(URLProblem) {
         try Self.checkText(key)
         let namesScheme = !key.hasPrefix("//")
-        // RFC 3986 §3.2.2 allows a "*" in a host's name, but no host has one.
+        // RFC 3986 §3.2.2 allows a "*" in a host's name, but no real host has a "*".
         let host = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?:".utf8.contains($0) }
         if host.contains(UInt8(ascii: "*")) { throw .host(String(Substring(host))) }
-        // Keep the bytes that are syntax or already encoded. Brackets are syntax only in the host, and the host stays
-        // unchanged.
+        // After the host, encode all bytes but syntax and percent-encoded bytes. Brackets are syntax only in the host.
         let authority = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
         let path = authority.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? key.endIndex
         let isKept = { (byte: UInt8) in
@@ -38,20 +37,20 @@ package struct URLPattern: Sendable {
             let identity = try URLIdentity(url)
             return Target(spelling: isSpelled ? url : prefix + spelling, identity: identity, namesScheme: namesScheme)
         }
-        // Requests may hold a query that only browsers send, but a manifest's key may not.
+        // `URLIdentity` also accepts invalid queries that browsers send. In a key, such a query is a mistake.
         if let query = key.utf8.firstIndex(of: UInt8(ascii: "?")) {
             _ = try URLIdentity.normalised(String(key[query...]).composed.utf8)
         }
     }
 
-    /// Checks for mistakes that only the key's spelling shows; the URL of a request cannot hold them.
+    /// Checks for mistakes that only the key's spelling shows; the URL of a request cannot have such mistakes.
     private static func checkText(_ key: String) throws(URLProblem) {
         if key.utf8.contains(UInt8(ascii: "#")) { throw .fragment }
         if key.utf8.first == UInt8(ascii: " ") || key.utf8.last == UInt8(ascii: " ") {
             throw .spaceAround(String(key.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()))
         }
         if key.isASCII { return }
-        // These scalars join letters and emoji.
+        // These invisible scalars are allowed, because they join letters and emoji.
         let joiners: [Unicode.Scalar] = ["\u{200C}", "\u{200D}", "\u{FE0F}"]
         if let scalar = key.unicodeScalars.first(where: { $0.value > 0x7F && $0.isInvisible && !joiners.contains($0) })
         {
@@ -66,7 +65,7 @@ package struct URLPattern: Sendable {
 
     package var query: String? { targets.first?.identity.query }
 
-    /// True if the URL as written ends in "/": the path of a file in the folder is appended to it.
+    /// True if the URL as written ends in "/", so that the path of a file in a folder can be appended.
     package var isFolder: Bool { spelling.utf8.last == UInt8(ascii: "/") }
 
     /// Creates the key for a URL that a client requested.
@@ -93,7 +92,7 @@ package struct URLPattern: Sendable {
         return (parts.count > 1 ? parts[1] : "", String(targets.first?.identity.path ?? "/"))
     }
 
-    /// A form of the key that does not depend on its spelling, by which duplicate keys are found.
+    /// The key in a form that is equal for keys of the same URL; a search for duplicate keys compares this form.
     package var identityKey: String {
         // For a single target, return its text itself instead of a copy.
         let texts = targets.map(\.identity.description)
@@ -118,7 +117,7 @@ package struct URLPattern: Sendable {
         )
     }
 
-    /// Returns `text` in NFC, in which every byte that is not kept is percent-encoded.
+    /// Returns `text` in NFC, with each byte percent-encoded for which `isKept` is false.
     private static func encoded(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
         if text.utf8.allSatisfy(isKept) { return text }
         var result: [UInt8] = []

@@ -5,29 +5,29 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The current table, and the background pass that builds its responses.
+/// The current ``SubstitutionTable``, and the background pass that builds its responses.
 ///
-/// A single pass goes through the rows, a few at a time. If a request needs a row that the pass has not reached, the
-/// request builds that row's response itself. Between two steps, the pass holds no table, and refers to this object
-/// only weakly: after a reload it continues with the new table, and it ends when the cache is deallocated.
+/// The pass builds the responses of a few rows at a time. If a request needs a row that the pass has not reached, the
+/// request builds that row's response itself. Between two steps, the pass holds no table, and only a weak reference to
+/// this object. So after a reload the pass continues with the new table, and it ends when the cache is deallocated.
 final class CurrentTable: Sendable {
-    /// The queue of all passes.
+    /// The queue on which the background passes of all caches run.
     // DispatchQueue is thread-safe, but older SDKs do not declare it Sendable.
     struct Preparation: @unchecked Sendable {
         static let shared = Preparation()
         let queue = DispatchQueue(label: "LocalSubstitutionCache.preparation", qos: .background)
     }
 
-    /// The number of rows in a step; a step takes a fraction of a millisecond.
+    /// The number of responses that one step builds; a step takes a fraction of a millisecond.
     private static let step = 16
-    /// The pause between two steps.
+    /// The pause between two steps of the background pass.
     ///
     /// On systems where a queue's priority has no effect, the pause leaves the processors to the app.
     private static var pause: DispatchTimeInterval { .milliseconds(2) }
 
     private struct State {
         let table: SubstitutionTable
-        /// The rows that the pass has not reached.
+        /// The indices of the rows whose responses the background pass has not built yet.
         var rest: Range<Int>
         /// True if a ``RequestObserver`` is set.
         var isObserved: Bool
@@ -47,12 +47,12 @@ final class CurrentTable: Sendable {
     var value: SubstitutionTable { state.value.table }
 
     func replace(with table: SubstitutionTable) {
-        // The replaced table is released outside the lock.
+        // Keep the replaced table until the lock is released, because deallocating a table takes time.
         let previous = state.withLock { state in
             defer { state = State(table, isObserved: state.isObserved) }
             return state
         }
-        // A pass that is still running continues with the new table.
+        // If a pass is still running, it continues with the new table, so no second pass is started.
         if previous.rest.isEmpty, table.count > 0 { prepare() }
     }
 
@@ -68,7 +68,9 @@ final class CurrentTable: Sendable {
         return (state.table.verdict(on: request, isPrepared: state.rest.isEmpty), state.isObserved)
     }
 
-    /// True if a ``RequestObserver`` is set; kept here so that an unobserved lookup needs no second lock.
+    /// True if a ``RequestObserver`` is set.
+    ///
+    /// The flag is kept together with the table, so that a lookup reads both under one lock.
     var isObserved: Bool {
         get { state.value.isObserved }
         set { state.withLock { $0.isObserved = newValue } }
@@ -78,7 +80,7 @@ final class CurrentTable: Sendable {
         Preparation.shared.queue.async { [weak self] in self?.prepareStep() }
     }
 
-    /// Builds a few responses, and schedules the next step after a pause if any are left.
+    /// Builds a few responses; if any are left, schedules the next step after a pause.
     private func prepareStep() {
         let before = state.value
         let rows = before.rest.prefix(Self.step)

@@ -1,7 +1,7 @@
 extension Explanation {
     /// One way in which a request's URL differs from the URL of an entry.
     public enum Difference: Hashable, Sendable {
-        /// One is http and the other https.
+        /// One scheme is http, and the other is https.
         case scheme
         /// One host begins with `www.` and the other does not.
         case www
@@ -9,8 +9,7 @@ extension Explanation {
         case port
         /// The hosts differ in a few letters.
         case host
-        /// The last segments of the paths differ in a few letters, or in the marker of an image's resolution, such as
-        /// `@2x`.
+        /// The last path segments differ in a few letters, or in the marker of an image's resolution, such as `@2x`.
         case fileName
         /// A character of the path is percent-encoded in one URL and literal in the other.
         case percentEncoding
@@ -18,9 +17,9 @@ extension Explanation {
         case letterCase
         /// One path ends in `/` and the other does not.
         case trailingSlash
-        /// The queries differ, but match once the parameters with these names are ignored.
+        /// The queries differ, but they match if the parameters with these names are ignored.
         ///
-        /// The list is empty if the URLs match only once the whole query is ignored.
+        /// The list is empty if the URLs match only without their queries.
         case query(ignoring: [String])
     }
 }

@@ -5,18 +5,18 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The reason why a request would, or would not, be answered with a file, and the change that would help.
+/// The answer that a request would get, the reason for it, and a change that would help if no file answers.
 ///
-/// An explanation considers the request and the manifest, never a session: it cannot know whether a session consults
-/// the cache. Its ``description`` is a sentence or two.
+/// An explanation considers the request and the manifest, but not the session. So it does not show whether the session
+/// consults the cache. The ``description`` is a sentence or two.
 public struct Explanation: Sendable, CustomStringConvertible {
     /// The source of the answer to a request.
     public enum Answer: Hashable, Sendable {
-        /// The file, through the cache as well as through `SubstitutionProtocol`.
+        /// The file, both from the cache and through `SubstitutionProtocol`.
         case cacheAndProtocol
-        /// The file, but only through `SubstitutionProtocol`.
+        /// The file, but only through `SubstitutionProtocol`: no cache may answer this request.
         case protocolOnly(because: Bypass)
-        /// The network, unless one of these conditions holds; then the file, but only through `SubstitutionProtocol`.
+        /// The network; if one of these conditions holds, `SubstitutionProtocol` delivers the file instead.
         case networkUnless([Substitution.Condition])
         /// The network, as if the library were not there.
         case network(because: Reason)
@@ -24,56 +24,62 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
     /// The reason why a cache must not answer.
     public enum Bypass: Hashable, Sendable {
-        /// The request's cache policy asks for a load from the origin.
+        /// The request's cache policy demands a load from the origin server.
         case cachePolicy
-        /// The request carries `Authorization`.
+        /// The request has an `Authorization` field.
         case authorization
     }
 
-    /// The reason why nothing is substituted.
+    /// The reason why the network answers instead of a file.
     public enum Reason: Hashable, Sendable {
-        /// The request has no URL, or one that RFC 3986 does not allow.
+        /// The request has no URL, or a URL that RFC 3986 does not allow.
         case noURL
-        /// The entry that names the URL is ignored, because its `until` has passed.
+        /// The entry that matches the URL is ignored, because its `until` has passed.
         case expired
-        /// The request's scheme, which is neither http nor https.
+        /// The URL's scheme is neither http nor https; the value is the scheme.
         case scheme(String)
-        /// The request's method, which is neither GET nor HEAD.
+        /// The request's method is neither GET nor HEAD; the value is the method.
         case method(String)
         /// The URL holds a user name.
         case userInfo
-        /// The policy is `.reloadIgnoringLocalAndRemoteCacheData`, which switches substitution off for one request.
+        /// The cache policy is `.reloadIgnoringLocalAndRemoteCacheData`, with which the app switches substitution off.
         case optOut
-        /// No entry names the URL.
+        /// No entry matches the URL.
         case noEntry
     }
 
-    /// An entry whose URL nearly matches that of a request.
+    /// An entry whose URL is similar to the URL of a request.
     public struct Neighbour: Sendable {
         /// The entry's URL and file.
         public let substitution: Substitution
-        /// The ways in which the request's URL differs from that of the entry.
+        /// The ways in which the request's URL differs from the entry's URL.
         public let differences: [Difference]
     }
 
-    /// The request's URL as text; empty if it has none.
+    /// The request's URL as text; empty if the request has no URL.
     public let url: String
-    /// The source of the answer.
+    /// The source of the answer to the request.
     public let answer: Answer
-    /// The entry that names the URL, even if something else keeps it from answering; nil if no entry does.
-    public let substitution: Substitution?
-    /// The entry with the nearest URL, if no entry names the URL itself; nil if none is near.
-    public let nearest: Neighbour?
-    /// A file of the mapped folder that would contain the URL, and the path that this folder lacks.
+    /// The entry that matches the request's URL; nil if no entry does.
     ///
-    /// Nil if there is no such folder.
+    /// The entry is given even if it does not answer, for example because of the request's method.
+    public let substitution: Substitution?
+    /// The entry whose URL is most similar to the request's URL.
+    ///
+    /// Nil if no entry has a similar URL, or if an entry matches the request's URL itself.
+    public let nearest: Neighbour?
+    /// A folder entry whose URL is a prefix of the request's URL, and the path that its folder on disk lacks.
+    ///
+    /// The entry is represented by one of its files. Nil if there is no such entry.
     let folder: (file: Substitution, missing: String)?
     /// The name of the manifest in messages.
     let manifestName: String
-    /// The problem with the URL, as a sentence without its full stop; nil if there is none.
+    /// The problem with the URL, as a sentence without a full stop; nil if the URL has no problem.
     let problem: String?
 
-    /// The answer in words, with the line of the entry; if nothing is substituted, also the change that would help.
+    /// The answer in words, with the line of the entry.
+    ///
+    /// If no file answers, the text also says which change would help.
     public var description: String {
         let subject = url.isEmpty ? "A request without a URL" : visible(url)
         switch answer {
@@ -141,7 +147,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             + differences.joined(separator: " and in ") + ". " + advice(neighbour)
     }
 
-    /// Returns a sentence with the manifest entry that would answer the URL.
+    /// Returns a sentence with an entry to write into the manifest, so that a file answers the URL.
     private func advice(_ neighbour: Neighbour) -> String {
         let entry = neighbour.substitution
         let file = quoted(entry.file)
@@ -153,7 +159,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             if neighbour.differences.count == 1 { return "To let it answer this URL too, write \(query)." }
         }
         let key = String(url.prefix { $0 != "#" })
-        // A message hides user names and passwords, so it cannot show this URL as a key.
+        // Messages hide user names and passwords, so this message cannot show the URL as the key of an entry.
         if UserInformation.isPresent(in: key) { return "If the app really loads this URL, add it with \(file)." }
         return "If the app really loads this URL, add \(quoted(key, limit: .max)): \(file)."
     }
@@ -183,7 +189,9 @@ extension Explanation {
         )
     }
 
-    /// The reason why no entry names a URL, and the entry whose URL is nearest.
+    /// The details that explain why no entry matches a URL.
+    ///
+    /// They are an expired entry with this URL, or else the entry with the most similar URL.
     private struct NoEntryReason {
         var expired: Substitution?
         var nearest: Neighbour?
@@ -201,7 +209,8 @@ extension Explanation {
                 expired = table.expiredSubstitution(for: identity)
                 if expired != nil { return .expired }
                 nearest = table.nearest(to: identity)
-                // If only the query differs, the folder does hold the file.
+                // If the nearest URL differs only in the query, its file is in the folder, so the folder does not lack
+                // it.
                 let isThere = if case .query? = nearest?.differences.first { true } else { false }
                 if !isThere { folder = table.folder(above: identity) }
                 return .noEntry

@@ -1,8 +1,9 @@
-/// A filter that rejects most URLs whose host the manifest does not name, without allocating memory.
+/// A filter that rejects most URLs whose host is in no entry of the manifest.
 ///
-/// A Bloom filter with one hash: a false positive costs a lookup; false negatives cannot happen.
+/// It is a Bloom filter with one hash. A false positive costs an unnecessary lookup, and false negatives cannot happen.
+/// Checking a URL allocates no memory.
 struct HostFilter: Sendable {
-    /// The bits of the filter, at least 64 for each host; the number of words is a power of two.
+    /// The bits of the filter, at least 64 bits for each host; the number of words is a power of two.
     private var words: [UInt64]
 
     init(_ identities: [URLIdentity]) {
@@ -18,12 +19,12 @@ struct HostFilter: Sendable {
 
     /// Returns the index of the word for a hash.
     ///
-    /// The low bits of the hash select the word, the high ones a bit in it.
+    /// The low bits of the hash select the word, and its highest six bits select a bit in this word.
     private func word(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash & UInt64(words.count - 1)) }
 
     private enum Host {
         case hash(UInt64)
-        /// A host that only a full parse of the URL can judge.
+        /// The URL must be parsed to find its host, because there is a `%`, `@` or `[` before the path.
         case unclear
     }
 
@@ -34,9 +35,9 @@ struct HostFilter: Sendable {
         }
     }
 
-    /// Returns the hash of the host in lower case, without the port.
+    /// Returns the hash of the URL's host in lower case, without the port.
     private static func host(of url: String) -> Host {
-        // The string's own iterator takes five times as long per byte.
+        // Iterating over the string instead of its buffer takes five times as long per byte.
         var url = url
         return url.withUTF8(host(of:))
     }

@@ -1,11 +1,13 @@
 package import Foundation
 
-/// The source of a table: a manifest file and the files beside it, or a manifest's text and a folder.
+/// The source of a ``SubstitutionTable``.
+///
+/// It is either a manifest file with the files in its folder, or a manifest's text and a folder.
 package struct ManifestSource: Sendable {
-    /// The manifest file; nil if the source is a manifest's text.
+    /// The manifest file; nil if the source is a text.
     package let file: URL?
     private let text: Data
-    /// The folder of the files.
+    /// The folder to which the paths in the manifest are relative.
     package let folder: URL
     package let reading: ReadingMode
 

@@ -1,12 +1,18 @@
 /// All URLs of a list of substitutions, in order of precedence.
 ///
-/// Explicit entries come before folders, longer folder URLs before shorter ones, a named scheme before `//`. An exact
-/// query comes before a list of ignored parameters, and such a list comes before a rule for any query. The order in the
-/// manifest does not matter.
+/// Two URLs are compared by these criteria, in this order:
+/// - Explicit entries come before folder entries, and longer folder URLs before shorter ones.
+/// - Entries that name the scheme come before entries that leave it open with `//`.
+/// - An exact query comes before a list of ignored parameters, and such a list before a rule for any query.
+///
+/// The order in the manifest does not matter.
+///
+/// URLs that match a request only after decoding come after all URLs that match it as it is spelled (see
+/// ``first(matching:)``).
 package struct MatchOrder: Sendable {
     /// One URL of one substitution.
     package struct Candidate: Sendable {
-        /// The index of the substitution.
+        /// The index of the substitution in the list.
         package let substitution: Int
         package let target: URLPattern.Target
         package let rule: QueryRule
@@ -14,26 +20,34 @@ package struct MatchOrder: Sendable {
 
     /// The candidates, in order of precedence.
     package let candidates: [Candidate]
-    /// The first candidate with an exact query rule, keyed by identity.
+    /// The index of the first candidate for each URL, among the candidates with an exact query rule.
     private let exact: [URLIdentity: Int]
-    /// The first candidate of each rule that ignores parameters, keyed by URL, rule and the rest of the query.
+    /// The index of the first candidate for each URL, query rule and rest of the query.
+    ///
+    /// The rest is what remains of the query without the ignored parameters. Exact rules are left out.
     private let lenient: [RemainderKey: Int]
-    /// The rules other than an exact query, keyed by the URL without its query.
+    /// The query rules for each URL without its query; exact rules are left out.
     private let rules: [String: [NumberedRule]]
 
-    /// The candidates for files whose path below the folder holds characters that pages percent-encode.
+    /// The indices of candidates that a request may also spell with percent-encoding, in order of precedence.
     ///
-    /// Each file has one candidate for each key with the folder's URL, in order of precedence.
+    /// These candidates are files of folder entries. Below the folder's URL, the file's path holds a character that
+    /// pages often percent-encode: `sub-delims` of RFC 3986, ":" or "@". A file has several candidates if the manifest
+    /// has several keys for the folder's URL, with and without a scheme.
     private let decoded: [FolderFile: [Int]]
-    /// The depths of the folders with these files, deepest first, keyed by ``URLIdentity/decodedBase``.
+    /// The depths of the folders in `decoded`, deepest first, for each decoded URL of a file.
     ///
-    /// The depth of a folder is the number of slashes in its URL.
+    /// The depth of a folder is the number of slashes in its URL. The key is the file's ``URLIdentity/decodedBase``.
     private let folderDepths: [String: [Int]]
 
-    /// The key of a file in a folder: the folder's URL, which stays exact, and the decoded path below it.
+    /// The key of a file in a folder entry: the file's URL, and the part of it that is the folder's URL.
+    ///
+    /// The folder's URL must match as it is spelled. Only the path below the folder is decoded. So the same URL with
+    /// another folder is another key.
     private struct FolderFile: Hashable {
+        /// The folder's URL as it is spelled, followed by the decoded path below the folder.
         private let url: String
-        /// The length of the folder's URL in bytes.
+        /// The length in bytes of the folder's URL, with which `url` begins.
         private let folder: Int
 
         init(_ base: String, folder: Int) {
@@ -44,7 +58,9 @@ package struct MatchOrder: Sendable {
             self.folder = folder
         }
 
-        /// Creates the key for a request for `base`, if the folder's URL has `depth` slashes; nil if `base` has fewer.
+        /// Creates the key for a request for the URL `base`.
+        ///
+        /// The folder's URL is the part of `base` up to slash number `depth`. Nil if `base` has fewer slashes.
         init?(_ base: String, depth: Int) {
             let slashes = base.utf8.indices.lazy.filter { base.utf8[$0] == UInt8(ascii: "/") }
             guard let slash = slashes.dropFirst(depth - 1).first else { return nil }
@@ -52,7 +68,9 @@ package struct MatchOrder: Sendable {
         }
     }
 
-    /// A rule and its number; requests hash the number, because the rule may be a long list.
+    /// A query rule, and the number that represents it in dictionary keys.
+    ///
+    /// Each lookup hashes a key. Hashing the number is fast, but hashing a rule with a long list of parameters is slow.
     private struct NumberedRule {
         let rule: QueryRule
         let number: Int
@@ -70,7 +88,7 @@ package struct MatchOrder: Sendable {
         }
     }
 
-    /// Expands the substitutions to candidates, and sorts these once.
+    /// Creates a candidate for each URL of each substitution, and sorts all candidates.
     package init(_ substitutions: [Substitution]) {
         var keyed: [(rank: (Int, Int, Int), candidate: Candidate)] = []
         keyed.reserveCapacity(substitutions.count)
@@ -84,7 +102,8 @@ package struct MatchOrder: Sendable {
         }
         keyed.sort { first, second in
             if first.rank != second.rank { return first.rank < second.rank }
-            // For equal ranks, sort by URL and then by key, so that the order in the file does not matter.
+            // Sort candidates of equal rank by URL, and those of equal URL by the manifest's key in normal form. So the
+            // order of the entries in the manifest does not matter.
             let urls = (first.candidate.target.identity.description, second.candidate.target.identity.description)
             if urls.0 != urls.1 { return urls.0 < urls.1 }
             let patterns = [first, second].map { substitutions[$0.candidate.substitution].pattern }
@@ -98,17 +117,20 @@ package struct MatchOrder: Sendable {
         var decoded: [FolderFile: [Int]] = [:]
         var folderDepths: [String: [Int]] = [:]
         var numbers: [QueryRule: Int] = [:]
-        // All files of a folder share one rule, and hashing a long list is slow, so remember the last rule.
+        // Hashing a rule with a long list is slow. All files of a folder entry have the same rule, so compare with the
+        // last rule before hashing.
         var last: NumberedRule?
         for (index, candidate) in candidates.enumerated() {
             let identity = candidate.target.identity
             if let length = substitutions[candidate.substitution].folderLength {
+                // `length` is the length of the folder's path; add the length of scheme and authority.
                 let folder = identity.base.utf8.count - identity.path.utf8.count + length
                 if identity.base.utf8.dropFirst(folder).contains(where: \.isOftenEncoded) {
                     decoded[FolderFile(identity.base, folder: folder), default: []].append(index)
                     let depth = identity.base.utf8.prefix(folder).count { $0 == UInt8(ascii: "/") }
                     let depths = folderDepths[identity.decodedBase, default: []]
-                    // There are few depths, because mapped folders nest no deeper than folders on disk.
+                    // A URL has few depths: below its shortest folder, the rest of the URL is a path on disk, and
+                    // folders on disk may nest only `ManifestFolder.maximumDepth` deep.
                     if !depths.contains(depth) {
                         folderDepths[identity.decodedBase] = (depths + [depth]).sorted(by: >)
                     }
@@ -128,7 +150,8 @@ package struct MatchOrder: Sendable {
             last = rule
             let remainder = RemainderKey(identity, rule)
             if lenient[remainder] == nil { lenient[remainder] = index }
-            // One URL has few rules: a manifest with more is refused.
+            // A URL has few rules: `ManifestReader` refuses more than 16 different lists in the keys for one URL. Only
+            // folder entries whose URL is a prefix of this URL add further rules.
             if rules[identity.base]?.contains(where: { $0.number == rule.number }) != true {
                 rules[identity.base, default: []].append(rule)
             }
@@ -137,11 +160,14 @@ package struct MatchOrder: Sendable {
         (self.decoded, self.folderDepths) = (decoded, folderDepths)
     }
 
-    /// Returns the index of the candidate that answers, or nil.
+    /// Returns the index of the candidate that answers a request; nil if none does.
     ///
-    /// Cost: one lookup. If any entry ignores parameters, there is a second lookup, and one more for each distinct rule
-    /// of the same URL. If none of these finds a URL that holds a `%`, and if some folders hold names with characters
-    /// that pages percent-encode, the URL is decoded and looked up once for each depth of such folders.
+    /// First, the URL is looked up as it is spelled. If nothing matches and the URL holds a `%`, the files of folder
+    /// entries are tried: the path below the folder's URL is decoded, and the deepest folder with a match wins. Only
+    /// characters that pages often percent-encode are decoded (see `decoded`).
+    ///
+    /// Cost: one lookup. If any entry ignores parameters, there is a second lookup, and one more for each rule of the
+    /// URL. If the URL is decoded, there is one more lookup, and one for each depth that the folder may have.
     package func first(matching identity: URLIdentity) -> Int? {
         if let index = firstSpelled(as: identity) { return index }
         guard !decoded.isEmpty, identity.base.utf8.contains(UInt8(ascii: "%")) else { return nil }
@@ -155,6 +181,7 @@ package struct MatchOrder: Sendable {
         return nil
     }
 
+    /// Returns the index of the first candidate that matches without decoding; nil if none does.
     private func firstSpelled(as identity: URLIdentity) -> Int? {
         let exactly = exact[identity]
         guard !rules.isEmpty, let rules = rules[identity.base] else { return exactly }
@@ -162,10 +189,14 @@ package struct MatchOrder: Sendable {
         return (leniently + [exactly].compactMap(\.self)).min()
     }
 
-    /// Returns the substitutions that never answer, each with one that answers before it.
+    /// Returns the substitutions that never answer a request, each with a substitution that answers before it.
     ///
-    /// - Parameter counts: Returns true if the substitution with this index may shadow others.
-    /// - Returns: The index of a substitution that answers earlier, keyed by the index of the shadowed substitution.
+    /// Matches after decoding need no check here. A request that spells a candidate's URL as the manifest does finds
+    /// this candidate or an earlier one before anything is decoded.
+    ///
+    /// - Parameter counts: A function that returns true if the substitution with this index may shadow others.
+    /// - Returns: A dictionary from the index of each substitution that never answers to the index of one that answers
+    ///   before it.
     package func shadowed(by counts: (Int) -> Bool) -> [Int: Int] {
         var shadowed: [Int: Int] = [:]
         var used: Set<Int> = []

@@ -1,17 +1,19 @@
-/// An index that finds the entry whose URL is nearest to one that no entry answers.
+/// An index for finding the entry whose URL is most similar to a URL that no entry matches.
 ///
-/// URLs that differ only in details that are often confused (scheme, `www.`, port, case, percent-encoding, a trailing
-/// slash, query) share one key, so one lookup finds all such candidates. Typos in the file name are searched for among
-/// the files of the same folder, and typos in the host among the URLs with the same path.
+/// Some details of URLs are often confused: scheme, `www.`, port, case, percent-encoding, a trailing slash, and the
+/// query. URLs that differ only in these details have the same key, so one lookup finds all of them. If the file name
+/// has a typo, similar names are searched for in the same folder. If the host has a typo, similar hosts are searched
+/// for among the URLs with the same path.
 struct NearestIndex: Sendable {
     private let order: MatchOrder
+    /// The candidates, keyed by host and path without the details that are often confused (`URLParts.folded`).
     private var candidates: [String: [IndexedCandidate]] = [:]
-    /// The candidates, keyed by host and folder, which is the path up to its last segment.
+    /// The candidates, keyed by the host and the path up to its last segment (`URLParts.foldedFolder`).
     private var byFolder: [String: [IndexedCandidate]] = [:]
-    /// The candidates, keyed by the whole path, without the host.
+    /// The candidates, keyed by the path without the host (`URLParts.foldedPath`).
     private var byPath: [String: [IndexedCandidate]] = [:]
 
-    /// The first candidate for a file of each mapped folder, keyed by the folder's URL.
+    /// The index of the first candidate of each folder entry, keyed by the entry's URL.
     private var folders: [String: Int] = [:]
 
     private struct IndexedCandidate {
@@ -19,7 +21,9 @@ struct NearestIndex: Sendable {
         let parts: URLParts
     }
 
-    /// The maximum number of candidates for one key: enough to suggest one, and few enough to do so without delay.
+    /// The maximum numbers of candidates for one key and, in `byFolder`, of candidates in one folder.
+    ///
+    /// These candidates are enough for a suggestion, and few enough to compare them without a noticeable delay.
     private static let (limit, folderLimit) = (100, 1000)
 
     /// Indexes all candidates in one pass.
@@ -43,7 +47,9 @@ struct NearestIndex: Sendable {
         if list.count < limit { list.append(known) }
     }
 
-    /// Returns the candidate that differs in the fewest ways, and its differences.
+    /// Returns the candidate whose URL differs from `identity` in the fewest ways, and the differences.
+    ///
+    /// Nil if no URL is similar.
     func nearest(to identity: URLIdentity) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])?
     {
         let parts = URLParts(identity)
@@ -52,7 +58,10 @@ struct NearestIndex: Sendable {
             ?? nearestHost(to: parts).flatMap { nearest(to: parts, among: [$0]) }
     }
 
-    /// Returns a candidate of the mapped folder that would contain `identity`, and the path that the folder lacks.
+    /// Returns one candidate of a folder entry above a URL, and the path that the folder on disk lacks.
+    ///
+    /// The entry's URL is a prefix of `identity`. If several entries have such a URL, the longest URL counts. Nil if
+    /// there is no such entry.
     func folder(above identity: URLIdentity) -> (candidate: MatchOrder.Candidate, missing: String)? {
         if folders.isEmpty { return nil }
         var folder = Substring(identity.base)
@@ -82,7 +91,9 @@ struct NearestIndex: Sendable {
         return (candidate, differences + [.query(ignoring: names)])
     }
 
-    /// Returns the candidate in the same folder whose file name is nearly the same.
+    /// Returns the candidate in the folder of `parts` that has the most similar file name.
+    ///
+    /// Nil if no file name is similar.
     private func nearestFile(to parts: URLParts) -> IndexedCandidate? {
         let known = byFolder[parts.foldedFolder, default: []]
         let plain = Self.withoutResolution(parts.foldedName)
@@ -99,7 +110,7 @@ struct NearestIndex: Sendable {
         return known.first { $0.parts.host == host }
     }
 
-    /// Returns a name without the marker of an image's resolution: `logo.png` for `logo@2x.png`.
+    /// Returns `name` without the marker of an image's resolution: `logo.png` for `logo@2x.png`.
     private static func withoutResolution(_ name: String) -> String {
         guard let at = name.lastIndex(of: "@"), name[at...].dropFirst().first?.isNumber == true,
             let end = name[at...].firstIndex(of: "x")
@@ -129,26 +140,27 @@ struct NearestIndex: Sendable {
             query = identity.query
         }
 
+        /// The host without `www.`, followed by ``foldedPath``.
         var folded: String { Self.withoutWWW(host).lowercased() + foldedPath }
 
-        /// The path without the details that are often confused: decoded, in lower case and without a trailing slash.
+        /// The path without details that are often confused: decoded, in lower case and without a trailing slash.
         var foldedPath: String { Self.withoutSlash(Substring(Self.decoded(path))).lowercased() }
 
-        /// The folded host, and the folded path up to its last segment.
+        /// The host without `www.`, followed by ``foldedPath`` up to its last segment.
         var foldedFolder: String { String(folded.dropLast(foldedName.count)) }
 
-        /// The last segment of the folded path.
+        /// The last segment of ``foldedPath``.
         var foldedName: String { foldedPath.split(separator: "/").last.map(String.init) ?? "" }
 
-        /// Returns the differences between the URLs, apart from their queries.
+        /// Returns the differences between two URLs, apart from differences in their queries.
         func differences(from other: URLParts) -> [Explanation.Difference] {
             var differences: [Explanation.Difference] = []
             if scheme != other.scheme { differences.append(.scheme) }
             if host != other.host {
                 differences.append(Self.withoutWWW(host) == Self.withoutWWW(other.host) ? .www : .host)
             }
-            // `URLIdentity` drops a default port, so http and https URLs with their default ports differ only in the
-            // scheme.
+            // `URLIdentity` drops default ports. So an http and an https URL, each with its default port, do not differ
+            // in the port.
             if port != other.port { differences.append(.port) }
             let paths = [Self.withoutSlash(path), Self.withoutSlash(other.path)]
             let decoded = paths.map(Self.decoded)
@@ -163,7 +175,7 @@ struct NearestIndex: Sendable {
             return differences
         }
 
-        /// Returns a path with those characters decoded that a path may hold raw but pages often percent-encode.
+        /// Returns `path` with those characters decoded that a path may hold raw but pages often percent-encode.
         private static func decoded(_ path: Substring) -> String { URLIdentity.decoded(String(path)) }
 
         private static func withoutWWW(_ host: Substring) -> Substring {
@@ -174,19 +186,21 @@ struct NearestIndex: Sendable {
             path.hasSuffix("/") ? path.dropLast() : path
         }
 
-        /// Returns the names of the parameters to ignore so that two queries match; empty if that does not help.
+        /// Returns the names of the parameters to ignore so that two queries match.
         ///
-        /// These are the parameters in which the queries differ, and those that the rule ignores already.
+        /// These are the parameters in which the queries differ, and the parameters that the rule ignores already.
+        /// Empty if the queries would not match even then.
         static func ignorable(in first: String?, _ second: String?, _ rule: QueryRule) -> [String] {
             func parameters(_ query: String?) -> Set<Substring> {
                 Set((rule.remainder(of: query) ?? "").split(separator: "&"))
             }
             let differing = parameters(first).symmetricDifference(parameters(second))
-            // A parameter that holds a digit and no "=" is a version; ignoring it would not help with the next version.
+            // A parameter that holds a digit and no "=" is probably a version. The next version has another name, so
+            // ignoring this name would not help for long.
             guard differing.allSatisfy({ $0.contains("=") || !$0.contains(where: \.isNumber) }) else { return [] }
             var names = Set(differing.map { parameter in String(parameter.prefix { $0 != "=" }) })
             if case .ignoring(let known) = rule { names.formUnion(known.sorted.map(\.description)) }
-            // A longer list is no useful advice.
+            // A list of more than 20 names is no useful advice.
             guard names.count <= 20, !names.contains("") else { return [] }
             let ignored = ParameterNames(names.compactMap { try? ParameterNames.Name($0) })
             return QueryRule.ignoring(ignored).matches(first, key: second) ? names.sorted() : []

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The outcome of a request on the network, in the terms of the manifest's conditions.
+/// The outcome of a request on the network, as far as the conditions in a manifest depend on it.
 enum Outcome: Hashable, Sendable {
     /// There was no connection, or it broke.
     case offline
@@ -14,8 +14,8 @@ enum Outcome: Hashable, Sendable {
 
     /// Creates the outcome `offline` if the error means that there is no connection; nil for every other error.
     ///
-    /// A cancelled load, an untrusted certificate and an unreadable response do not mean that there is no connection:
-    /// in these cases the server or the app has made a decision.
+    /// After an untrusted certificate or an unreadable response, nil is returned because the server did answer. A
+    /// cancelled load was ended by the app itself.
     init?(_ error: any Error) {
         guard let error = error as? URLError, Self.offlineCodes.contains(error.code) else { return nil }
         self = .offline

@@ -11,14 +11,16 @@ package struct Representation {
     private let index: Int
     private let contents: FileContents
 
-    /// Represents one of `substitutions`, without copying it.
+    /// Represents the substitution at `index`.
+    ///
+    /// The whole array is kept, because that avoids a copy of the substitution.
     init(_ substitutions: [Substitution], _ index: Int, _ contents: FileContents) {
         (self.substitutions, self.index, self.contents) = (substitutions, index, contents)
     }
 
     package var substitution: Substitution { substitutions[index] }
 
-    /// Returns the whole response to a GET of `url`; nil if Foundation refuses to create a response.
+    /// Returns the response to a GET of `url` with the whole file; nil if Foundation refuses to create a response.
     func whole(for url: URL) -> CachedURLResponse? {
         response(url, status: 200, fields: fields, data: contents.data)
     }
@@ -28,17 +30,19 @@ package struct Representation {
         response(url, status: 200, fields: fields, data: Data())
     }
 
-    /// Returns the byte range that a GET of `url` asks for, or nil if the whole file is to be sent.
+    /// Returns the response with the byte range that a GET of `url` asks for; nil if the whole file is to be sent.
     ///
-    /// RFC 9110 §14.2 always allows the whole file. It is sent if `If-Range` does not match, and for every range that
-    /// cannot be satisfied.
+    /// RFC 9110 §14.2 always allows sending the whole file. The whole file is sent if `If-Range` does not match, or if
+    /// the range cannot be satisfied.
     func part(for request: URLRequest, url: URL) -> CachedURLResponse? {
         guard case .part(let range) = range(of: request) else { return nil }
         let part = part(range)
         return response(url, status: part.status, fields: part.fields, data: part.data)
     }
 
-    /// Returns the response for a client that never appends it to another source's bytes: the exact range, or 416.
+    /// Returns exactly the requested range, or a 416 if the file does not hold the range.
+    ///
+    /// This is for clients that never append the range to bytes from another source.
     ///
     /// - Returns: A 200, 206 or 416 (RFC 9110 §15.5.17), with its header fields and bytes.
     package func exactly(for request: URLRequest) -> ResponseParts {
@@ -70,7 +74,7 @@ package struct Representation {
 
     private func range(of request: URLRequest) -> ByteRange {
         guard let header = request.value(forHTTPHeaderField: "Range") else { return .whole }
-        // §13.1.5: strong comparison. A date cannot match, because no response has Last-Modified.
+        // RFC 9110 §13.1.5 demands a strong comparison. A date cannot match, because no response has `Last-Modified`.
         if let condition = request.value(forHTTPHeaderField: "If-Range"), condition != contents.entityTag {
             return .whole
         }
@@ -83,23 +87,26 @@ package struct Representation {
         }
     }
 
-    /// The header fields of the whole response.
+    /// The header fields of a response with the whole file.
     private var fields: [String: String] {
         let substitution = substitution
-        // Room for these fields, for those that the entry adds, and for those of a byte range.
+        // Reserve room for the fields below, for the fields of the entry, and for those of a byte range.
         var fields = [String: String](minimumCapacity: 8 + substitution.entry.headers.count)
         fields["Access-Control-Allow-Origin"] = "*"
         fields["Content-Length"] = String(contents.data.count)
         fields["Content-Type"] = substitution.mediaType.description
-        // No Last-Modified: a client would send the date of the app's build to the real server.
+        // There is no `Last-Modified`, because a client would send the date to the real server. It would be the date of
+        // the app's build.
         if substitution.entry.conditions.isEmpty {
             fields["Accept-Ranges"] = "bytes"
-            // Without this field, a client may revalidate the response. RFC 2616 §14.21 recommended at most a year.
+            // Without this field, a client may revalidate the response. One year is the maximum that RFC 2616 §14.21
+            // recommended.
             fields["Cache-Control"] = "max-age=31536000"
             fields["Cache-Status"] = CacheStatus.hit(detail: substitution.file)
             fields["ETag"] = contents.entityTag
         } else {
-            // The file answers for one load only: no cache may store it, and without an ETag no client can resume it.
+            // The file answers only this load, because the network is queried each time. So no cache may store the
+            // response. Without an ETag, no client can resume it.
             fields["Cache-Control"] = "no-store"
         }
         for (name, value) in substitution.entry.headers {

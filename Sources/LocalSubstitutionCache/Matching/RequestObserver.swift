@@ -6,42 +6,42 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// An observer of the requests that a cache, or ``SubstitutionProtocol`` on its behalf, is asked to answer.
+/// An observer of the requests to a cache and to ``SubstitutionProtocol``, which uses the cache's substitutions.
 ///
-/// Only development builds use one.
+/// Only development builds use an observer.
 package protocol RequestObserver: AnyObject, Sendable {
     /// Records one step of a request.
     ///
-    /// It is called on any thread, even while URL loading holds its locks. It must return quickly, and must not call
-    /// URL loading.
+    /// This method is called on any thread, even while URL loading holds its locks. It must return quickly, and must
+    /// not call URL loading.
     ///
     /// - Parameters:
     ///   - step: The step that has happened.
-    ///   - request: The request with its original URL, even if a page asked for a mirror of that URL.
+    ///   - request: The request with its original URL. A web page may have requested it at a URL with another scheme.
     ///   - asker: The task, or another object that represents exactly one load; nil for a request without a load.
     func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?)
 }
 
-/// A step of a request.
+/// A step in the course of a request.
 // Responses are immutable, but Foundation on Linux does not declare CachedURLResponse Sendable.
 package enum RequestStep: @unchecked Sendable {
-    /// The app has no answer, at least not yet.
+    /// URL loading or a web view has asked for an answer, and there is none, at least not yet.
     case asked
     /// A file or an archived copy answers.
     case answered(URLResponse, byteCount: Int)
-    /// `URLCache` has a stored response, which URL loading may use.
+    /// `URLCache` has a stored response; URL loading may use this response.
     case offered(CachedURLResponse)
     /// URL loading uses a stored response.
     case used(CachedURLResponse)
-    /// The network has sent a response head.
+    /// The network has sent the head of a response.
     case received(URLResponse)
     /// The network has redirected the request.
     case redirected(HTTPURLResponse, to: URLRequest)
     /// The network has sent a part of the body.
     case receivedPart(Data)
-    /// URL loading has the network's whole response, and passes it to a cache.
+    /// URL loading has received the whole response from the network, and passes it to a cache.
     case stored(CachedURLResponse)
-    /// The load has ended; reported only if the asker is not a task.
+    /// The load has ended; this step is reported only if the asker is not a task.
     case ended((any Error)?)
 }
 

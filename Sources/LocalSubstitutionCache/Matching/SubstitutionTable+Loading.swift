@@ -5,13 +5,12 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// The stages of loading, in order.
 extension SubstitutionTable {
     /// Resolves a manifest, reads its files, and creates the table; the responses are built later.
     ///
     /// - Parameters:
     ///   - manifest: The manifest.
-    ///   - folder: The folder of its files.
+    ///   - folder: The folder to which the paths in the manifest are relative.
     ///   - reading: The way to bring the files into memory.
     ///   - date: The date to compare `until` with.
     /// - Throws: ``ManifestError`` with every error of the manifest and its files.
@@ -25,12 +24,12 @@ extension SubstitutionTable {
         try self.init(resolved, resolved.contents(reading))
     }
 
-    /// See ``LocalSubstitutionCache/explain(_:)``.
+    /// Explains what happens to `request`; see ``LocalSubstitutionCache/explain(_:)``.
     package func explain(_ request: URLRequest, _ advice: (any ManifestAdvice)? = nil) -> Explanation {
         Explanation(request, self, advice)
     }
 
-    /// Returns the response to a request that a file answers without the network; nil for every other request.
+    /// Returns the response to a request that a file answers without the network; nil for all other requests.
     package func answer(to request: URLRequest) -> CachedURLResponse? {
         switch verdict(on: request) {
         case .answered(let match), .answeredByProtocol(let match, _): match.response(to: request)
@@ -38,12 +37,14 @@ extension SubstitutionTable {
         }
     }
 
-    /// Returns whether the request starts a network-first load, in which a file answers only if a condition holds.
+    /// Returns whether the request starts a network-first load.
+    ///
+    /// In such a load, a file answers if a condition of its entry holds.
     package func mayAnswerAfterNetwork(_ request: URLRequest) -> Bool {
         if case .afterNetwork = verdict(on: request) { true } else { false }
     }
 
-    /// Returns the file's response after the network was queried; nil if the network's response is delivered.
+    /// Returns the file's response after the network was queried; nil if the network's response is to be delivered.
     ///
     /// - Parameters:
     ///   - request: The request.

@@ -7,32 +7,32 @@ import FoundationNetworking
 
 /// All substitutions of a manifest, ready to be delivered: a map from URL identities to responses.
 ///
-/// It is immutable, except that each response is built later, once.
+/// The table does not change after its creation, except that each response is built later, once.
 ///
-/// A request can only pick a row of this table; its URL never becomes a file path.
+/// A request can only select a row of this table. The request's URL never becomes a file path.
 // CachedURLResponse is immutable, but Foundation on Linux does not declare it Sendable.
 package final class SubstitutionTable: @unchecked Sendable {
     /// A URL and the file that answers it.
     ///
-    /// It is a class, so that a lookup retains one reference instead of every string of a substitution.
+    /// A row is a class, so that a lookup retains one reference instead of every string of a substitution.
     final class Row {
         let representation: Representation
-        /// The URL as Foundation spells it.
+        /// The row's URL as Foundation spells it.
         private let spelling: String
         /// The response to a GET whose URL is spelled as in the manifest; nil until it is built.
         ///
-        /// For a network-first entry, it lacks the `Cache-Status` field, which depends on the network's response.
+        /// The response of a network-first entry lacks the `Cache-Status` field, which depends on the network's
+        /// response.
         ///
-        /// It is written once, inside the lock ``building``, and read inside that lock. Once all responses of the table
-        /// are built, it is read outside the lock, too.
+        /// The property is written once, inside the lock ``building``. Until all responses of the table are built, it
+        /// is read only inside this lock. Afterwards it is read without the lock, too.
         fileprivate private(set) var response: CachedURLResponse?
-        /// A lock for all rows, held only while one reference is read or written.
+        /// A lock that all rows share; it is held only while one reference is read or written.
         private static let building = NSLock()
         /// The file's path below the manifest's folder.
         let file: String
         /// The conditions under which the file answers instead of the network; empty if it always answers.
         let conditions: [Substitution.Condition]
-        /// True for a network-first entry.
         let isNetworkFirst: Bool
 
         init(_ representation: Representation, _ spelling: String) {
@@ -46,25 +46,26 @@ package final class SubstitutionTable: @unchecked Sendable {
 
         /// Builds the response, unless it is already built.
         ///
-        /// - Returns: The same instance on every call, on any thread; nil if Foundation cannot create the response.
-        ///   That is not known to happen, because URL and header fields were checked before.
+        /// - Returns: The same instance on every call, on any thread; nil if Foundation cannot create the response. No
+        ///   such case is known, because URL and header fields were checked before.
         func prepare() -> CachedURLResponse? {
             if let response = Self.building.withLock({ response }) { return response }
             let built = URL(string: spelling).flatMap(representation.whole)
             return Self.building.withLock {
-                // A response is written once: other threads may already read it outside the lock.
+                // If another thread has built the response meanwhile, keep that response: it may already be in use
+                // outside the lock.
                 if response == nil { response = built }
                 return response
             }
         }
     }
 
-    /// A row, and how the request matches it.
+    /// A row, and the way in which a request matches it.
     struct Match {
         let row: Row
         /// True if the request's URL is spelled as in the manifest.
         let isExact: Bool
-        /// True if every response of the table has been built, so that the table no longer changes.
+        /// True if every response of the table has been built; then no response changes any more.
         let isPrepared: Bool
         /// True for a HEAD request.
         var isHead = false
@@ -73,7 +74,7 @@ package final class SubstitutionTable: @unchecked Sendable {
 
         private var prepared: CachedURLResponse? { isPrepared ? row.response : row.prepare() }
 
-        /// Returns the response to the request that matches the row.
+        /// Returns the response to a request that matches the row.
         func response(to request: URLRequest) -> CachedURLResponse? {
             if isExact, !isHead, !hasRange { return prepared }
             guard let url = request.url else { return nil }
@@ -84,8 +85,8 @@ package final class SubstitutionTable: @unchecked Sendable {
 
         /// Returns the response to the request after the network was queried; nil if no condition holds.
         ///
-        /// The response is always the whole file: the client might append a byte range to bytes that the network sent
-        /// before.
+        /// The response is always the whole file, because the client might append a byte range to bytes from the
+        /// network.
         func response(to request: URLRequest, after outcome: Outcome) -> CachedURLResponse? {
             guard row.conditions.contains(where: outcome.fulfils), let url = request.url, let prepared,
                 let head = prepared.response as? HTTPURLResponse, var fields = head.allHeaderFields as? [String: String]
@@ -102,13 +103,15 @@ package final class SubstitutionTable: @unchecked Sendable {
     /// The name of the manifest in messages.
     let manifestName: String
     private let order: MatchOrder
-    /// The rows, parallel to the candidates of `order`.
+    /// The rows; each has the same index as its candidate in `order`.
     private let rows: [Row]
-    /// The rows keyed by spelling, but only rows that are the first to match their own spelling.
+    /// The rows, keyed by the URL as Foundation spells it.
+    ///
+    /// A row is left out if a row of higher precedence matches this URL.
     private let spellings: [String: Row]
     private let hosts: HostFilter
     private let nearestLock = NSLock()
-    /// The index, created by the first explanation that needs it; an app may never need it.
+    /// The index of similar URLs; it is created by the first explanation that needs it.
     private var nearestIndex: NearestIndex?
     private lazy var expiredOrder = MatchOrder(expired)
 
@@ -117,8 +120,8 @@ package final class SubstitutionTable: @unchecked Sendable {
     /// - Parameters:
     ///   - manifest: The substitutions.
     ///   - contents: The bytes of each substitution, in the same order.
-    /// - Throws: ``ManifestError`` if Foundation cannot parse the URL of a key. That is not known to happen, because
-    ///   the key was checked before.
+    /// - Throws: ``ManifestError`` if Foundation cannot parse the URL of a key. No such case is known, because the key
+    ///   was checked before.
     init(_ manifest: ResolvedManifest, _ contents: [FileContents]) throws(ManifestError) {
         substitutions = manifest.substitutions
         expired = manifest.expired
@@ -149,7 +152,9 @@ package final class SubstitutionTable: @unchecked Sendable {
         hosts = HostFilter(order.candidates.map(\.target.identity))
     }
 
-    /// Returns the URL as Foundation spells it: the target's own string, not a copy, if both are the same.
+    /// Returns the URL as Foundation spells it.
+    ///
+    /// If this equals the target's spelling, the result is the target's own string, and no copy takes memory.
     private static func spelling(of target: URLPattern.Target) -> String? {
         let identity = target.identity
         // Foundation does not change a URL in normal form.
@@ -166,10 +171,10 @@ package final class SubstitutionTable: @unchecked Sendable {
         for row in rows[range] { _ = row.prepare() }
     }
 
-    /// Returns the row that answers for `url`, or nil.
+    /// Returns the row that answers for `url`; nil if there is none.
     ///
-    /// Cost: one lookup for a URL that is spelled as in the manifest. For any other URL the host filter is consulted,
-    /// too. If it may contain the host, the URL is normalised and looked up once more.
+    /// Cost: one lookup for a URL that is spelled as in the manifest. For any other URL, the host filter is consulted,
+    /// too. If the filter may contain the host, the URL is normalised and looked up once more.
     func match(_ url: URL, isPrepared: Bool = false) -> Match? {
         let spelling = url.absoluteString
         if let row = spellings[spelling] { return Match(row: row, isExact: true, isPrepared: isPrepared) }
@@ -187,7 +192,7 @@ package final class SubstitutionTable: @unchecked Sendable {
         return order.first(matching: identity).map { expired[order.candidates[$0].substitution] }
     }
 
-    /// Returns the entry whose URL is nearest to `identity`, or nil.
+    /// Returns the entry whose URL is most similar to `identity`; nil if none is similar.
     ///
     /// Cost: the first call indexes the table.
     func nearest(to identity: URLIdentity) -> Explanation.Neighbour? {
@@ -196,9 +201,10 @@ package final class SubstitutionTable: @unchecked Sendable {
         }
     }
 
-    /// Returns a file of the mapped folder that would contain `identity`, and the path that the folder lacks.
+    /// Returns one file of a folder entry above a URL, and the path that the folder on disk lacks.
     ///
-    /// Cost: the first call indexes the table.
+    /// The entry's URL is a prefix of `identity`. Nil if there is no such entry. Cost: the first call indexes the
+    /// table.
     func folder(above identity: URLIdentity) -> (file: Substitution, missing: String)? {
         nearestEntries().folder(above: identity).map { (substitutions[$0.substitution], $1) }
     }

@@ -6,7 +6,7 @@ package import Foundation
 #endif
 
 extension URLRequest {
-    /// The method, if a file can answer it.
+    /// The request's method; nil if a file cannot answer this method.
     ///
     /// Methods are case-sensitive (RFC 9110 §9.1).
     package var fileMethod: FileMethod? {

@@ -6,22 +6,22 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// The decision about a request; the cache, the protocol and every explanation share it.
+/// The decision about a request; the cache, `SubstitutionProtocol` and explanations all use it.
 ///
-/// It depends on the request and the table, never on a session.
+/// The decision depends only on the request and the table, and not on the session.
 enum Verdict {
-    /// The file answers, through the cache as well as through `SubstitutionProtocol`.
+    /// The file answers, both from the cache and through `SubstitutionProtocol`.
     case answered(SubstitutionTable.Match)
     /// The file answers, but only through `SubstitutionProtocol`: no cache may return it.
     case answeredByProtocol(SubstitutionTable.Match, because: Explanation.Bypass)
-    /// `SubstitutionProtocol` queries the network first, and the file answers if a condition of its entry holds.
+    /// `SubstitutionProtocol` queries the network first; the file answers if a condition of its entry holds.
     case afterNetwork(SubstitutionTable.Match)
-    /// An entry names the URL, but the request is left to the network.
+    /// An entry matches the URL, but the request is left to the network.
     case leftAlone(SubstitutionTable.Match, because: Refusal)
-    /// No entry names the URL.
+    /// No entry matches the URL.
     case unnamed
 
-    /// The reason why a request is left to the network although an entry names its URL.
+    /// The reason why a request is left to the network although an entry matches its URL.
     enum Refusal {
         /// The method is neither GET nor HEAD.
         case method
@@ -29,10 +29,10 @@ enum Verdict {
         case optOut
     }
 
-    /// True if a cache answers with the file.
+    /// True if a cache may answer with the file.
     var isFile: Bool { if case .answered = self { true } else { false } }
 
-    /// True if an entry without `when` names the URL of this GET or HEAD, whatever the cache policy.
+    /// True for a GET or HEAD whose URL an entry without `when` matches, whatever the cache policy.
     var isSubstituted: Bool {
         switch self {
         case .answered, .answeredByProtocol: true
@@ -45,7 +45,8 @@ enum Verdict {
 extension SubstitutionTable {
     /// Returns the decision about a request.
     ///
-    /// Cost: that of ``match(_:isPrepared:)`` and, if an entry names the URL, one pass over the header fields.
+    /// Cost: the cost of ``match(_:isPrepared:)``. If an entry matches the URL, the names of the header fields are
+    /// compared, too.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -68,9 +69,9 @@ extension SubstitutionTable {
 }
 
 extension URLRequest {
-    /// The presence of the `Range` and of the `Authorization` field.
+    /// The presence of the `Range` field and of the `Authorization` field.
     ///
-    /// One pass over all names costs less than a lookup of each field.
+    /// Comparing the names of all fields costs less than two calls of `value(forHTTPHeaderField:)`.
     fileprivate var decisiveFields: (hasRange: Bool, isAuthorized: Bool) {
         guard let fields = allHTTPHeaderFields, !fields.isEmpty else { return (false, false) }
         return (
@@ -81,19 +82,19 @@ extension URLRequest {
 
     /// True if the request identifies its user, by credentials or cookies.
     ///
-    /// No response to such a request is kept, unless the app allows that for its host.
+    /// The response to such a request is kept only if the app allows it for the host.
     package var isPersonal: Bool {
         ["Authorization", "Proxy-Authorization", "Cookie"].contains { value(forHTTPHeaderField: $0) != nil }
     }
 }
 
 extension URLRequest.CachePolicy {
-    /// The policy that switches the library off for a single request.
+    /// The cache policy with which an app switches the library off for a single request.
     static let optOut = Self.reloadIgnoringLocalAndRemoteCacheData
 
     /// True if a cache may answer a request with this policy without asking the origin server.
     ///
-    /// False for `reloadRevalidatingCacheData`, because nothing here can be revalidated.
+    /// False for `reloadRevalidatingCacheData`, because a file cannot be revalidated.
     var allowsCache: Bool {
         self == .useProtocolCachePolicy || self == .returnCacheDataElseLoad || self == .returnCacheDataDontLoad
     }

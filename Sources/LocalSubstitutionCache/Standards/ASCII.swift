@@ -41,9 +41,10 @@ extension UInt8 {
         }
     }
 
-    /// True for `sub-delims`, ":" and "@", which a path may hold raw (RFC 3986 §3.3) but pages often percent-encode.
+    /// True for `sub-delims`, ":" and "@".
     ///
-    /// A page that percent-encodes one of them means the same character.
+    /// A path may contain these characters raw (RFC 3986 §3.3), but many pages percent-encode them. Both spellings have
+    /// the same meaning.
     package var isOftenEncoded: Bool { isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@") }
 
     /// True for "/" and for `pchar` of RFC 3986 §3.3, except percent-encoding.

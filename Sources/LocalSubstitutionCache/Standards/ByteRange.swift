@@ -1,7 +1,9 @@
 /// The single byte range of a `Range` header field (RFC 9110 §14.1.2 and §14.2).
 package enum ByteRange: Equatable {
-    /// The whole representation: the unit is not bytes, there are several ranges, the value is malformed, or it asks
-    /// for a suffix of an empty representation.
+    /// The whole representation.
+    ///
+    /// The unit is not bytes, there are several ranges, the value is malformed, or the range is a suffix of an empty
+    /// representation.
     case whole
     /// A range of offsets from 0; never empty.
     case part(Range<Int>)

@@ -11,10 +11,11 @@ enum CacheStatus {
 
     /// Returns the value for a response from `detail` in a network-first load.
     ///
-    /// The library is configured to let the request of such a load bypass it at first: `fwd=bypass` (§2.2).
+    /// The value has `fwd=bypass` (§2.2), which means that the cache is configured not to handle a request. A
+    /// network-first entry is such a configuration.
     ///
     /// - Parameters:
-    ///   - status: The status of the network's response; nil if there was no connection, for which §2.3 has no word.
+    ///   - status: The status of the network's response; nil if there was no connection (§2.3 has no value for this).
     ///   - detail: The source that answered instead of the network.
     /// - Returns: The field's value.
     static func forwarded(status: Int?, detail: String) -> String {

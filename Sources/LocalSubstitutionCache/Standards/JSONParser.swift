@@ -2,7 +2,7 @@
 ///
 /// Comments, trailing commas, lone surrogates, invalid UTF-8 and anything after the value are errors. There is one
 /// exception, which §8.1 allows: a UTF-8 byte-order mark at the start is skipped. The parser makes one pass, in time
-/// linear in the length of the text. Nesting is limited, and so is the stack.
+/// linear in the length of the text. Nesting is limited, which also limits the depth of the stack.
 package struct JSONParser {
     /// The maximum nesting of objects and arrays.
     ///

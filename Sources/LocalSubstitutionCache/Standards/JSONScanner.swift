@@ -141,7 +141,7 @@ package struct JSONScanner {
     /// Such a file begins with a byte-order mark, or has zero bytes in its first characters.
     package var wideEncodingError: JSONSyntaxError? {
         let start = bytes.prefix(4)
-        // Two ASCII characters in UTF-16, or one in UTF-32, have zero bytes in these positions.
+        // Each row is two ASCII characters in UTF-16 or one in UTF-32, with `true` for a zero byte.
         let isWide = [
             [true, false, true, false], [false, true, false, true], [false, true, true, true],
             [true, true, true, false],

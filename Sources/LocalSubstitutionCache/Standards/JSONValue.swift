@@ -64,7 +64,7 @@ package struct JSONMember: Sendable {
 
 /// A parsed JSON text: everything that could be read, and every error found.
 package struct JSONDocument: Sendable {
-    /// The root value, in which unreadable parts are marked as such; without errors, no part is unreadable.
+    /// The root value; if there are errors, parts of it may be of the kind ``JSONValue/Kind/unreadable``.
     package let value: JSONValue
     /// The errors in the order in which the parser found them.
     package let errors: [JSONSyntaxError]

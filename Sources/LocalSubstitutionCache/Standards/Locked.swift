@@ -5,9 +5,11 @@ import Foundation
 import Synchronization
 #endif
 
-/// A value protected by a lock, which is held only to read or change the value, never while other code runs.
+/// A value protected by a lock.
+///
+/// The lock is held only to read or change the value, never while other code runs.
 struct Locked<Value: Sendable>: ~Copyable, Sendable {
-    // On Apple platforms, `Mutex` is too new, as said above.
+    // On Apple platforms, `Mutex` needs newer systems than this library does.
     #if canImport(Darwin)
     // The value is only accessed inside the lock.
     private final class Storage: @unchecked Sendable {
@@ -26,7 +28,7 @@ struct Locked<Value: Sendable>: ~Copyable, Sendable {
     }
     #else
     private let lock: Mutex<Value>
-    /// An atomic that shows the order of the lock's holders to the thread sanitizer.
+    /// An atomic that shows the thread sanitizer in which order threads have held the lock.
     ///
     /// The thread sanitizer sees atomics, but cannot see into `Mutex`.
     private let order = Atomic(false)

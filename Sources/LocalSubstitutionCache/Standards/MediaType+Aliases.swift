@@ -1,23 +1,23 @@
 extension MediaType {
-    /// The type, renamed as in the table of `MediaType+Extensions.swift`; the parameters stay unchanged.
+    /// The same type under its name in the table of `MediaType+Extensions.swift`; the parameters stay unchanged.
     ///
-    /// Servers send several names for one type, such as `application/javascript` for `text/javascript`. A type that the
-    /// table does not have under any name stays unchanged.
+    /// Servers send several names for one type, such as `application/javascript` for `text/javascript`. A type that is
+    /// not in the table under any name stays unchanged.
     package var canonical: MediaType { MediaType(essence: synonyms[0], parameters: parameters) }
 
     /// Returns whether the two types have a name in common; parameters are ignored.
     package func isSame(as other: MediaType) -> Bool { !Set(synonyms).isDisjoint(with: other.synonyms) }
 
-    /// The names of the type in the table of extensions, the best name first.
+    /// The names of the type, the best name first.
     ///
-    /// The type's own name comes first, if it is in the table or is not an alias. The names for which it is an alias
-    /// follow.
+    /// If the type's own name is in the table of extensions, or is not an alias, it comes first. The names for which it
+    /// is an alias follow.
     package var synonyms: [String] {
         let types = Self.types[essence] ?? []
         return types.isEmpty || Self.isKnown(essence) ? [essence] + types : types
     }
 
-    /// Alias → the types that it is an alias of.
+    /// The types that each alias names.
     private static let types: [String: [String]] = {
         var types: [String: [String]] = [:]
         for words in rows(of: aliases) {

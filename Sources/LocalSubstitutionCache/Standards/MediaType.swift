@@ -35,13 +35,15 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         parameters.first { $0.name == "charset" }?.value.lowercased()
     }
 
-    /// True for a type that a response can have: `*/*` is for requests, and an empty charset names no encoding.
+    /// True for a type that a response can have.
+    ///
+    /// A type with `*` is for requests only, and an empty charset names no encoding.
     package var isConcrete: Bool { charset != "" && !essence.utf8.contains(UInt8(ascii: "*")) }
 
     /// The part before the "/", such as `image`.
     package var kind: Substring { essence.prefix { $0 != "/" } }
 
-    /// True for plain text whose encoding a `charset` names: `text/*` and JavaScript.
+    /// True for types whose encoding a `charset` names: `text/*` and JavaScript.
     ///
     /// JSON and XML determine their encoding themselves (RFC 8259 §8.1, RFC 7303 §3).
     package var takesCharset: Bool {
@@ -50,7 +52,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
 
     /// The type in the form of a `Content-Type` header field.
     ///
-    /// Values that are not tokens are in quotation marks.
+    /// Parameter values that are not tokens are in quotation marks.
     public var description: String {
         parameters.reduce(essence) { text, parameter in
             let isToken = !parameter.value.isEmpty && parameter.value.utf8.allSatisfy(\.isTokenCharacter)

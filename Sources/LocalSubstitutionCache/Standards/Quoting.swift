@@ -15,7 +15,7 @@ package func shortened(_ text: String, limit: Int = 200) -> String {
     return printable(String(start)) + (start.endIndex == text.endIndex ? "" : "…")
 }
 
-/// Returns the whole text in the form of `quoted(_:limit:)`, without quotation marks.
+/// Returns the text as `quoted(_:limit:)` shows it, but not cut, and without quotation marks.
 package func visible(_ text: some StringProtocol) -> String { printable(UserInformation.hidden(in: String(text))) }
 
 /// Returns the text with invisible characters escaped; user names and passwords in it are not hidden.
@@ -41,8 +41,8 @@ package func printable(_ text: some StringProtocol) -> String {
 extension Unicode.Scalar {
     /// True for a scalar that is invisible on a screen, or that changes how other scalars are shown.
     ///
-    /// These are controls, format characters, spaces other than the plain one, and the characters that Unicode says to
-    /// ignore by default (UAX 44, Default_Ignorable_Code_Point).
+    /// These are controls, format characters, all spaces but the plain one, and the characters that Unicode ignores by
+    /// default (UAX 44, Default_Ignorable_Code_Point).
     package var isInvisible: Bool {
         if value < 0x7F { return value < 0x20 }
         switch properties.generalCategory {
@@ -62,9 +62,9 @@ package func codePoint(_ text: String) -> String {
 /// Returns the candidate that was probably meant by `name`; nil if none is close enough.
 ///
 /// The measure is the optimal string alignment distance: the number of letters to insert, delete, replace or swap with
-/// their neighbour. A candidate is close enough if its distance is at most a third of the length of `name`. Cost:
-/// linear in the length of each candidate. For a candidate with nearly the same letters, the cost is the product of the
-/// two lengths; only a few thousand such candidates are compared.
+/// their neighbour. A candidate is close enough if its distance is at most 1, or at most a third of the length of
+/// `name`. Cost: linear in the length of each candidate. For a candidate with nearly the same letters, the cost is the
+/// product of the two lengths; the search stops when the sum of these products reaches a million.
 package func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
     let letters = Array(name.lowercased().utf8.prefix(256))
     let limit = max(1, letters.count / 3)
@@ -85,9 +85,9 @@ package func suggestion(for name: String, among candidates: some Sequence<String
     return best?.name
 }
 
-/// Returns the number of letters that one text has and the other lacks, in any position.
+/// Returns the number of letters that only the first text has, or that only the second has, whichever is larger.
 ///
-/// The number never exceeds the edit distance.
+/// Positions do not matter. The number never exceeds the edit distance.
 private func differingLetters(_ first: [UInt8], _ second: [UInt8]) -> Int {
     var counts = [Int](repeating: 0, count: 256)
     for letter in first { counts[Int(letter)] += 1 }

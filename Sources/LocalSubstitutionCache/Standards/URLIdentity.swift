@@ -5,25 +5,25 @@ import Foundation
 /// It follows RFC 3986 §6.2.2 (case, percent-encoding, dot segments) and §6.2.3 with RFC 9110 §4.2.3 (default port,
 /// empty path), and no other rules. The fragment is dropped: a request does not include it (RFC 9110 §4.2.5).
 ///
-/// Foundation has nothing for this: `URL`'s `==` compares spellings, `.path` decodes `%2F` to `/`, and `.standardized`
-/// does not change encoded dot segments, host case and ports. The text is parsed here and not by `URL(string:)`,
-/// because that initialiser's leniency differs between systems.
+/// Foundation has no such normal form: `URL`'s `==` compares spellings, `.path` decodes `%2F` to `/`, and
+/// `.standardized` does not change encoded dot segments, host case or ports. The text is parsed here and not by
+/// `URL(string:)`, because that initialiser's leniency differs between systems.
 package struct URLIdentity: Hashable, Sendable {
     /// `scheme://authority/path`, normalised.
     package let base: String
     /// The query, normalised; nil if there is no `?`.
     ///
-    /// An empty query and nil differ.
+    /// A URL with an empty query differs from a URL without a query.
     package let query: String?
 
     /// Parses an absolute http or https URL.
     ///
     /// Cost: linear in the length of the text.
     ///
-    /// In path and query, non-ASCII characters are percent-encoded as UTF-8 of their NFC form. So are the ASCII
-    /// characters that no URL may hold raw but browsers and `URL` let pass (such as `|` and `"`). In a query, browsers
-    /// send two further characters raw (URL Standard §4.4): a backslash, and a "%" without two hexadecimal digits after
-    /// it. These are percent-encoded, too.
+    /// In path and query, non-ASCII characters are percent-encoded as UTF-8 of their NFC form. Some ASCII characters,
+    /// such as `|` and `"`, may not be raw in a URL, but browsers and `URL` accept them; they are percent-encoded, too.
+    /// In a query, browsers send two further characters raw (URL Standard §4.4): a backslash, and a "%" without two
+    /// hexadecimal digits after it. Both are percent-encoded.
     package init(_ text: String) throws(URLProblem) {
         if let identity = Self.alreadyNormal(text) {
             self = identity
@@ -91,10 +91,10 @@ package struct URLIdentity: Hashable, Sendable {
         return base[(authority.firstIndex(of: UInt8(ascii: "/")) ?? base.endIndex)...]
     }
 
-    /// The base, with those characters decoded that a path may hold raw but pages often percent-encode.
+    /// The base, with those characters decoded that many pages percent-encode although a path may contain them raw.
     ///
-    /// Two URLs with different decoded bases are different. Two URLs with the same decoded base count as the same
-    /// only if all their differences lie below the URL of a folder entry.
+    /// Two URLs with different decoded bases are different. Two URLs with the same decoded base count as the same only
+    /// if all differences between them lie below the URL of a folder entry.
     package var decodedBase: String { Self.decoded(base) }
 
     static func decoded(_ text: String) -> String {
@@ -172,7 +172,9 @@ package struct URLIdentity: Hashable, Sendable {
         if number != defaultPort { result.append(contentsOf: ":\(number)".utf8) }
     }
 
-    /// Appends an `IP-literal` (RFC 3986 §3.2.2); zone identifiers are refused, as no request to a server holds one.
+    /// Appends an `IP-literal` (RFC 3986 §3.2.2).
+    ///
+    /// Zone identifiers are refused, because no request to a server contains one.
     private static func appendAddress(_ host: ArraySlice<UInt8>, to result: inout [UInt8]) throws(URLProblem) {
         let address = host.dropFirst().dropLast()
         guard host.last == UInt8(ascii: "]"), address.count(where: { $0 == UInt8(ascii: ":") }) >= 2,
@@ -249,7 +251,9 @@ package struct URLIdentity: Hashable, Sendable {
         result.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
     }
 
-    /// Appends an absolute path without dot segments (RFC 3986 §5.2.4); an empty one becomes "/" (RFC 9110 §4.2.3).
+    /// Appends an absolute path without its dot segments (RFC 3986 §5.2.4).
+    ///
+    /// An empty path becomes "/" (RFC 9110 §4.2.3).
     private static func appendWithoutDotSegments(_ path: [UInt8], to result: inout [UInt8]) {
         let start = result.count
         let dot = UInt8(ascii: ".")

@@ -33,7 +33,7 @@ package enum URLProblem: Error, Equatable {
         else {
             return sentence(for: url, meant)
         }
-        // A password with a "/" in it looks like a port and a path.
+        // If a password contains a "/", the text before the "/" looks like a port, and the rest like a path.
         return bytes[secret].contains { "/?#\\ ".utf8.contains($0) }
             ? "\(quoted(url)) has a \":\" without a port after it; if that is a user name and a password, remove them and "
                 + "the \"@\""
@@ -48,7 +48,7 @@ package enum URLProblem: Error, Equatable {
         func write(_ otherwise: String = "write the URL that the app loads") -> String {
             meant.map { "write \($0)" } ?? otherwise
         }
-        /// Returns the same advice as a question, for problems whose `meant` is more of a guess.
+        /// Returns the same advice as a question, for problems that leave `meant` uncertain.
         func guess(_ otherwise: String) -> String { meant.map { "did you mean \($0)?" } ?? otherwise }
         return switch self {
         case .notAbsolute:

@@ -1,11 +1,10 @@
 extension RandomAccessCollection<UInt8> where Index == Int {
-    /// Returns the offset of the first byte that is not UTF-8; nil if every byte is.
+    /// Returns the offset of the first byte that is not valid UTF-8; nil if all bytes are valid.
     ///
-    /// The standard library decodes the bytes. `String(validating:)` reports only that there is such a byte, and is not
-    /// available on every system.
+    /// `String(validating:)` would report only that there is an invalid byte, and is not available on every system.
     package func firstInvalidUTF8() -> Int? {
         var parser = Unicode.UTF8.ForwardParser()
-        // Most text begins with plain ASCII.
+        // ASCII needs no decoding, and most text begins with ASCII.
         var offset = firstIndex { $0 >= 0x80 } ?? endIndex
         var iterator = self[offset...].makeIterator()
         while true {

@@ -7,7 +7,7 @@
 package enum UserInformation {
     /// One occurrence of user info in a text.
     package struct Occurrence: Equatable {
-        /// The bytes that may be a password.
+        /// The bytes that may be a user name and a password.
         package let secret: Range<Int>
         /// The offset after the "@" that follows these bytes.
         let end: Int
@@ -37,11 +37,11 @@ package enum UserInformation {
         return scanner.places()
     }
 
-    /// Returns false if the text has no "@", neither raw nor encoded.
+    /// Returns whether the text may contain an "@", raw or encoded.
     private static func mayBeIn(_ text: some Collection<UInt8>) -> Bool {
         var previous: UInt8 = 0
         for byte in text {
-            // An encoded "@" ends in these two digits: `%40`, or `\u0040` in JSON.
+            // An encoded "@" ends in the digits 40: `%40`, or `\u0040` in JSON.
             if byte == UInt8(ascii: "@") || byte == UInt8(ascii: "0") && previous == UInt8(ascii: "4") { return true }
             previous = byte
         }

@@ -1,4 +1,9 @@
-/// A scanner that reads a text once, from its beginning, and finds the user info for ``UserInformation``.
+/// A scanner that finds the user names and passwords of URLs in a text, for ``UserInformation``.
+///
+/// The scanner goes through the text once, and searches ahead for the "@" that ends a password. The level of a
+/// character is the number of times that it is percent-encoded. A delimiter ends an authority only if its level is not
+/// higher than that of the slashes before the authority: an encoded "/" after raw slashes may be part of a password.
+/// Variables call an occurrence of user info a place.
 struct UserInformationScanner {
     /// A character of the text, decoded.
     private struct Letter {
@@ -6,6 +11,7 @@ struct UserInformationScanner {
         let byte: UInt8
         /// The number of times that the character is percent-encoded.
         let level: Int
+        /// The offset of the next character in the text.
         let end: Int
 
         func isOne(of bytes: StaticString) -> Bool { bytes.withUTF8Buffer { $0.contains(byte) } }
@@ -18,14 +24,18 @@ struct UserInformationScanner {
     private var position = 0
     /// The offset after the last delimiter, where the current word, such as a scheme or a user name, begins.
     private var word = 0
-    /// The end of the part that was searched for an "@" in vain.
+    /// The end of the part in which `lastAt(after:)` found no "@".
     ///
     /// This part is not searched again, so the cost stays linear.
     private var barrenEnd = 0
+    /// The end of the run in which `placeWithoutScheme` last found nothing, and the level of that search.
+    ///
+    /// For the term, see `endsRun`. This run is not searched again either.
     private var barrenRun = (end: 0, level: 0)
 
     init(_ text: [UInt8]) { self.text = text }
 
+    /// Returns every occurrence of user info, in order.
     mutating func places() -> [Occurrence] {
         while position < text.count {
             let letter = letter(at: position)
@@ -66,7 +76,9 @@ struct UserInformationScanner {
 
     /// Schemes that are followed by a server, even if the slashes are missing.
     private static let schemesOfServers: Set = ["http", "https", "ws", "wss", "ftp", "ftps"]
-    /// Schemes that are followed by an address, in which an "@" does not end a password.
+    /// Schemes after which an "@" does not end a password.
+    ///
+    /// The "@" is part of an address, of a package's name or of data, for example.
     private static let schemesOfAddresses: Set = [
         "mailto", "xmpp", "sip", "sips", "acct", "im", "cid", "mid", "npm", "jsr", "pkg", "urn", "tag", "data",
     ]
@@ -95,16 +107,19 @@ struct UserInformationScanner {
             offset = letter.end
         }
         let next = letter(at: offset)
+        // In an authority, all that precedes the last "@" is user info, even a user name without a password.
         if let at { return hide(Occurrence(secret: start..<at.lowerBound, end: at.upperBound)) }
-        // Text that is not a port may be the beginning of a password with a "/" in it.
+        // What follows the colon is not a port. It may be a password that contains a "/" or a space.
         if let colon, !isPort || colon == offset && isSpace(next), let at = lastAt(after: offset) {
             return hide(Occurrence(secret: start..<at.lowerBound, end: at.upperBound))
         }
-        // `word` stays at the start, so further slashes in the path do not begin an authority.
+        // The current word began before this position, so slashes at this position do not begin another authority.
         (position, word) = (offset, start)
     }
 
-    /// Finds the next "@" before a closing quotation mark, and returns the last "@" of its run; nil if there is none.
+    /// Finds the next "@", and returns the last "@" in the run that begins there.
+    ///
+    /// Nil if a closing quotation mark or the end of the text comes before the next "@".
     private mutating func lastAt(after start: Int) -> Range<Int>? {
         var offset = start
         if offset < barrenEnd { return nil }
@@ -117,7 +132,7 @@ struct UserInformationScanner {
         return nil
     }
 
-    /// Returns the last "@" that a host may follow, in the run from `start` to the end of an authority.
+    /// Returns the last "@" that a host may follow, in the run that begins at `start`; nil if there is none.
     private func lastAt(inRunFrom start: Int, level: Int, where mayBeHost: (Int) -> Bool) -> Range<Int>? {
         var (at, offset): (Range<Int>?, Int) = (nil, start)
         while offset < text.count, !endsRun(offset, level) {
@@ -128,11 +143,19 @@ struct UserInformationScanner {
         return at
     }
 
+    /// True if a run ends at an offset.
+    ///
+    /// A run is text that may be user info and a host. It ends at white space, at a closing quotation mark, or at a
+    /// delimiter that is percent-encoded at most `level` times.
     private func endsRun(_ offset: Int, _ level: Int) -> Bool {
         let letter = letter(at: offset)
         return isSpace(letter) || letter.level <= level && letter.isOne(of: "/\\?#") || isClosingQuote(offset)
     }
 
+    /// Records an occurrence, and continues after the host that follows it.
+    ///
+    /// The host ends at a delimiter of any level. The current word is the host, so slashes after it do not begin
+    /// another authority, and the port is not taken for a password.
     private mutating func hide(_ place: Occurrence) {
         if !place.secret.isEmpty { found.append(place) }
         var offset = place.end
@@ -147,12 +170,13 @@ struct UserInformationScanner {
     /// Returns the user name and password in `user:password@host`, given its colon; nil if there are none.
     private mutating func placeWithoutScheme(_ colon: Letter) -> Occurrence? {
         let start = colon.end
+        // At the same or a higher level, the run lies within the barren run, so it holds nothing either.
         if start < barrenRun.end, colon.level >= barrenRun.level { return nil }
-        // A quotation mark follows the colon, as in `"name":"value"`.
+        // The colon of a JSON member is followed by a quotation mark, as in `"name":"value"`, or preceded by one.
         if start >= text.count || text[start] == UInt8(ascii: "\"") || text[start] == UInt8(ascii: "'") { return nil }
         let isAlone = word == position
         if isAlone, word > 0, "\"'".utf8.contains(text[word - 1]) { return nil }
-        // A run at a lower level is longer: continue where the search at a higher level ended in vain.
+        // At a lower level, fewer delimiters end the run, so it may be longer than the barren run. Search the rest.
         let unread = max(start, barrenRun.end)
         guard let at = lastAt(inRunFrom: unread, level: colon.level, where: { !isNumber($0) }) else {
             var offset = unread
@@ -160,6 +184,7 @@ struct UserInformationScanner {
             barrenRun = (offset, colon.level)
             return nil
         }
+        // Without a scheme and a password, the word before the colon may be anything.
         return at.lowerBound == start ? nil : Occurrence(secret: word..<at.lowerBound, end: at.upperBound)
     }
 
@@ -213,9 +238,12 @@ struct UserInformationScanner {
         return text[offset].hexValue << 4 | text[offset + 1].hexValue
     }
 
+    /// True for white space, for control characters and at the end of the text.
     private func isSpace(_ letter: Letter) -> Bool { letter.level == 0 && letter.byte <= 0x20 }
 
-    /// True for a quotation mark that ends a quoted text; false for one inside the text.
+    /// True for a quotation mark that seems to end a quoted text.
+    ///
+    /// White space, punctuation or the end of the text follows such a mark.
     private func isClosingQuote(_ offset: Int) -> Bool {
         guard text[offset] == UInt8(ascii: "\""), offset == 0 || text[offset - 1] != UInt8(ascii: "\\") else {
             return false

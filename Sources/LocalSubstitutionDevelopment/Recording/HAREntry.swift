@@ -10,9 +10,10 @@ package struct HAREntry: Encodable, Sendable {
 
         package init(name: String, value: String) { (self.name, self.value) = (name, value) }
 
-        /// The fields whose values are recorded: they identify no user, or `substitute import` reads them.
+        /// The names of the fields whose values are recorded.
         ///
-        /// Of all other fields only the name is recorded.
+        /// These values identify no user, or `substitute import` needs them. Of all other fields, only the name is
+        /// recorded.
         private static let kept: Set = [
             "accept", "accept-encoding", "accept-ranges", "access-control-allow-origin", "age", "cache-control",
             "cache-status",
@@ -52,16 +53,16 @@ package struct HAREntry: Encodable, Sendable {
         package var comment: String?
 
         /// - Parameters:
-        ///   - size: The length of the body, in bytes; 0 when it is not known.
-        ///   - type: The value of `Content-Type`; nil when there is none.
-        ///   - base64: The body; nil when it is left out.
-        ///   - comment: The reason why it is left out.
+        ///   - size: The length of the body, in bytes; 0 if it is not known.
+        ///   - type: The value of `Content-Type`; nil if there is none.
+        ///   - base64: The body in base64; nil to leave it out.
+        ///   - comment: The reason why the body is left out; nil for none.
         package init(size: Int, type: String?, base64: String? = nil, comment: String? = nil) {
             (self.size, mimeType, text, self.comment) = (size, type ?? "x-unknown", base64, comment)
             encoding = base64 == nil ? nil : "base64"
         }
 
-        /// Removes the body; `reason` becomes the comment.
+        /// Removes the body, and makes `reason` the comment.
         mutating func remove(because reason: String) { (text, encoding, comment) = (nil, nil, reason) }
     }
 
@@ -77,9 +78,9 @@ package struct HAREntry: Encodable, Sendable {
         let bodySize = -1
 
         /// - Parameters:
-        ///   - status: The status; 0 when there was no answer.
+        ///   - status: The status; 0 if there was no response.
         ///   - headers: All header fields; the values of those that may hold secrets are left out.
-        ///   - content: The body.
+        ///   - content: The body, or facts about it.
         ///   - redirectURL: The target of a redirect, without secrets; empty for none.
         package init(status: Int, headers: [Field], content: Content, redirectURL: String = "") {
             (self.status, self.headers, self.content) = (status, headers.map(\.withoutSecret), content)
@@ -111,7 +112,7 @@ package struct HAREntry: Encodable, Sendable {
 
     /// - Parameters:
     ///   - date: The time of the request.
-    ///   - seconds: The time until the end of the response.
+    ///   - seconds: The time from the request to the end of the response.
     ///   - request: The request.
     ///   - response: The response.
     ///   - substitution: The facts about the response that only this library knows.
@@ -128,7 +129,7 @@ package struct HAREntry: Encodable, Sendable {
         (self.request, self.response, self.substitution) = (request, response, substitution)
     }
 
-    /// The placeholder for a secret in a URL.
+    /// The placeholder that replaces a secret in a URL.
     package static let mask = "masked"
 
     /// The entry as JSON.
@@ -140,13 +141,13 @@ package struct HAREntry: Encodable, Sendable {
         }
     }
 
-    /// Returns the text before the first entry of an archive.
+    /// Returns the text of a HAR file before the first entry.
     package static func beginning(creator: String, version: String, comment: String? = nil) -> Data {
         let comment = comment.map { ",\"comment\":\"\($0)\"" } ?? ""
         let creator = "{\"name\":\"\(creator)\",\"version\":\"\(version)\"}"
         return Data("{\"log\":{\"version\":\"1.2\",\"creator\":\(creator)\(comment),\"entries\":[".utf8)
     }
 
-    /// The text after the last entry of an archive.
+    /// The text of a HAR file after the last entry.
     package static let end = Data("]}}\n".utf8)
 }

@@ -1,4 +1,6 @@
-/// The facts about a request that HAR 1.2 does not cover: the field `_substitution` of its entry.
+/// The facts about a request and its response that HAR 1.2 does not cover.
+///
+/// They are the field `_substitution` of the entry in the HAR file.
 package struct RecordedAnswer: Codable, Sendable {
     /// The source of the response.
     package enum Answerer: String, Codable, Sendable {
@@ -15,9 +17,11 @@ package struct RecordedAnswer: Codable, Sendable {
     }
 
     package var answeredBy: Answerer
-    /// The file of the entry that names the URL, as a path below the manifest's folder; nil if no entry does.
+    /// The file of the manifest's entry that names the URL; nil if no entry does.
+    ///
+    /// The path is relative to the manifest's folder.
     package var file: String?
-    /// The line of that entry.
+    /// The line of that entry in the manifest.
     package var line: Int?
     /// The number of times that the request got this response.
     package var times = 1
@@ -27,7 +31,7 @@ package struct RecordedAnswer: Codable, Sendable {
     package var reason: String?
     /// The end of the load: `cancelled`, `not yet`, or the error; nil if it ended without an error.
     package var ended: String?
-    /// True if the response may be meant for a single user, so that no other user should get it.
+    /// True if the response may be meant for a single user, and should not be given to others.
     package var isPersonal: Bool?
 
     package init(_ answeredBy: Answerer) { self.answeredBy = answeredBy }

@@ -6,14 +6,17 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-/// One load of the app, from the steps recorded so far.
+/// One load of the app, as far as its steps have been recorded.
 struct RecordedLoad {
-    /// The object that identifies the load: a task, which is polled for its end, or a page's load, which reports it.
+    /// The object that identifies the load: a task, or an object for a page's load.
+    ///
+    /// A task is polled for its end. The end of a page's load is a step.
     let asker: any AnyObject & Sendable
-    /// The request after all redirects that are known.
+    /// The current request: the one after the last known redirect.
     private(set) var request: URLRequest
+    /// The time at which the current request began.
     private(set) var began: Date
-    /// The index of the entry; nil until the load has one.
+    /// The index of the load's entry in the recording; nil until the load has one.
     var index: Int?
     /// True if the entry is out of date.
     var needsRewrite = true
@@ -25,7 +28,7 @@ struct RecordedLoad {
     private var offered: CachedURLResponse?
     private var used: CachedURLResponse?
     private var head: URLResponse?
-    /// The network's body so far; nil once it is too long to be recorded, or lacks a part.
+    /// The body so far; nil once it is too long to be recorded, or lacks a part.
     private var body: Data? = Data()
     private var byteCount = 0
     /// True once any part of the body is known.
@@ -52,11 +55,11 @@ struct RecordedLoad {
     ///
     /// - Parameters:
     ///   - step: The step.
-    ///   - missingByteCount: The number of bytes of a body's part that the step does not hold.
-    ///   - request: The request of the step.
+    ///   - missingByteCount: The number of body bytes that were left out of the step.
+    ///   - request: The request to which the step belongs.
     ///   - date: The time of the step.
-    ///   - largestBody: The maximum length of a body that is kept, in bytes.
-    /// - Returns: The redirect, if the step is one; otherwise nil.
+    ///   - largestBody: The maximum length of a recorded body, in bytes.
+    /// - Returns: The redirect, if the step shows one; otherwise nil.
     mutating func apply(
         _ step: RequestStep,
         leaving missingByteCount: Int = 0,
@@ -67,7 +70,8 @@ struct RecordedLoad {
         needsRewrite = true
         switch step {
         case .asked:
-            // On Apple platforms, URL loading consults this library again for the request after a redirect.
+            // On Apple platforms, URL loading consults this library again after a redirect. So a new URL shows a
+            // redirect.
             if request.url != self.request.url, !wasRedirected { return follow(nil, to: request, at: date) }
         case .answered(let response, let byteCount): answer = (response, byteCount)
         case .offered(let response): offered = response
@@ -100,7 +104,8 @@ struct RecordedLoad {
 
     /// Checks whether the task has ended.
     ///
-    /// - Returns: A redirect that only the task shows; nil if there is none.
+    /// - Returns: A redirect that no step has shown, but that the ended task shows by its request; nil if there is
+    ///   none.
     mutating func checkForEnd(at date: Date) -> Redirect? {
         guard ending == nil, let task = asker as? URLSessionTask else { return nil }
         guard task.state == .completed || task.state == .canceling else { return nil }
@@ -119,33 +124,36 @@ struct RecordedLoad {
 
     /// True if the load needs a separate entry.
     ///
-    /// False if a file or copy has answered the load, the network sent no response, and the load has no entry yet.
+    /// It is false if three conditions are met. A file or an archived copy has answered, the network has sent no
+    /// response, and the load has no entry yet.
     var needsEntry: Bool { answer == nil || head != nil || index != nil }
 
-    /// The response that is from neither a file nor an archived copy, and its source.
+    /// The response from the network or from `URLCache`, and its source; nil if there is none.
     var outsideResponse: (response: HTTPURLResponse, answerer: RecordedAnswer.Answerer)? {
         if let response = used?.response as? HTTPURLResponse { return (response, .cache) }
         if let response = head as? HTTPURLResponse {
-            // URL loading does not report whether it used the stored response, so only a body shows that the network
+            // URL loading may have used the stored response without reporting it. Only a body shows that the network
             // answered.
             return (response, offered == nil || hasBody ? .network : .cache)
         }
         return (offered?.response as? HTTPURLResponse).map { ($0, .cache) }
     }
 
-    /// The length of the network's body in bytes, as received or announced; nil if it is not known.
+    /// The length of the body in bytes, as received or announced; nil if it is not known.
+    ///
+    /// The body is from the network or from `URLCache`.
     var length: Int? {
-        // `Content-Length` of a response to HEAD is that of a response to GET (RFC 9110 §8.6).
+        // A response to HEAD has no body. Its `Content-Length` is that of a response to GET (RFC 9110 §8.6).
         if request.httpMethod == "HEAD" { return 0 }
         if hasBody { return byteCount }
         if let used { return used.data.count }
         return outsideResponse.flatMap { $0.response.value(forHTTPHeaderField: "Content-Length") }.flatMap { Int($0) }
     }
 
-    /// The whole body; nil if it is not known.
+    /// The whole body; nil if a part of it is unknown, or if the load has failed or has not ended.
     var wholeBody: Data? { hasBody && ending != nil && ending?.error == nil ? body : nil }
 
-    /// True if a body was received, but is not held as a whole.
+    /// True if a body was received, but was too long to be recorded, or lacks a part.
     var isBodyIncomplete: Bool { hasBody && body == nil }
 
     /// True if the response may be meant for a single user.

@@ -1,24 +1,24 @@
 public import Foundation
 public import LocalSubstitutionCache
 
-/// A recording of the requests of a running app, which continues until ``stop()`` is called.
+/// A recording of a running app's requests.
 ///
-/// See ``LocalSubstitutionCache/LocalSubstitutionCache/record(to:options:)``.
+/// ``LocalSubstitutionCache/LocalSubstitutionCache/record(to:options:)`` starts a recording, and ``stop()`` ends it.
 public final class Recording: Sendable {
     /// The limits of a recording.
     public struct Options: Sendable {
-        /// The largest body that is recorded, in bytes.
+        /// The maximum length of a recorded body, in bytes.
         public var largestBody = 2_000_000
         /// The size of the file, in bytes, beyond which further requests are only counted.
         ///
-        /// Bodies take at most three quarters of it.
+        /// Beyond three quarters of this size, requests are recorded without bodies.
         public var limit = 20_000_000
 
         /// Creates options with the default limits.
         public init() {}
     }
 
-    /// The file that is written.
+    /// The file of the recording.
     public let file: URL
     private let log: RecordingLog
     // URLCache is thread-safe, but Foundation on Linux does not declare it Sendable.
@@ -36,12 +36,14 @@ public final class Recording: Sendable {
     /// Cost: a few microseconds for each request since the file was last written.
     public var summary: RecordingSummary { log.summary }
 
-    /// Writes new entries now, instead of within a second.
+    /// Writes all new requests to the file now.
+    ///
+    /// Without this call, they are written within a second.
     ///
     /// - Throws: An error whose description says why the file cannot be written; the previous file stays.
     public func save() throws { try log.save() }
 
-    /// Ends the recording, and writes new entries.
+    /// Ends the recording, and writes all new requests to the file.
     ///
     /// - Throws: The same errors as ``save()``.
     public func stop() throws {
@@ -60,19 +62,21 @@ extension LocalSubstitutionCache {
     /// ```
     ///
     /// `substitute list --used app.har` shows which files the app has used. `substitute explain app.har` shows what the
-    /// app loaded from the network, and which entry would change that. `substitute import` and the developer tools of
-    /// browsers read the file, too. <doc:RecordingAnApp> describes what is in the file, and what the library cannot
-    /// see.
+    /// app loaded from the network, and which entries to add so that files answer. `substitute import` and the
+    /// developer tools of browsers read the file, too. <doc:RecordingAnApp> describes what is in the file, and what the
+    /// library cannot see.
     ///
-    /// The file is written under a temporary name and renamed, at most once a second, so that a reader finds a complete
-    /// version at any moment. If the app is killed, the requests of the last two seconds are lost. Only its owner can
-    /// read the file, and on Apple platforms it is excluded from backups. An existing file is replaced. The recording
+    /// At most once a second, the file is written under a temporary name and renamed. So a reader finds a complete
+    /// version at any moment. If the app is killed, the requests of the last two seconds are lost. An existing file is
+    /// replaced.
+    ///
+    /// Only the file's owner can read it, and on Apple platforms the file is excluded from backups. The recording
     /// leaves out user info in URLs, query values that may be secrets, and the values of header fields that may hold
-    /// secrets. It also leaves out bodies of responses that may be meant for a single user.
+    /// secrets. It also leaves out the bodies of responses that may be meant for a single user.
     ///
-    /// A recording continues until the cache is deallocated, `Recording.stop()` is called, or the next recording
-    /// starts. Cost: for each request, about a fifth of the time that a file takes to answer a task; for each version
-    /// of the file, writing the whole file.
+    /// A recording continues until `Recording.stop()` is called, the next recording starts, or the cache is
+    /// deallocated. Cost: each request takes about a fifth of the time that a file takes to answer a task. For each
+    /// version, the whole file is written.
     ///
     /// - Parameters:
     ///   - file: The file, in a folder that exists.

@@ -1,11 +1,12 @@
 import Foundation
 
-/// The file of a recording; a reader finds a complete version at any moment.
+/// The file of a recording, in which a reader finds a complete version at any moment.
 ///
-/// Each version is written to a temporary file in the same folder, which then replaces the file.
+/// Each version is first written to a temporary file in the same folder. Then the temporary file replaces the
+/// recording's file.
 struct RecordingFile: Sendable {
     let url: URL
-    /// The temporary file for the next version; each process has its own.
+    /// The temporary file for the next version; each process has a different one.
     private let draft: URL
 
     /// - Parameter url: The file, in a folder that exists.
@@ -34,10 +35,10 @@ struct RecordingFile: Sendable {
     /// Writes a version.
     ///
     /// - Parameter parts: The text of the version, in parts.
-    /// - Throws: ``RecordingProblem``; the previous version stays.
+    /// - Throws: ``RecordingProblem`` if the version cannot be written; the previous version stays.
     func write(_ parts: some Sequence<Data>) throws(RecordingProblem) {
         unlink(draft.path)
-        // Only the file's owner can read it, and no symbolic link is followed.
+        // Let only the owner read the file, and follow no symbolic link.
         let descriptor = open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .unwritten(url.path, Self.reason) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

@@ -8,20 +8,26 @@ import FoundationNetworking
 
 /// An observer that records the requests of a cache, and writes them to a file at most once a second.
 ///
-/// URL loading only waits until a step is appended to a list. A queue turns the steps into entries, checks which tasks
-/// have ended, and writes the file if there is anything new.
-// The properties from `steps` to `lastTurn` are only accessed inside the lock, all others only on the queue.
+/// URL loading only waits until a step is appended to a list. At intervals, the queue takes a turn. It converts the
+/// steps to entries of the file, and checks which tasks have ended. Then it writes the file if there is anything new.
+///
+/// A load has a separate entry if no file answers it, or if the network has responded. The entry is rewritten as more
+/// becomes known. Responses from files have no separate entries: equal ones are counted in one entry. (In this file, an
+/// entry belongs to the HAR file, unless it is called the manifest's entry.)
+// The properties from `steps` to `lastTurn` are only accessed inside the lock. All others are only accessed on the
+// queue.
 final class RecordingLog: RequestObserver, @unchecked Sendable {
     private struct Step {
         let step: RequestStep
-        /// The length in bytes of a part that the step does not hold; otherwise 0.
+        /// The number of body bytes that were left out of this step; 0 unless the queue did not keep up.
         let missingByteCount: Int
         let request: URLRequest
+        /// The task, or an object that represents a page's load; nil for a page's request that a file answers.
         let asker: (any AnyObject & Sendable)?
         let date = Date()
     }
 
-    /// The key under which equal responses from files are counted together.
+    /// The properties that responses from files must share to be counted in one entry.
     private struct FileKey: Hashable {
         let method: String
         let url: String
@@ -32,13 +38,14 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     private let lock = NSLock()
     private var steps: [Step] = []
-    /// The number of body bytes in the steps.
+    /// The number of bytes in the received parts that the steps hold.
     private var heldBytes = 0
     /// The number of steps that were dropped.
     private var dropped = 0
     private var isScheduled = false
-    /// True if the queue is about to process the steps early, because there are many.
+    /// True if an extra turn is scheduled, because there are many steps.
     private var isEarlyTurnScheduled = false
+    /// The end of the last turn that has written the file.
     private var lastTurn = DispatchTime(uptimeNanoseconds: 0)
 
     /// The queue of all work; internal so that tests can block it.
@@ -50,7 +57,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// The text of each entry, in the order in which the entries were added.
     private var entryTexts: [Data] = []
     private var size = 0
-    /// The entries of responses from files; one entry counts any number of equal responses.
+    /// The entries that count responses from files, with their indices in `entryTexts`.
     private var files: [FileKey: (index: Int, entry: HAREntry)] = [:]
     private var changedFiles: Set<FileKey> = []
     private var hasNews = true
@@ -83,15 +90,18 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         }
     }
 
-    /// The numbers of steps and bytes at which the queue processes them early, and the maximum numbers held.
+    /// The limits on steps and their body bytes.
+    ///
+    /// Above `earlyLimits`, the queue takes an extra turn. Above `hardLimits`, steps or bytes are dropped.
     private static let (earlyLimits, hardLimits) = ((steps: 4_000, bytes: 4 << 20), (steps: 100_000, bytes: 32 << 20))
 
-    /// The pause between two versions of the file, and the minimum time in which steps are collected for one version.
+    /// The minimum time between two versions of the file, and the minimum time in which steps are collected for one
+    /// version.
     private static var pause: (between: DispatchTimeInterval, before: DispatchTimeInterval) {
         (.seconds(1), .milliseconds(50))
     }
 
-    /// Schedules the next turn of the queue; called inside the lock.
+    /// Schedules the next turn of the queue, in which the file is written; called inside the lock.
     private func schedule() {
         isScheduled = true
         let turn = max(lastTurn + Self.pause.between, .now() + Self.pause.before)
@@ -100,13 +110,13 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             lock.withLock {
                 isScheduled = false
                 lastTurn = .now()
-                // Tasks do not report their end, so they are polled.
+                // Tasks do not report their end. So take turns until all loads have ended.
                 if !steps.isEmpty || !loads.isEmpty { schedule() }
             }
         }
     }
 
-    /// Writes new entries now.
+    /// Processes the steps, and writes the file now if there is anything new.
     func save() throws { try queue.sync { try processAndWrite() } }
 
     /// The summary of all requests so far.
@@ -145,7 +155,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         }
     }
 
-    /// Turns the steps into entries, and checks which tasks have ended.
+    /// Converts the steps to entries, and checks which tasks have ended; does not write the file.
     private func processSteps() {
         let (steps, dropped) = lock.withLock {
             defer { (self.steps, self.dropped, heldBytes, isEarlyTurnScheduled) = ([], 0, 0, false) }
@@ -155,10 +165,11 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         for step in steps { process(step) }
         let now = Date()
         for key in loads.sorted(by: { $0.value.began < $1.value.began }).map(\.key) {
+            // URL loading does not report every redirect. When a task ends, its requests may show one.
             if let redirect = loads[key]?.checkForEnd(at: now) { appendEntry(of: redirect) }
             writeEntry(of: key)
         }
-        // Soon after a task has ended, URL loading may still pass its response to a cache.
+        // Forget a load one second after its end: until then, URL loading may still pass the response to a cache.
         loads = loads.filter { $0.value.ending.map { now.timeIntervalSince($0.date) < 1 } ?? true }
         for key in changedFiles { if let known = files[key] { write(known.entry, at: known.index) } }
         changedFiles = []
@@ -173,8 +184,9 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         let key = ObjectIdentifier(asker)
         if loads[key] == nil {
             switch step.step {
+            // Every load begins with one of these steps.
             case .asked, .answered, .offered, .used: break
-            // A late step of a load that was recorded long ago.
+            // Any other step is a late one, of a load that is already forgotten.
             default: return
             }
             loads[key] = RecordedLoad(step.request, by: asker, at: step.date)
@@ -189,14 +201,15 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             largestBody: options.largestBody
         )
         if let redirect { appendEntry(of: redirect) }
-        // The cache may report the response to a task, and then the protocol may report it again.
+        // The cache and then the protocol may report the same response to one task: count it once. A load with a
+        // separate entry is not counted here.
         guard !wasAnswered, let load = loads[key], let answer = load.answer, !load.needsEntry else { return }
         countFileResponse(load.request, answer.response, answer.byteCount, at: step.date)
     }
 
     // MARK: - Entries
 
-    /// Counts a response from a file or an archived copy for which the network was not queried.
+    /// Counts a response for which the network was not queried: from a file, or from an archived copy.
     private func countFileResponse(_ request: URLRequest, _ response: URLResponse, _ byteCount: Int, at date: Date) {
         runningSummary.addFileResponse(byteCount: byteCount)
         var answer = self.answer(of: response, to: request)
@@ -207,6 +220,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         guard let known = files[key] else {
             let entry = HAREntry(
                 date,
+                // The entry counts several requests, so it has the header fields of none.
                 HAREntry.Request(method: method, url: url, headers: []),
                 Self.response(response as? HTTPURLResponse, HAREntry.Content(size: byteCount, type: response.mimeType)),
                 answer
@@ -220,11 +234,11 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         changedFiles.insert(key)
     }
 
-    /// Returns the source of a response from the app: a file with its entry, or an archived copy.
+    /// Returns the source of a response: a file and its entry in the manifest, or an archived copy.
     private func answer(of response: URLResponse, to request: URLRequest) -> RecordedAnswer {
         var asked = request
-        // After a redirect, the entry for the response's URL has answered, not the one for the request's URL. A
-        // mirror's URL belongs to no entry.
+        // After a redirect, the manifest's entry for the response's URL has answered, not the entry for the request's
+        // URL. The exception is a response to a mirror page: its URL has a custom scheme, which no entry names.
         if let url = response.url, url.scheme?.lowercased().hasPrefix("http") == true { asked.url = url }
         let entry = cache?.explain(asked).substitution
         var answer = RecordedAnswer(entry == nil ? .archive : .file)
@@ -232,7 +246,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         return answer
     }
 
-    /// Writes the entry of a load, as known so far.
+    /// Writes a load's separate entry, as known so far, if the load needs one.
     private func writeEntry(of key: ObjectIdentifier) {
         guard let load = loads[key], load.needsRewrite, load.needsEntry else { return }
         loads[key]?.needsRewrite = false
@@ -268,7 +282,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         runningSummary.addLoad(answer, url)
     }
 
-    /// Adds the entry of a redirect, as known so far.
+    /// Adds an entry for the part of a load before a redirect.
     private func appendEntry(of redirect: RecordedLoad.Redirect) {
         let url = Self.masked(redirect.request.url)
         var answer = RecordedAnswer(.network)
@@ -289,10 +303,11 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         runningSummary.requests += 1
     }
 
-    /// Adds the reason why no file answers, and the entry that names the URL.
+    /// Adds to `answer` the reason why no file answers, and the manifest's entry that names the URL, if there is one.
     private func explain(_ request: URLRequest, _ url: String, _ answer: inout RecordedAnswer) {
         var asked = request
-        // The explanation contains the URL, so it must be the masked one.
+        // The explanation contains the URL, so explain the masked URL. An entry that names the URL with its secret is
+        // then not found.
         asked.url = URL(string: url)
         guard let explanation = cache?.explain(asked) else { return }
         answer.reason = explanation.description

@@ -1,30 +1,34 @@
 import Foundation
 
-/// The numbers of a recording so far; printed, they are a text for a debug screen.
+/// The numbers of a recording so far.
+///
+/// The ``description`` is a text for a debug screen.
 public struct RecordingSummary: Sendable, CustomStringConvertible {
     /// A URL that the network answered.
     public struct Miss: Sendable {
         /// The URL, without secrets.
         public let url: String
-        /// The number of times that it was loaded.
+        /// The number of times that the URL was loaded.
         public fileprivate(set) var times = 0
-        /// The total size of these loads in bytes; loads of unknown length count as 0.
+        /// The total size of the responses in bytes; responses of unknown length count as 0.
         public fileprivate(set) var byteCount = 0
         /// The reason why no file answers, as a sentence.
         public let reason: String
     }
 
-    /// The number of requests; in a chain of redirects, each request counts.
+    /// The number of requests.
+    ///
+    /// In a chain of redirects, each request counts.
     public internal(set) var requests = 0
     /// The number of requests that a file or an archived copy answered.
     public private(set) var fromFiles = 0
-    /// The number of bytes that were not loaded, because a file or an archived copy answered.
+    /// The number of bytes that were not loaded from the network, because a file or an archived copy answered.
     public private(set) var bytesFromFiles = 0
-    /// The number of requests that are not in the file, because it has reached its limit.
+    /// The number of requests that are not in the file, because the file has reached its limit.
     public internal(set) var omitted = 0
-    /// The number of events that were dropped, because the app caused them faster than they could be recorded.
+    /// The number of events that could not be recorded, because the app caused them too fast.
     ///
-    /// Their requests are missing, or lack a part.
+    /// In the file, the requests of these events are missing or incomplete.
     public internal(set) var droppedEvents = 0
     /// The reason why the last attempt to write the file failed, as a sentence; nil if it succeeded.
     public internal(set) var problem: String?
@@ -40,10 +44,10 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
         bytesFromFiles += count
     }
 
-    /// Adds a load that has a separate entry.
+    /// Adds a load that has a separate entry in the file.
     mutating func addLoad(_ answer: RecordedAnswer, _ url: String) {
         switch answer.answeredBy {
-        // The network was queried first, so these bytes do not count as saved.
+        // The network was queried first, so the bytes of the file or copy do not count as saved.
         case .file, .archive: fromFiles += 1
         case .network:
             var miss = missed[url] ?? Miss(url: url, reason: answer.reason ?? "")

@@ -3,9 +3,9 @@ import LocalSubstitutionCache
 
 /// A mask for possible secrets in the URLs of a recording.
 ///
-/// The user info (user name and password) is removed. So is the fragment, which no server receives, and in which OAuth
-/// returns tokens (RFC 6749 §4.2.2). In the query, a value is replaced if the name of its parameter suggests a secret,
-/// or if the value looks like one. A secret in the path stays.
+/// The user info (user name and password) and the fragment are removed. OAuth returns tokens in fragments (RFC 6749
+/// §4.2.2), and no server receives a fragment. A value in the query is replaced if the name of its parameter suggests a
+/// secret, or if the value looks like one. A secret in the path stays.
 enum SecretMask {
     /// Returns the URL without its secrets.
     static func masked(_ url: String) -> String {
@@ -42,14 +42,16 @@ enum SecretMask {
         "hmac",
     ]
 
-    /// Returns whether a parameter selects a version of a file; its value is then a digest of the file, not a secret.
+    /// Returns true if a parameter selects a version of a file.
+    ///
+    /// The value is then a digest of the file, and not a secret.
     private static func isVersion(name: Substring) -> Bool {
         ["v", "ver", "version", "rev", "revision", "h", "hash", "build"].contains(name.lowercased())
     }
 
-    /// Returns whether a value looks like a token, or is a URL that contains a secret.
+    /// Returns true if a value looks like a token, or is a URL that contains a secret.
     ///
-    /// A token is a long text in which digits, lower-case and upper-case letters alternate, as they do in digests,
+    /// A token is a long text in which digits, lower-case and upper-case letters alternate. They do so in digests,
     /// UUIDs and base64, but not in words.
     private static func isSecret(value: Substring) -> Bool {
         let plain = value.removingPercentEncoding ?? String(value)

@@ -4,10 +4,11 @@ import Foundation
 #if canImport(Darwin)
 /// An event source for directories.
 ///
-/// Most changes are reported immediately. If a file is written in place, the change is reported within a second.
+/// Most changes are reported immediately. A file that is written in place is reported within a second.
 ///
 /// The dispatch source of a directory reports files that are created, moved or removed, but not files that are written
-/// in place. A source for each file would keep every file open, so writes in place are polled for.
+/// in place. A source for each file would keep every file open. So writes in place are found by checking once a second
+/// (``PolledEvents``).
 ///
 /// https://developer.apple.com/documentation/dispatch/dispatchsource/2300040-makefilesystemobjectsource
 // Only accessed on the queue, until it is cancelled.
@@ -22,7 +23,9 @@ final class DirectoryEvents: FileEventSource {
         polled = PolledEvents(on: queue, onEvent)
     }
 
-    /// Watches these paths; a directory that cannot be opened is only checked once a second.
+    /// Watches these paths.
+    ///
+    /// Changes in a directory that cannot be opened are only noticed by the check once a second.
     func watch(_ directories: [String], extraPaths: [String]) {
         let wanted = Set(directories + extraPaths.map { ($0 as NSString).deletingLastPathComponent })
         for (path, watched) in sources where !wanted.contains(path) {
@@ -35,7 +38,7 @@ final class DirectoryEvents: FileEventSource {
     private func watch(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return }
-        // The path may lead to another directory now.
+        // The path may lead to a different directory than the one that is watched.
         if let watched = sources[path] {
             if watched.number == status.st_ino { return }
             watched.source.cancel()

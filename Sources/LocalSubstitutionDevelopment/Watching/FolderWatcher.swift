@@ -3,15 +3,16 @@ import LocalSubstitutionCache
 
 /// A watcher that reports when something below a folder is saved, created, moved or removed.
 ///
-/// The steps that an editor takes for one save (write in place; write a temporary file and rename it; delete and write
-/// again) are reported as one change. An event that leaves the folder's listing unchanged is not reported. The watcher
-/// is for development builds: each change costs a look at the date of every file in the folder.
+/// The steps that an editor takes for one save are reported as one change. (An editor writes in place, or writes a
+/// temporary file and renames it, or deletes the file and writes it again.) An event that leaves the folder's listing
+/// unchanged is not reported. The watcher is for development builds: each change costs a look at the date of every file
+/// in the folder.
 // Mutable state is only accessed on the queue.
 package final class FolderWatcher: @unchecked Sendable {
     /// The queue of all work; internal so that tests can block it.
     let queue = DispatchQueue(label: "LocalSubstitutionCache.FolderWatcher")
     private let folder: FilePath
-    /// The path of a file in the folder, which may be a symbolic link to a file elsewhere; nil for none.
+    /// The path of the manifest in the folder, or of a symbolic link there to a manifest elsewhere; nil for none.
     private let manifest: String?
     private let changed: @Sendable ([String]) -> Void
     private var events: (any FileEventSource)?
@@ -20,15 +21,16 @@ package final class FolderWatcher: @unchecked Sendable {
     private var firstEvent: DispatchTime?
     private var pendingReport: DispatchWorkItem?
 
-    /// Debounce: report after `quietInterval` seconds without an event, at the latest after `maximumDelay` seconds.
+    /// Debouncing: changes are reported after `quietInterval` seconds without an event, and at the latest
+    /// `maximumDelay` seconds after the first event.
     private static let (quietInterval, maximumDelay) = (0.1, 2.0)
 
     /// Starts to watch a folder.
     ///
     /// - Parameters:
     ///   - folder: The folder; it may be removed and created again.
-    ///   - manifest: A file in the folder, which is watched even if it is a symbolic link to a file elsewhere; nil for
-    ///     none.
+    ///   - manifest: A file in the folder, or a symbolic link there. A link's target is watched, even if it is
+    ///     elsewhere. Nil for none.
     ///   - changed: Called with the changed paths, on the watcher's own queue, one call at a time. The paths are
     ///     relative to the folder. Names that begin with "." are not reported, except ".well-known".
     /// - Throws: ``WatchProblem`` if the folder does not exist, or if the system refuses to watch it.
@@ -54,7 +56,7 @@ package final class FolderWatcher: @unchecked Sendable {
         listing = FolderListing(of: path.text)
         let events = try makeEvents(queue) { [weak self] in self?.eventOccurred() }
         self.events = events
-        // Events that occur while the directories are listed are handled afterwards.
+        // Events that occur during this call wait for the queue, and are handled afterwards.
         try queue.sync { try watch(events) }
     }
 
@@ -64,7 +66,8 @@ package final class FolderWatcher: @unchecked Sendable {
     }
 
     private func watch(_ events: any FileEventSource) throws {
-        // A directory may gain subdirectories before it is watched, so list again until there are no new ones.
+        // A directory may gain subdirectories before it is watched. So list the directories again until there are no
+        // new ones.
         var known: Set<String> = []
         while true {
             listing = FolderListing(of: folder.text)
@@ -74,9 +77,9 @@ package final class FolderWatcher: @unchecked Sendable {
         }
     }
 
-    /// The paths of the folder, of all its ancestors, and of a manifest that lies elsewhere.
+    /// The paths of the folder, of all its ancestors, and of a manifest outside the folder.
     ///
-    /// The directory that contains such a path reports its changes.
+    /// Events at these paths show when the folder itself is removed or created again, and when the manifest changes.
     private var extraPaths: [String] {
         var folders: [String] = []
         var path = folder.text
@@ -101,14 +104,15 @@ package final class FolderWatcher: @unchecked Sendable {
     private func reportChanges() {
         firstEvent = nil
         let old = listing
-        // A folder that is gone, or that cannot be watched, is watched again once its parent reports it.
+        // Watching may fail now, for example if the folder is gone. It is tried again at the next event, such as one
+        // for the folder in its parent directory.
         if let events { try? watch(events) }
         let paths = listing.differences(from: old)
         if !paths.isEmpty { changed(paths) }
     }
 }
 
-/// The items below a folder, with their versions.
+/// The items below a folder, with the identity of each file (its number, size and modification time).
 struct FolderListing {
     /// The item at a path.
     enum Item: Equatable {
@@ -120,15 +124,15 @@ struct FolderListing {
 
     /// The items, keyed by their path below the folder.
     private(set) var items: [String: Item] = [:]
-    /// The absolute paths of all directories, the folder first.
+    /// The absolute paths of the folder and of all directories below it, the folder first.
     private(set) var directories: [String] = []
 
     init(of folder: String) {
         directories = [folder]
         let found = FileManager.default.enumerator(atPath: folder)
         while let path = found?.nextObject() as? String {
-            // Editors give such names to temporary files. The exception is `.well-known`, in which servers have files
-            // (RFC 8615).
+            // Skip names that begin with ".": editors give them to temporary files. The exception is `.well-known`, a
+            // folder for files that servers publish (RFC 8615).
             let name = (path as NSString).lastPathComponent
             if name.hasPrefix("."), name != ".well-known" {
                 found?.skipDescendants()

@@ -2,7 +2,7 @@ import Foundation
 
 // Only Linux has inotify.
 #if os(Linux)
-/// An event source that reports changes in directories, with inotify(7).
+/// An event source that watches directories with inotify(7).
 // Only accessed on the queue, until it is cancelled.
 final class InotifyEvents: FileEventSource {
     private let descriptor: Int32
@@ -10,7 +10,9 @@ final class InotifyEvents: FileEventSource {
     /// The watched directories, keyed by watch descriptor: the path, and the names to report; nil for all names.
     private var directories: [Int32: (path: String, names: Set<String>?)] = [:]
 
-    /// The events to watch; a file is reported when it is closed, not after each write.
+    /// The events to watch.
+    ///
+    /// A file that is written is reported when it is closed, and not after each write.
     private static let mask = UInt32(
         IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
             | IN_ATTRIB
@@ -31,13 +33,17 @@ final class InotifyEvents: FileEventSource {
 
     /// Watches these paths, and stops watching all others.
     ///
+    /// It must be called on the queue that calls `onEvent`.
+    ///
     /// - Parameters:
-    ///   - directories: The directories to watch, with all that they contain.
-    ///   - extraPaths: Paths in other directories; nothing else in those directories is reported.
-    /// - Throws: ``WatchProblem`` if the system refuses to watch more.
+    ///   - directories: The directories in which every change is reported. A subdirectory is watched only if it is
+    ///     listed, too.
+    ///   - extraPaths: Single paths in other directories. Changes of other items there are not reported.
+    /// - Throws: ``WatchProblem`` if the system refuses to watch more. The directories that it has accepted stay
+    ///   watched.
     func watch(_ directories: [String], extraPaths: [String]) throws {
         var wanted: [Int32: (path: String, names: Set<String>?)] = [:]
-        // After an error, too, keep the directories that were watched before the limit was reached.
+        // This also runs after an error. The directories in `wanted` then stay watched: the system has accepted these.
         defer {
             for number in self.directories.keys where wanted[number] == nil { inotify_rm_watch(descriptor, number) }
             self.directories = wanted
@@ -59,7 +65,7 @@ final class InotifyEvents: FileEventSource {
     private func addWatch(_ directory: String) throws -> Int32? {
         let number = inotify_add_watch(descriptor, directory, Self.mask)
         guard number < 0 else { return number }
-        // A missing or unreadable directory has nothing to report.
+        // No change can be reported in a directory that is missing or unreadable.
         if [ENOENT, ENOTDIR, EACCES].contains(errno) { return nil }
         throw WatchProblem(directory: errno)
     }
@@ -68,8 +74,7 @@ final class InotifyEvents: FileEventSource {
 
     /// Reads all events that have occurred.
     ///
-    /// - Returns: True if any event must be reported. A file that was created and is still to be written is not
-    ///   reported before it is closed.
+    /// - Returns: True if any event must be reported. A new file is not reported before it has been written and closed.
     private func readEvents() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         var shouldReport = false
@@ -90,17 +95,18 @@ final class InotifyEvents: FileEventSource {
     }
 
     private func isRelevant(_ event: inotify_event, _ name: String) -> Bool {
-        // Either the watch was removed, or the event queue overflowed.
+        // No directory has this descriptor: its watch was removed, or the event says that the queue overflowed.
         guard let directory = directories[event.wd] else { return event.mask & UInt32(IN_Q_OVERFLOW) != 0 }
         if let names = directory.names, !names.contains(name) { return false }
         let isMade = event.mask & UInt32(IN_CREATE) != 0 && event.mask & UInt32(IN_ISDIR) == 0
         var status = stat()
         guard isMade, lstat("\(directory.path)/\(name)", &status) == 0 else { return true }
-        // A symbolic or hard link is complete when it is created; it is not written afterwards.
+        // Only a new regular file is written after its creation. A symbolic or hard link is complete when it is
+        // created.
         return status.st_mode & S_IFMT != S_IFREG || status.st_nlink > 1
     }
 
-    /// True if the process can open another file.
+    /// True if the process can open one more file.
     private static var hasDescriptors: Bool {
         let descriptor = open("/", O_RDONLY | O_CLOEXEC)
         if descriptor >= 0 { close(descriptor) }

@@ -7,10 +7,12 @@ extension LocalSubstitutionCache {
     ///
     /// One save in an editor causes one reload. While the manifest has errors, the cache keeps the previous
     /// substitutions, as with ``reload()``. The report then includes the remedies that the designers' tool prints.
-    /// Watching ends when this cache is deallocated; a second call replaces the closure of the first.
+    /// Watching ends when this cache is deallocated. If this method is called again, the new closure replaces the
+    /// previous one.
     ///
     /// In a simulator the app reads the designer's folder directly, so the running app shows each saved change. On a
-    /// device the app cannot read that folder: it is on the Mac, and the files in the app's bundle never change.
+    /// device this method has no use. The app cannot read a folder on the Mac, and the files in the app's bundle never
+    /// change.
     ///
     /// ```swift
     /// #if DEBUG
@@ -21,15 +23,15 @@ extension LocalSubstitutionCache {
     /// ```
     ///
     /// Cost: after every save, the dates of all files below the manifest's folder are read. Linux reports every save.
-    /// Apple platforms report files that are created, moved or removed. They do not report files that are written in
-    /// place, so the library looks for these once a second, and it keeps each folder open. (On Apple's platforms this
-    /// has not been run.)
+    /// Apple platforms report files that are created, moved or removed, but not files that are written in place. There,
+    /// the library also reads the dates once a second, and keeps each folder open. (On Apple's platforms this has not
+    /// been run.)
     ///
-    /// - Parameter report: Called after each reload with the changed paths, relative to the manifest's folder, or with
-    ///   the error. The calls come one at a time, on a queue of the library. If the manifest has errors now, it is also
-    ///   called before this method returns.
-    /// - Throws: ``ManifestError`` if the cache was not created with ``ReadingMode/copied`` (writing a mapped file in
-    ///   place kills the process with SIGBUS), or if the folder cannot be watched.
+    /// - Parameter report: Called after each reload, with the changed paths or with the error. The paths are relative
+    ///   to the manifest's folder. The calls come one at a time, on a queue of the library. If the manifest already has
+    ///   errors, there is also a call before this method returns.
+    /// - Throws: ``ManifestError`` if the cache was not created with ``ReadingMode/copied``, or if the folder cannot be
+    ///   watched. Without copies, a file that is written in place would kill the process with SIGBUS.
     public func reloadWhenChanged(
         _ report: @escaping @Sendable (Result<[String], ManifestError>) -> Void = { _ in }
     ) throws(ManifestError) {
@@ -38,8 +40,8 @@ extension LocalSubstitutionCache {
             report(Result { () throws(ManifestError) in try self.reload(with: Advice()) }.map { paths })
         }
         retainCompanion(watcher)
-        // Pick up files that were saved before the folder was watched; on the queue, so that no other report is
-        // running.
+        // Reload files that were saved before the folder was watched. This runs on the watcher's queue, so that two
+        // reports never run at the same time.
         watcher.queue.sync {
             do throws(ManifestError) { try reload(with: Advice()) } catch { report(.failure(error)) }
         }

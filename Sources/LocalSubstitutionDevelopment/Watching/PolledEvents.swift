@@ -2,8 +2,8 @@ import Foundation
 
 /// A timer that fires once a second, for systems that do not report when a file is written in place.
 ///
-/// Each time, ``FolderWatcher`` looks at the date of every file in the folder, which takes some milliseconds for a
-/// thousand files.
+/// Each time it fires, ``FolderWatcher`` looks at the date of every file in the folder. This takes some milliseconds
+/// for a thousand files.
 // Only accessed on the queue.
 final class PolledEvents: FileEventSource {
     private let timer: any DispatchSourceTimer

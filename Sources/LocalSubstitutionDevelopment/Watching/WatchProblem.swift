@@ -2,25 +2,26 @@ import Foundation
 
 /// The reason why a folder cannot be watched.
 enum WatchProblem: Error, Equatable {
-    /// This user has reached the limit of inotify instances; each watcher needs one.
+    /// The user has reached the limit of inotify instances; each watcher needs one instance.
     case tooManyInstances
-    /// This user has reached the limit of directories that inotify watches.
+    /// The user has reached the limit of directories that inotify watches.
     case tooManyDirectories
-    /// Another error of the system, as an error number.
+    /// Any other error of the system, as its error number (`errno`).
     case system(Int32)
 
     /// Creates the reason why inotify(7) refused an instance.
     ///
     /// - Parameters:
-    ///   - code: The error number, which is the same for too many instances and too many file descriptors.
-    ///   - hasDescriptors: True if the process can open another file.
+    ///   - code: The error number. It is the same for too many instances and for too many open files.
+    ///   - hasDescriptors: True if the process can open one more file.
     init(instance code: Int32, hasDescriptors: Bool) {
         self = code == EMFILE && hasDescriptors ? .tooManyInstances : .system(code)
     }
 
     /// Creates the reason why inotify(7) refused to watch a directory.
     ///
-    /// - Parameter code: The error number. If a limit is reached, it is the same as for a full disk.
+    /// - Parameter code: The error number. If the limit of directories is reached, it is that of a full disk
+    ///   (`ENOSPC`).
     init(directory code: Int32) {
         self = code == ENOSPC ? .tooManyDirectories : .system(code)
     }

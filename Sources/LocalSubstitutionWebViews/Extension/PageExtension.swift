@@ -2,13 +2,14 @@ import Foundation
 package import LocalSubstitutionCache
 import SubstitutionRules
 
-/// The web extension that redirects the requests of real pages in an app's web views to mirrors.
+/// The web extension with which an app's web views redirect requests of real pages to mirrors.
 ///
 /// A real page has its own http or https origin. The mirror of `https://host/path` is `substitution-https://host/path`,
-/// and the app answers it. The extension holds none of the app's files and no scripts. It consists of two texts, a
-/// manifest and rules, which are generated from the app's substitutions; WebKit compiles the rules.
+/// and the app answers requests for mirrors. The extension consists of two texts: a manifest and rules. Both are
+/// generated from the app's substitutions, and WebKit compiles the rules. The extension holds no scripts, and none of
+/// the app's files.
 struct PageExtension {
-    /// The contents of the extension's files, keyed by path below its folder.
+    /// The contents of the extension's files, keyed by path below the extension's folder.
     let files: [String: Data]
     /// The substituted URLs that the rules leave to the network.
     let omissions: [Ruleset.Omission]
@@ -20,11 +21,12 @@ struct PageExtension {
     ///
     /// - Parameters:
     ///   - substitutions: The manifest's substitutions, without those that have expired.
-    ///   - name: The name of the manifest in messages.
+    ///   - name: The name of the manifest, for messages.
     ///   - maximum: The maximum number of rules.
-    /// - Throws: ``ManifestError`` if there are more rules than WebKit accepts.
+    /// - Throws: ``ManifestError`` if there are more rules than `maximum`.
     init(_ substitutions: [Substitution], name: String, maximum: Int = maximumRules) throws(ManifestError) {
-        // Refuse no substitution: `SchemeServer` answers with any media type and header field that a manifest sets.
+        // The closure refuses no substitution: `SchemeServer` can answer with any media type and header field that a
+        // manifest sets.
         let ruleset = Ruleset(substitutions) { _ in nil }
         omissions = ruleset.omissions
         let filters = [PageProbe.filter] + ruleset.rules.map(\.filter)
@@ -74,10 +76,10 @@ struct PageExtension {
         )
     }
 
-    /// Writes the extension into a separate folder below `parent`, unless it is there already.
+    /// Writes the extension into a folder of its own below `parent`, unless the folder already holds it.
     ///
     /// The folder's name contains a hash of the files. So an app that starts again with the same manifest writes
-    /// nothing. Folders of other manifests are left alone, because the system empties a caches folder itself.
+    /// nothing. The folders of previous manifests stay: the system itself empties caches folders.
     ///
     /// - Parameter parent: A caches folder, as a file URL.
     /// - Returns: The extension's folder.

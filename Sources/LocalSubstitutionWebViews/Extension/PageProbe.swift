@@ -6,9 +6,10 @@ import SubstitutionRules
 import FoundationNetworking
 #endif
 
-/// A test page on a host without a server (RFC 2606 §2), with a script whose URL has a rule.
+/// A test page on a host that does not exist (RFC 2606 §2), and the script in the page.
 ///
-/// If the script sets the page's title, WebKit has applied the rule and loaded the script from its mirror.
+/// The extension has a rule for the script's URL. If the script sets the page's title, WebKit has applied the rule and
+/// has loaded the script's mirror (`substitution-https://host/path` for `https://host/path`).
 enum PageProbe {
     static let page = "https://substitution.invalid/"
     /// The title that the script sets.
@@ -23,7 +24,7 @@ enum PageProbe {
         """.utf8
     )
 
-    /// Returns the script if the request is for the script's mirror; nil for any other request.
+    /// Returns the script if the request is for the script's mirror; otherwise nil.
     static func reply(to request: URLRequest) -> SchemeReply? {
         guard request.url?.absoluteString == MirrorURL.prefix + script, let url = URL(string: script) else {
             return nil

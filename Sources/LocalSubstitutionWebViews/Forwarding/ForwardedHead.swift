@@ -8,20 +8,21 @@ import FoundationNetworking
 
 /// Translates the heads of requests and responses between a mirror page and the original site.
 ///
-/// The mirror of `https://host/path` is `substitution-https://host/path`; the site must not receive URLs of mirrors.
+/// The mirror of `https://host/path` is `substitution-https://host/path`. The site must not receive such URLs.
 enum ForwardedHead {
     /// The largest request body that is sent, in bytes.
     static let longestBody = 64 << 20
 
     /// Returns the request as the site receives it.
     ///
-    /// All mirror URLs are replaced by their originals, and the fields that could lead to a 304 are removed. A body
-    /// that is data stays unchanged.
+    /// All mirror URLs are replaced by their originals. Fields that could lead to a 304 are removed, because an engine
+    /// accepts no 304 on a custom scheme. The body stays unchanged.
     static func request(_ request: URLRequest, to original: URL) -> URLRequest {
         var result = request
         result.url = original
         result.mainDocumentURL = request.mainDocumentURL.map { MirrorURL.original(of: $0) ?? $0 }
-        // The sessions have no cache, so no policy is needed; and one of the policies switches the library off.
+        // Leave out the engine's cache policy: the forwarder's sessions have no cache, and one of the policies would
+        // switch this library off.
         result.cachePolicy = .useProtocolCachePolicy
         for name in ["Accept-Encoding", "If-None-Match", "If-Modified-Since", "Cookie"] {
             result.setValue(nil, forHTTPHeaderField: name)
@@ -37,15 +38,17 @@ enum ForwardedHead {
 
     /// Returns the request as a site other than the page's own receives it.
     ///
-    /// A page can set some of the fields that engines write; the page's values of these fields are removed.
+    /// A page can set some of the fields that engines write. The page's values of such fields are not sent to another
+    /// site.
     ///
     /// - Parameters:
-    ///   - request: A request of a page, or of a redirect that leaves its site, with original URLs.
+    ///   - request: The request of a page, or the next request after a redirect to another site. Its mirror URLs have
+    ///     been replaced.
     ///   - agent: The engine's own `User-Agent`; nil if it is unknown.
-    ///   - asker: The origin to add if there is no `Origin` field; nil for none.
-    /// - Returns: The request with that `User-Agent`. Its `Referer` has only the origin of the page's URL, as engines
-    ///   send it by default (Referrer Policy §3.8). If there is an `If-Range`, it is removed together with `Range`,
-    ///   because the whole response is always right (RFC 9110 §14.2).
+    ///   - asker: The origin to add if there is no `Origin` field; nil to add none.
+    /// - Returns: The request with the engine's `User-Agent`. `Referer` is reduced to the origin, as engines do by
+    ///   default (Referrer Policy §3.8). `If-Range` is removed together with `Range`, because a server may always send
+    ///   the whole response (RFC 9110 §14.2).
     static func request(_ request: URLRequest, by agent: String?, of asker: WebOrigin?) -> URLRequest {
         var result = request
         result.setValue(agent, forHTTPHeaderField: "User-Agent")
@@ -64,8 +67,8 @@ enum ForwardedHead {
 
     /// Returns the request with its body as data, even if the body was a stream.
     ///
-    /// In every request of a script the body is a stream. Data is needed because the body may be sent again after a
-    /// redirect, and because servers need its length.
+    /// Engines pass on the bodies of scripts' requests as streams. Data is needed because the body may be sent again
+    /// after a redirect, and because servers need its length.
     ///
     /// - Returns: The request; nil if its body is too long or cannot be read.
     static func withBody(_ request: URLRequest) async -> URLRequest? {
@@ -105,19 +108,20 @@ enum ForwardedHead {
     ///   - response: The response of the site.
     ///   - site: The origin of the requested URL.
     ///   - origin: The request's own `Origin` field, if it has one.
-    /// - Returns: The fields, without those that apply only to the connection to the site.
+    /// - Returns: The fields, without those about cookies, caching and the connection to the site.
     static func fields(of response: HTTPURLResponse, for site: WebOrigin?, origin: String?) -> [String: String] {
         var fields: [String: String] = [:]
         var isEncoded = false
         for case let (name as String, value as String) in response.allHeaderFields {
             switch name.lowercased() {
-            // URL loading has decoded the body, and `PageCookies` has kept the cookies.
+            // URL loading has already decoded the body, and `PageCookies` has stored the cookies.
             case "content-encoding": isEncoded = true
             case "set-cookie", "transfer-encoding", "connection", "keep-alive", "strict-transport-security", "alt-svc",
                 "cache-control", "expires", "age":
                 continue
             case "access-control-allow-origin":
-                // The site allows the original page's origin. An engine compares texts, so name the mirror's origin.
+                // The site allows the origin of the original page. An engine compares this text with the origin of the
+                // mirror page, so name that one.
                 let asker = origin.flatMap { WebOrigin($0) }
                 fields[name] = asker?.isMirror == true && value == asker?.site ? origin : value
             default: fields[name] = value

@@ -9,17 +9,18 @@ import FoundationNetworking
 
 /// Decides which pages may load unmapped URLs from the network.
 ///
-/// The mirror of `https://host/path` is `substitution-https://host/path`. A mirror page was loaded from such a URL; a
-/// URL is unmapped if no file of the app answers it.
+/// The mirror of `https://host/path` is `substitution-https://host/path`. A mirror page was loaded from such a URL. A
+/// URL is unmapped if no file of the app answers it. A site here is an origin: scheme, host and port.
 ///
-/// An engine sends no preflight to an app's custom scheme, and lets every page in a view send requests to it. So this
-/// type applies a browser's rules for cross-origin requests (Fetch §3.3). They decide which page may send a request,
-/// with which method and header fields, and with or without cookies.
+/// An engine sends no preflight to an app's custom scheme, and lets every page in a view send requests to the scheme.
+/// So this type applies a browser's rules for cross-origin requests (Fetch §3.3). The rules decide which page may send
+/// a request, with which method and header fields, and with or without cookies.
 struct ForwardingGuard: Sendable {
-    /// The sites that the app has named, in normal form.
+    /// The sites from which the app lets mirror pages load unmapped URLs, in normal form.
     private let sites: Set<String>
 
-    /// - Parameter hosts: The sites, each as `host` or `host:port`, which mean both https and http, or as a URL.
+    /// - Parameter hosts: The hosts that the app has named. Each is a URL, or `host` or `host:port` for both https and
+    ///   http.
     init(hosts: Set<String>) {
         let urls = hosts.flatMap { $0.contains("://") ? [$0] : ["https://\($0)", "http://\($0)"] }
         sites = Set(urls.compactMap { WebOrigin($0)?.site })
@@ -34,7 +35,7 @@ struct ForwardingGuard: Sendable {
     /// The cookies that are sent with a request.
     enum Cookies {
         case none
-        /// Only the cookies that a site accepts from pages of other sites.
+        /// Only the cookies that are also sent in requests of other sites' pages (without `SameSite`).
         case fromElsewhere
         case all
     }
@@ -42,13 +43,13 @@ struct ForwardingGuard: Sendable {
     /// Returns true if the app has named this site.
     func isNamed(_ origin: WebOrigin) -> Bool { sites.contains(origin.site) }
 
-    /// Decides about a request to a named site.
+    /// Decides about a request to a site that the app has named.
     ///
     /// - Parameters:
     ///   - request: The request as the engine passes it on, with the mirror's URL.
     ///   - target: The origin of the original URL.
-    ///   - isMapped: Returns true if the manifest maps a URL of this `host:port`, so that its mirrors belong to the
-    ///     app.
+    ///   - isMapped: Returns true if the manifest maps any URL of this `host:port`. A mirror page of such a host is a
+    ///     page of the app.
     /// - Returns: The decision.
     func decision(on request: URLRequest, to target: WebOrigin, isMapped: (String) -> Bool) -> Decision {
         let method = request.httpMethod ?? "GET"
@@ -70,7 +71,8 @@ struct ForwardingGuard: Sendable {
             if page == target.mirror {
                 switch isAsked(by: page, request) {
                 case true?: return .allowed(.all)
-                // The request is for the page itself, or for an image, style or script of it or of a frame in it.
+                // No header field names the sender. So the request is for the page itself, or for an image, style or
+                // script of the page or of a frame in it.
                 case nil where isReading: return .allowed(request.isForMainDocument ? .all : .fromElsewhere)
                 default: break
                 }
@@ -85,9 +87,10 @@ struct ForwardingGuard: Sendable {
         return .allowed(.none)
     }
 
-    /// Returns true if this page sends the request, false if a page in one of its frames does, nil if unknown.
+    /// Returns true if this page sends the request, false if a page in a frame does, nil if unknown.
     ///
-    /// The header fields show this: engines send `Origin` to other origins and for forms, and `Referer` for scripts.
+    /// Engines send `Origin` in requests to other origins and in form submissions, and `Referer` in requests of
+    /// scripts. Without either field, the sender is unknown.
     private func isAsked(by page: WebOrigin, _ request: URLRequest) -> Bool? {
         (request.value(forHTTPHeaderField: "Origin") ?? request.value(forHTTPHeaderField: "Referer")).map {
             WebOrigin($0) == page
@@ -97,17 +100,21 @@ struct ForwardingGuard: Sendable {
     /// The reason for refusing mixed content, as a sentence without its full stop.
     static let mixedContent = "the page is https, and this request is http (mixed content)"
 
-    /// Returns true if an https page or its mirror requests an http URL or its mirror (Mixed Content §4.4).
+    /// Returns true if the request is mixed content (Mixed Content §4.4).
+    ///
+    /// That means that an https page, or the mirror of one, requests an http URL or the mirror of one.
     static func isMixedContent(_ request: URLRequest, of target: WebOrigin) -> Bool {
         guard let page = WebOrigin(request.mainDocumentURL) else { return false }
         return page.isSecure && !target.isSecure && !request.isForMainDocument
     }
 
-    /// Returns a field that is neither CORS-safelisted (Fetch §2.2.2) nor the engine's own; nil if there is none.
+    /// Returns a field that is neither CORS-safelisted nor the engine's own; nil if there is none.
+    ///
+    /// Before a browser sends such a field, it asks for the server's consent in a preflight (Fetch §2.2.2).
     static func fieldNeedingConsent(_ request: URLRequest) -> String? {
         let written = (request.allHTTPHeaderFields ?? [:]).filter { !isOfEngine($0.key, $0.value) }
-        // A request with neither field is not from a script. The limits on length are for scripts only, because the
-        // fields that engines write for images have any length.
+        // A request with neither `Origin` nor `Referer` is not from a script. The limits on length are for scripts
+        // only: the fields that engines write for images may have any length.
         let isScripted = ["Origin", "Referer"].contains { request.value(forHTTPHeaderField: $0) != nil }
         let isTooLong = isScripted && written.values.reduce(0) { $0 + $1.utf8.count } > SafelistedField.longestValues
         return written.filter { name, value in
@@ -119,15 +126,16 @@ struct ForwardingGuard: Sendable {
 
     /// Returns true if a page gains nothing by setting this field.
     ///
-    /// Such a field is a forbidden request-header (Fetch §2.2.2), or has a value that the engine writes for a mode of
-    /// `fetch`, or never reaches another site with the page's value.
+    /// One of three things is true for such a field. It is a forbidden request-header (Fetch §2.2.2). Its value is one
+    /// that the engine itself writes for a cache mode of `fetch`. Or the page's value is never sent to another site.
     private static func isOfEngine(_ name: String, _ value: String) -> Bool {
         switch name.lowercased() {
         case "accept-encoding", "dnt", "origin", "referer": true
         case "cache-control": ["no-cache", "max-age=0"].contains(value)
         case "pragma": value == "no-cache"
         case "upgrade-insecure-requests": value == "1"
-        // `ForwardedHead.request(_:by:of:)` sends them to other sites only as the engine writes them, or not at all.
+        // `ForwardedHead` removes these fields, or replaces the page's value by the engine's, in requests to other
+        // sites.
         case "if-modified-since", "if-none-match", "if-range", "user-agent": true
         case let name: name.hasPrefix("sec-") || name.hasPrefix("proxy-")
         }

@@ -6,16 +6,16 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-/// The cookies of one view's store, for one load or for several.
+/// A copy of the cookies in a web view's store, for one load or for several.
 ///
-/// Only the view's store keeps cookies. So each cookie that a site sets or deletes is reported to the store.
+/// Each cookie that a site sets or deletes is reported to the store, because this copy is discarded after the loads.
 // The storage is thread-safe, but Foundation on Linux does not declare it Sendable.
 struct PageCookies: @unchecked Sendable {
-    /// A copy of the store's cookies.
+    /// The copied cookies, with the changes that sites have made.
     private let jar: HTTPCookieStorage
-    /// Receives the cookies that a site sets; an expired cookie among them deletes the stored one.
+    /// Reports to the store the cookies that a site sets; an expired cookie deletes the stored one.
     private let didSet: @Sendable ([HTTPCookie]) -> Void
-    /// True if the cookies that a site accepts only from its own pages are left out (RFC 6265bis §5.2).
+    /// True if cookies with `SameSite` are left out, as in requests of other sites' pages (RFC 6265bis §5.2).
     var isFromElsewhere = false
 
     /// - Parameters:
@@ -38,13 +38,13 @@ struct PageCookies: @unchecked Sendable {
         return request
     }
 
-    /// Keeps the cookies of a response that its site may set.
+    /// Stores those cookies of a response that the response's site may set.
     func storeCookies(from response: HTTPURLResponse) {
         guard let url = response.url, let fields = response.allHeaderFields as? [String: String] else { return }
         let secure = (jar.cookies ?? []).filter(\.isSecure)
         let cookies = HTTPCookie.cookies(withResponseHeaderFields: fields, for: url).filter { cookie in
             cookie.isSettable(by: url)
-                // A response without a secure connection may not change a secure cookie (RFC 6265bis §5.7).
+                // A response over http may not change a secure cookie (RFC 6265bis §5.7).
                 && (url.scheme == "https" || !secure.contains { $0.name == cookie.name && $0.isShared(with: cookie) })
         }
         guard !cookies.isEmpty else { return }
@@ -54,15 +54,18 @@ struct PageCookies: @unchecked Sendable {
 }
 
 extension HTTPCookie {
-    /// True for a cookie with `SameSite`; Foundation on Linux has no constant for this property, and drops it.
+    /// True for a cookie with `SameSite`.
+    ///
+    /// Foundation on Linux has no constant for this property, and drops the property from cookies.
     fileprivate var isForSameSite: Bool { properties?[HTTPCookiePropertyKey(rawValue: "SameSite")] != nil }
 
-    /// Returns true if a response from this URL may set the cookie, which Foundation does not check.
+    /// Returns true if a response from this URL may set the cookie; Foundation does not check this.
     ///
     /// The cookie must be for the response's host, or for a domain that contains the host (RFC 6265 §5.3). It must also
     /// meet the conditions of `Secure` and of the prefix of its name (RFC 6265bis §5.7).
     ///
-    /// Foundation has no list of public suffixes, so only the suffixes with a single label are refused.
+    /// Foundation has no list of public suffixes (such as `co.uk`). So cookies are refused only for suffixes with a
+    /// single label (such as `com`).
     fileprivate func isSettable(by url: URL) -> Bool {
         guard let host = url.host.map(name) else { return false }
         let isAddress = host.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") } || host.contains(":")
@@ -81,7 +84,8 @@ extension HTTPCookie {
 
     /// Returns the domain in lower case, without dots before and after it.
     ///
-    /// Foundation writes a dot before a domain that several hosts share. A dot after it makes no difference.
+    /// Foundation writes a dot before the domain if the cookie is for several hosts. A dot after the domain makes no
+    /// difference.
     private func name(of domain: String) -> String { domain.lowercased().trimmingCharacters(in: ["."]) }
 
     /// True if setting this cookie deletes it.

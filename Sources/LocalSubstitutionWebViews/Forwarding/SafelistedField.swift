@@ -11,7 +11,7 @@ enum SafelistedField {
 
     /// Returns true if a field is CORS-safelisted by its name and the characters of its value.
     ///
-    /// The caller checks the lengths, because it knows which fields a page has written.
+    /// It does not check lengths. The caller does, because only the caller knows which fields a page has written.
     static func contains(_ name: String, _ value: String) -> Bool {
         switch name.lowercased() {
         case "accept": !value.utf8.contains(where: isUnsafe)
@@ -36,7 +36,7 @@ enum SafelistedField {
         byte.isASCIILetter || byte.isASCIIDigit || " *,-.;=".utf8.contains(byte)
     }
 
-    /// Returns true for one range with a start (Fetch §2.2.2, "simple range header value").
+    /// Returns true for a single range that has a start (Fetch §2.2.2, "simple range header value").
     private static func isSimpleRange(_ value: String) -> Bool {
         guard value.hasPrefix("bytes=") else { return false }
         let bounds = value.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)

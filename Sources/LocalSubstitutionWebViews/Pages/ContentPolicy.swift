@@ -2,23 +2,26 @@ import SubstitutionRules
 
 /// The translation of a site's content security policy (CSP3 §2.3) for the site's mirror.
 ///
-/// The mirror of `https://host/path` is `substitution-https://host/path`. The policy of a page must also allow the
-/// mirrors of the sources that it allows.
+/// The mirror of `https://host/path` is `substitution-https://host/path`. For each source that a page's policy allows,
+/// the policy of the mirror page must also allow the source's mirror.
 enum ContentPolicy {
-    /// The policy that replaces a browser's check for mixed content (Mixed Content §4.4).
+    /// The policy that replaces a browser's check for mixed content (Mixed Content §4.4) in pages of https sites.
     ///
-    /// WebKit does not check for mixed content in pages of an app's custom scheme. As on a real page in WebKitGTK 2.50,
-    /// images, audio and video may be loaded from this machine without encryption.
+    /// WebKit does not check for mixed content in pages of an app's custom scheme. This policy forbids http, with one
+    /// exception: images, audio and video may come from this machine without encryption. WebKitGTK 2.50 allows that on
+    /// real pages, too.
     private static let mixedContent = {
         let words = "'unsafe-inline' 'unsafe-eval' 'unsafe-hashes'"
         let secure = "https: wss: substitution-https: data: blob: about: filesystem:"
         let passive = "\(secure) http://127.0.0.1:* http://localhost:* http://*.localhost:*"
-        // Pages also use frames to start a call or a mail in another app.
+        // Pages load such URLs in frames to start a call or a mail in another app.
         let frames = "\(secure) tel: mailto: sms: facetime:"
         return "default-src \(secure) \(words); img-src \(passive); media-src \(passive); frame-src \(frames)"
     }()
 
-    /// Translates the policies in a response's header fields; for an https site, also adds the one for mixed content.
+    /// Translates the policies in a response's header fields.
+    ///
+    /// For an https site, it also adds the policy for mixed content.
     static func translate(_ fields: inout [String: String], for site: WebOrigin) {
         let name = "content-security-policy"
         for key in fields.keys where [name, "\(name)-report-only"].contains(key.lowercased()) {
@@ -29,10 +32,11 @@ enum ContentPolicy {
         fields[key] = fields[key].map { "\($0), \(mixedContent)" } ?? mixedContent
     }
 
-    /// Returns the policies with added sources for the mirror page.
+    /// Returns the policies with the sources that the mirror page needs in addition.
     ///
-    /// The added sources are the mirror of each source and, for `'self'` and hosts without a scheme, also the original
-    /// site.
+    /// For a URL, a scheme or a host, the added source is its mirror. For a host without a scheme, the original host is
+    /// added with the site's scheme, too. For `'self'`, the original site is added: in a mirror page, `'self'` means
+    /// the mirror.
     static func translated(_ policies: String, for site: WebOrigin) -> String {
         var result = Array(policies.utf8)
         for addition in additions(to: result, for: site).reversed() {
@@ -41,7 +45,9 @@ enum ContentPolicy {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Returns the texts to insert into a list of policies, in order, each with its byte offset in the old list.
+    /// Returns the texts to insert into a list of policies, in order.
+    ///
+    /// Each text has its byte offset in the list before the insertions.
     static func additions(to policies: [UInt8], for site: WebOrigin) -> [(offset: Int, text: String)] {
         policies.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }.flatMap { directive -> [(Int, String)] in
             let words = directive.split(whereSeparator: \.isHTMLSpace)
@@ -62,7 +68,9 @@ enum ContentPolicy {
             || ["base-uri", "form-action", "frame-ancestors", "navigate-to"].contains(name)
     }
 
-    /// Returns the sources to add to one source, so that it allows in the mirror what it allows on the site.
+    /// Returns the sources to add to one source.
+    ///
+    /// Together they allow in the mirror page what the source allows in the original page.
     private static func additions(to source: String, _ origin: WebOrigin) -> [String] {
         let word = source.lowercased()
         switch word {
@@ -73,7 +81,7 @@ enum ContentPolicy {
         case _ where word.hasPrefix("https://"): return [MirrorURL.prefix + source]
         case _ where word.hasPrefix("http://"):
             return [MirrorURL.prefix + source, "substitution-https" + source.dropFirst(4)]
-        // Keywords, other schemes, and URLs of other schemes.
+        // Keywords, schemes other than http and https, and URLs of such schemes.
         case _ where word.hasPrefix("'") || word.hasSuffix(":") || word.contains("://"): return []
         // A host without a scheme allows the page's scheme and https (CSP3 §6.7.2).
         default:

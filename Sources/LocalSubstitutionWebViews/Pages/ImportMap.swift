@@ -1,24 +1,30 @@
 import LocalSubstitutionCache
 import SubstitutionRules
 
-/// An import map of a mirror page, whose addresses are rewritten to mirrors (HTML §8.1.6.3).
+/// An import map of a mirror page (HTML §8.1.6.3); its addresses are rewritten to mirrors.
 ///
-/// In a mirror page a module has two URLs. If the page or another module uses a relative address, the module's URL is
-/// that of its mirror. If a script uses an absolute URL, the module keeps that URL. An engine compares the keys of the
-/// map with whichever of these URLs is in use. So each key that is a URL is written twice, once for each URL, with the
-/// same value.
+/// In a mirror page, an engine may know the same module by two URLs. A relative address in the page or in another
+/// module leads to the module's mirror. An absolute URL in a script stays the original URL. An engine compares the
+/// map's keys with the URL by which it knows the module. So each key that is a URL is written twice with the same
+/// value: once as the original URL, and once as its mirror.
 struct ImportMap {
     /// The text of the `script` element.
     let text: SourceMappedText
     let rewriter: PageRewriter
     let base: PageRewriter.Base
-    /// The addresses whose bytes the page fixes with `integrity`.
+    /// The URLs in elements with `integrity`.
+    ///
+    /// The attribute has a hash of the bytes at the URL, so these bytes must not be changed.
     let promised: Set<URLIdentity>
     let prefixes: PrefixCache
 
-    /// The known answers for URL prefixes; each new answer costs a check of every file.
+    /// The known answers to the question whether a file answers any URL with a given prefix.
+    ///
+    /// Each new answer costs a look at every file.
     final class PrefixCache {
-        /// The maximum number of prefixes that are checked for one page; no page for users has more.
+        /// The maximum number of prefixes that are checked for one page.
+        ///
+        /// Real pages have fewer. A prefix beyond this number is treated as one that no file answers.
         private static let most = 64
 
         private let isMapped: (String) -> Bool
@@ -63,8 +69,8 @@ struct ImportMap {
 
     /// Returns the edits for one key.
     ///
-    /// If the key's module has a second URL, an entry with that URL is inserted before the key. Otherwise, a relative
-    /// key is respelled for the mirror page.
+    /// If the key's module has a second URL, a member with that URL as its key is inserted before this member. If not,
+    /// a relative key is respelled for the mirror page.
     private func keyEdits(of member: JSONMember, isSpecifier: Bool, _ value: String) -> [PageEdit] {
         let key = literal(at: member.nameOffset)
         if let twin = twin(of: key.bytes, isSpecifier) {
@@ -95,21 +101,23 @@ struct ImportMap {
         return .other
     }
 
-    /// Returns the address of a module as a mirror page must write it; nil if it stays unchanged.
+    /// Returns the address of a module as the mirror page must write it; nil if it can stay unchanged.
     private func mirrored(_ address: [UInt8]) -> [UInt8]? {
         rewriter.written(reading(of: address, true), from: base, isMirrored: isMirrored)
     }
 
-    /// Returns true if an address is rewritten to its mirror; an address that ends in "/" is a prefix.
+    /// Returns true if an address is to be rewritten to its mirror.
+    ///
+    /// An address that ends in "/" is a prefix of addresses.
     private func isMirrored(_ address: String) -> Bool {
         guard let identity = try? URLIdentity(address), !promised.contains(identity) else { return false }
         return address.hasSuffix("/") ? prefixes.isMapped(identity.base) : rewriter.isMapped(address)
     }
 
-    /// Returns the other URL of a key's module; nil if it has none.
+    /// Returns the second URL of a key's module; nil if the module has only one.
     ///
-    /// For an absolute URL the other URL is the mirror, if modules are loaded from the mirror. A URL without a scheme
-    /// leads to the mirror, so the other URL is the original.
+    /// If the key is an absolute URL, the second URL is its mirror, provided that this library answers requests for the
+    /// mirror. A key such as `//host/path` means the mirror, so the second URL is the original.
     private func twin(of key: [UInt8], _ isSpecifier: Bool) -> [UInt8]? {
         switch reading(of: key, isSpecifier) {
         case .absolute(let scheme, let authority, let rest):
@@ -137,7 +145,7 @@ struct ImportMap {
     }
 
     private func json(of value: JSONValue, isMirrored: Bool) -> String {
-        // A value that is not a string means the same as null, in all three members.
+        // In `imports`, `scopes` and `integrity`, a value that is not a string means the same as null.
         guard case .string(let text) = value.kind else { return "null" }
         return quoted((isMirrored ? mirrored(Self.address(text)) : nil) ?? Array(text.utf8))
     }
@@ -151,7 +159,9 @@ struct ImportMap {
         "\"\(String(decoding: PageEdit.Escaping.json.written(text), as: UTF8.self))\""
     }
 
-    /// Returns the content of the string at `start` with its escapes decoded; the parser has already validated it.
+    /// Returns the content of the string at `start` with its escapes decoded.
+    ///
+    /// The JSON parser has already validated the string.
     private func literal(at start: Int) -> SourceMappedText {
         var index = start + 1
         var content = SourceMappedText(endingAt: text.offset(start))
@@ -187,7 +197,9 @@ struct ImportMap {
 }
 
 extension Substitution {
-    /// Returns true if this substitution has no conditions and answers a URL with this prefix (in normal form).
+    /// Returns true if this substitution answers a URL with this prefix without asking the network first.
+    ///
+    /// The prefix must be in normal form.
     func isBelow(_ prefix: String) -> Bool {
         conditions.isEmpty && addresses.contains { "\($0.scheme)://\($0.authority)\($0.path)".hasPrefix(prefix) }
     }

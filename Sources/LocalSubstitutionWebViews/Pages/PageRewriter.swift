@@ -2,26 +2,31 @@ import Foundation
 import LocalSubstitutionCache
 import SubstitutionRules
 
-/// Rewrites the absolute addresses of a mirror page to mirrors, if the app has files for them.
+/// Rewrites the absolute addresses in a mirror page or its stylesheets to mirrors, if the app has files for them.
 ///
-/// The mirror of `https://host/path` is `substitution-https://host/path`. Relative addresses in a mirror page resolve
-/// to mirrors unchanged, unless an http or https page would parse them differently (``WebAddress``). Everything else
+/// The mirror of `https://host/path` is `substitution-https://host/path`. A relative address in a mirror page already
+/// resolves to a mirror. It is rewritten only if an engine parses it differently in a mirror page than in an http or
+/// https page (``WebAddress``).
+///
+/// Import maps (``ImportMap``) and content security policies (``ContentPolicy``) are rewritten, too. Everything else
 /// stays byte for byte the same, including the encoding and quotation marks.
 struct PageRewriter: Sendable {
     /// The original URL of the page or stylesheet, not its mirror.
     let url: URL
     /// Returns true if a file of the app answers this http or https URL.
     let isMapped: @Sendable (String) -> Bool
-    /// Returns true if this site's unmapped URLs are loaded from the network.
+    /// Returns true if the library loads this site's unmapped URLs from the network.
     let isForwarded: @Sendable (WebOrigin) -> Bool
-    /// Returns true if a URL with this prefix is mapped.
+    /// Returns true if a file of the app answers any URL with this prefix.
     var isMappedPrefix: @Sendable (String) -> Bool = { _ in false }
 
     /// The result of rewriting one body.
     struct Result {
         /// The rewritten body; nil if nothing changes.
         var body: Data?
-        /// The URLs of `link` elements with `integrity`; the bytes at these URLs must not be changed.
+        /// The URLs of `link` elements with `integrity`.
+        ///
+        /// The attribute has a hash of the bytes at the URL, so these bytes must not be changed.
         var promised: [URL] = []
     }
 
@@ -29,7 +34,7 @@ struct PageRewriter: Sendable {
     struct Base {
         let url: URL
         let scheme: String
-        /// True if an engine resolves relative addresses to mirrors.
+        /// True if an engine resolves relative addresses against the mirror of this URL.
         let isMirror: Bool
     }
 
@@ -37,10 +42,10 @@ struct PageRewriter: Sendable {
     ///
     /// - Parameters:
     ///   - body: A whole page or stylesheet.
-    ///   - type: Its media type. Types other than `text/html` and `text/css` are left unchanged, and so are bodies in
-    ///     UTF-16 and UTF-32.
+    ///   - type: The media type of the body. Types other than `text/html` and `text/css` are left unchanged, and so are
+    ///     bodies in UTF-16 and UTF-32.
     ///   - policy: The content security policy in the response's header fields.
-    /// - Returns: The new body, and the URLs whose bytes the page fixes with `integrity`.
+    /// - Returns: The new body, and the URLs whose bytes must not be changed.
     ///
     /// Cost: one pass over the bytes, and one lookup for each absolute address.
     func rewritten(_ body: Data, _ type: MediaType, policy: String? = nil) -> Result {
@@ -62,7 +67,8 @@ struct PageRewriter: Sendable {
             edits = references.addresses.compactMap { edit(of: $0, from: base) }
             edits += references.promised.compactMap { edit(of: $0, from: base, isPromised: true) }
             let policies = [policy ?? ""] + references.policies.map(\.string)
-            // If a policy allows styles and scripts by their hashes, the engine would refuse changed ones.
+            // A policy may allow styles and scripts by their hashes. An engine would then refuse rewritten styles and
+            // import maps.
             if !policies.contains(where: { $0.lowercased().contains("'sha") }) {
                 edits += references.styles.compactMap { edit(of: $0, from: base) }
                 edits += importMapEdits(references, base, bytes)
@@ -77,13 +83,16 @@ struct PageRewriter: Sendable {
 
     // MARK: - Addresses
 
-    /// Returns the spelling of an address that means in the mirror page what the address means in the original page.
+    /// Returns an address as it must be spelled in the mirror page.
+    ///
+    /// The result means in the mirror page what the address means in the original page.
     ///
     /// - Parameters:
     ///   - address: The address as the original page parses it.
     ///   - base: The base URL of the address.
-    ///   - isPromised: True if `integrity` fixes the bytes, so that the network must answer.
-    ///   - isMirrored: Returns true if an absolute URL is to be rewritten to its mirror.
+    ///   - isPromised: True if an `integrity` attribute has a hash of the bytes. Then the network must answer, and not
+    ///     a file.
+    ///   - isMirrored: Returns true if this absolute URL is to be rewritten to its mirror.
     /// - Returns: The spelling; nil if the address can stay as it is.
     func written(
         _ address: WebAddress,
@@ -106,11 +115,11 @@ struct PageRewriter: Sendable {
             }
             let own = Array("\(base.scheme)://\(authority)".utf8) + rest
             guard let origin = WebOrigin("\(base.scheme)://\(authority)") else {
-                // Such a host has no mirror, but it may exist on the network.
+                // A host with non-ASCII letters or user info has no mirror, but it may exist on the network.
                 return authority.utf8.contains { $0 >= 0x80 || $0 == UInt8(ascii: "@") } ? own : nil
             }
-            // Without a scheme, the address leads to a mirror already. That is right only if this library answers for
-            // the mirror.
+            // Without a scheme, the address already leads to a mirror. This is right only if this library answers
+            // requests for that mirror.
             let isFile = isMirrored(origin.site + String(decoding: rest, as: UTF8.self))
             let isMirrored = isPromised ? isForwarded(origin) && !isFile : isForwarded(origin) || isFile
             return isMirrored ? Array("//\(origin.authority)".utf8) + rest : own
@@ -126,14 +135,16 @@ struct PageRewriter: Sendable {
         return (text ?? upgraded?.text).flatMap { PageEdit(place, to: $0, reference.notation) }
     }
 
-    /// Returns the https address to which browsers upgrade an http address in an https page; nil if they do not.
+    /// Returns the https address to which browsers would upgrade this address; nil if they would not.
     ///
-    /// WebKit does this (Mixed Content Level 2 §4.1) in real pages, but not in pages of an app's custom scheme.
+    /// Browsers upgrade http addresses in https pages (Mixed Content Level 2 §4.1). WebKit does so in real pages, but
+    /// not in pages of an app's custom scheme.
     private func upgraded(_ address: WebAddress) -> WebAddress? {
         guard case .absolute("http", let authority, let rest) = address, WebOrigin(url)?.isSecure == true,
             let origin = WebOrigin("http://\(authority)"), origin.hasName
         else { return nil }
-        // `origin.authority` is in normal form, so it does not contain http's default port.
+        // `origin.authority` is in normal form. So it does not contain the default port of http, which would be wrong
+        // for https.
         return .absolute(scheme: "https", authority: origin.authority, rest: rest)
     }
 
@@ -151,7 +162,7 @@ struct PageRewriter: Sendable {
 
     // MARK: - The base
 
-    /// Returns the base URL of the first `base` element; without one, that of the page.
+    /// Returns the base URL from the first `base` element; without such an element, the URL of the page.
     private func base(_ references: PageScanner.References, _ page: Base, _ origin: WebOrigin) -> Base {
         guard let reference = references.bases.first, let url = resolved(reference, page), let base = WebOrigin(url)
         else { return page }
@@ -164,7 +175,9 @@ struct PageRewriter: Sendable {
         return Base(url: url, scheme: base.isSecure ? "https" : "http", isMirror: isMirror)
     }
 
-    /// Returns the edit of a `base` element; a base on the page's own site becomes its mirror.
+    /// Returns the edit of a `base` element.
+    ///
+    /// A base URL on the page's own site becomes its mirror, whether or not a file answers that URL.
     private func baseEdit(of reference: ReferenceScanner.Reference, _ page: Base, _ origin: WebOrigin) -> PageEdit? {
         let isOwn = resolved(reference, page).flatMap { WebOrigin($0) } == origin
         let place = reference.place.address
@@ -192,7 +205,7 @@ struct PageRewriter: Sendable {
         }
     }
 
-    /// Returns the edits that add the mirrors of allowed sites to a policy.
+    /// Returns the edits that add mirrors to the sources that a policy allows.
     private func policyEdits(of policy: SourceMappedText, _ origin: WebOrigin) -> [PageEdit] {
         ContentPolicy.additions(to: policy.bytes, for: origin).map { addition in
             let offset = policy.offset(addition.offset)

@@ -9,13 +9,14 @@ import FoundationNetworking
 
 /// Loads unmapped URLs from the network for mirror pages, under the rules that browsers apply to pages.
 ///
-/// The mirror of `https://host/path` is `substitution-https://host/path`. A mirror page was loaded from such a URL; a
-/// URL is unmapped if no file of the app answers it. On an app's custom scheme an engine follows no redirects, sends no
-/// preflights and handles no cookies. So ``ForwardingGuard`` decides which requests may be sent and with which cookies,
-/// and this class follows the redirects.
+/// The mirror of `https://host/path` is `substitution-https://host/path`. A mirror page was loaded from such a URL. A
+/// URL is unmapped if no file of the app answers it. In this file, a site is an origin: scheme, host and port.
 ///
-/// Its sessions keep no cookies, no credentials and no responses. So a response that was loaded with cookies is never
-/// used for a page without them.
+/// On an app's custom scheme an engine follows no redirects, sends no preflights and handles no cookies. So this class
+/// follows the redirects. ``ForwardingGuard`` decides which requests may be sent, and with which cookies.
+///
+/// The sessions of this class keep no cookies, no credentials and no responses. So a response that was loaded with
+/// cookies is never used for a page without them.
 final class Forwarder: Sendable {
     typealias Continuation = AsyncThrowingStream<SchemeReply.Element, any Error>.Continuation
 
@@ -23,12 +24,13 @@ final class Forwarder: Sendable {
     private let plain: URLSession
     /// The session that uses `SubstitutionProtocol`, for network-first entries.
     private let networkFirst: URLSession
+    /// The delegate of both sessions; it knows the load of each task.
     fileprivate let loads = ForwardingDelegate()
     private let lock = NSLock()
     // Only accessed inside the lock.
     private nonisolated(unsafe) var engineAgent: String?
 
-    /// - Parameter hosts: `host` or `host:port` of each site from which URLs may be loaded.
+    /// - Parameter hosts: The hosts from which URLs may be loaded, each as `host` or `host:port`.
     init(to hosts: Set<String>) {
         guardian = ForwardingGuard(hosts: hosts)
         (plain, networkFirst) = (Self.session(loads, asksProtocol: false), Self.session(loads, asksProtocol: true))
@@ -50,7 +52,7 @@ final class Forwarder: Sendable {
 
     /// Records the engine's own `User-Agent` from the first request for a page.
     ///
-    /// No page's script can have sent that request.
+    /// No page's script can have sent that request. Later, a script may set `User-Agent` itself.
     func note(_ request: URLRequest) {
         guard request.isForMainDocument else { return }
         lock.withLock { engineAgent = engineAgent ?? request.value(forHTTPHeaderField: "User-Agent") }
@@ -58,9 +60,11 @@ final class Forwarder: Sendable {
 
     /// Returns the request to send to a site other than the page's own.
     ///
+    /// The result has the engine's own `User-Agent`, so a page cannot send another site a value of its choice.
+    ///
     /// - Parameters:
     ///   - request: The request as it would be sent to the page's own site.
-    ///   - requestingOrigin: The origin for the `Origin` field; nil if the engine has set that field, or left it out.
+    ///   - requestingOrigin: The origin to write into a missing `Origin` field; nil to leave the field unchanged.
     /// - Returns: The request to send.
     fileprivate func forOtherSite(_ request: URLRequest, of requestingOrigin: WebOrigin? = nil) -> URLRequest {
         ForwardedHead.request(request, by: lock.withLock { engineAgent }, of: requestingOrigin)
@@ -71,7 +75,7 @@ final class Forwarder: Sendable {
     /// - Parameters:
     ///   - request: The request as the engine passes it on, with the mirror's URL.
     ///   - original: The URL to load.
-    ///   - isElsewhere: True if the URL is on a site other than the page's own.
+    ///   - isElsewhere: True if the request is to be sent like one to a site other than the page's own.
     ///   - cookies: The page's cookies that may be sent; nil for none.
     ///   - server: The server that answers redirects to mapped URLs, and rewrites pages.
     /// - Returns: The network's response, which is delivered as it is received.
@@ -93,7 +97,10 @@ final class Forwarder: Sendable {
         )
     }
 
-    /// Creates a task; for a network-first entry, it is in the session that uses `SubstitutionProtocol`.
+    /// Creates a task, in the session `networkFirst` if a network-first entry names the URL.
+    ///
+    /// A request that continues a redirect may carry the mark that keeps this library's protocols away. So the mark is
+    /// removed for `networkFirst`, and added for `plain`.
     fileprivate func task(for request: URLRequest, _ server: SchemeServer) -> URLSessionDataTask {
         if server.cache.asksNetworkFirst(for: request) {
             return networkFirst.dataTask(with: PageSession.substituted(request))
@@ -102,22 +109,24 @@ final class Forwarder: Sendable {
     }
 }
 
-/// The delegate of the forwarder's sessions, which passes each event of a task to the task's load.
+/// The delegate of the forwarder's sessions.
+///
+/// It passes each event of a task to the load to which the task belongs.
 private final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let lock = NSLock()
     private var loads: [ObjectIdentifier: ForwardedLoad] = [:]
     private let queue = DispatchQueue(label: "LocalSubstitutionCache.Forwarder")
 
-    /// Runs `body` on the queue that starts, cancels and redirects tasks.
+    /// Runs `body` on the queue on which tasks are started and cancelled, and redirects are completed.
     ///
-    /// Foundation on Linux crashes if these calls race.
+    /// If two of these actions race, Foundation on Linux crashes.
     func enqueue(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
     func add(_ load: ForwardedLoad, to task: URLSessionTask) {
         lock.withLock { loads[ObjectIdentifier(task)] = load }
     }
 
-    /// Removes the task's load and returns it; the task's further events are ignored.
+    /// Removes a task's load and returns it; all further events of the task are ignored.
     func removeLoad(of task: URLSessionTask) -> ForwardedLoad? {
         lock.withLock { loads.removeValue(forKey: ObjectIdentifier(task)) }
     }
@@ -134,7 +143,8 @@ private final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unche
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         guard let load = load(of: task) else { return completionHandler(nil) }
-        // `RedirectPolicy` resolves `Location` as RFC 3986 §5 requires, on every platform.
+        // `RedirectPolicy` is a session delegate. It is called here as a function, because it resolves `Location` as
+        // RFC 3986 §5 requires, on every platform.
         RedirectPolicy { next, response in load.next(next, after: response, of: task) }.urlSession(
             session,
             task: task,
@@ -166,8 +176,9 @@ private final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unche
 
 /// One load from the network, by one task or by several in turn.
 ///
-/// A redirect may need a new task. The state is only accessed on the delegate queue of the current task's session. The
-/// exceptions are the first call of ``begin(_:)``, and ``cancel()``: they may be called on any thread.
+/// After some redirects, a new task continues the load. `task` and `isCancelled` are only accessed inside
+/// `enqueue(_:)`. All other state is only accessed on the delegate queue of the current task's session. (When
+/// ``begin(_:)`` is called first, there is no task yet.)
 private final class ForwardedLoad: @unchecked Sendable {
     /// The largest page or stylesheet, in bytes, that is buffered and rewritten; a larger one stays unchanged.
     private static let longestRewritten = 8 << 20
@@ -176,7 +187,7 @@ private final class ForwardedLoad: @unchecked Sendable {
 
     private let request: URLRequest
     private let original: URL
-    /// The body of the request, for redirects after which it is sent again.
+    /// The body of the request, which is sent again after some redirects.
     private let body: Data?
     private let server: SchemeServer
     private let forwarder: Forwarder
@@ -185,14 +196,14 @@ private final class ForwardedLoad: @unchecked Sendable {
     private var cookies: PageCookies?
     /// The head and buffered body of a page or stylesheet that is rewritten once it is complete; nil for other types.
     private var buffered: (response: HTTPURLResponse, type: MediaType, body: Data)?
-    /// Like `isCancelled`, only accessed inside `enqueue(_:)`.
+    /// The current task.
     private var task: URLSessionTask?
     private var isCancelled = false
     private var redirects = 0
-    /// True after a redirect that has left the site of the first request.
+    /// True after a redirect to a site other than that of the first request.
     ///
-    /// For a load of another site's mirror, this begins as false: the engine itself compares the origins of the two
-    /// mirrors.
+    /// At the beginning it is false, even if the page belongs to a different site than the first request. The engine
+    /// checks that case itself: it compares the origins of the two mirrors.
     private var hasLeftSite = false
     private var hasHead = false
     private var hasEnded = false
@@ -230,6 +241,8 @@ private final class ForwardedLoad: @unchecked Sendable {
     }
 
     /// Calls the completion handler of a redirect, unless `task` has been cancelled.
+    ///
+    /// Foundation on Linux crashes if the redirect of a cancelled task is completed.
     func completeRedirect(of task: URLSessionTask, _ completionHandler: @escaping @Sendable () -> Void) {
         forwarder.loads.enqueue { [self] in
             if !isCancelled || task !== self.task { completionHandler() }
@@ -238,7 +251,8 @@ private final class ForwardedLoad: @unchecked Sendable {
 
     /// Returns the request with which the task follows a redirect; nil if the task ends here.
     ///
-    /// A new task continues the load if the site changes, or if the next request has cookies or a body.
+    /// If the site changes, or the next request has cookies or a body, a new task continues the load. Otherwise the
+    /// task itself follows the redirect, in its own session.
     func next(_ next: URLRequest, after response: HTTPURLResponse, of task: URLSessionTask) -> URLRequest? {
         guard !hasEnded else { return nil }
         cookies?.storeCookies(from: response)
@@ -252,6 +266,8 @@ private final class ForwardedLoad: @unchecked Sendable {
         // document of another site would have the origin of the first site. A redirect to the requested URL itself, as
         // sites use it to set a cookie, is followed here, where redirects are counted.
         if isReading, request.isForDocument, url.withoutFragment != original.withoutFragment {
+            // Lead to the target's mirror if this library answers requests for the mirror; otherwise to the target
+            // itself.
             let isMirrored = forwarder.guardian.isNamed(target) || server.isMapped(url)
             end(with: server.page(leadingTo: isMirrored ? MirrorURL.mirror(of: url) ?? url : url, for: request))
             return nil
@@ -278,13 +294,15 @@ private final class ForwardedLoad: @unchecked Sendable {
     }
 
     func receive(_ response: URLResponse) {
-        // From a custom scheme an engine accepts only one head, and neither a redirect nor a 304. An interim response
-        // is not that head (RFC 9110 §15.2), but Foundation on Linux delivers it as if it were.
+        // On a custom scheme an engine accepts only one head, and neither a redirect nor a 304. Foundation on Linux
+        // also delivers the heads of interim responses (RFC 9110 §15.2), which are skipped here.
         guard !hasEnded, !hasHead, let response = response as? HTTPURLResponse,
             ![1, 3].contains(response.statusCode / 100), let url = request.url
         else { return }
         cookies?.storeCookies(from: response)
         let type = MediaType(response.value(forHTTPHeaderField: "Content-Type") ?? "")
+        // Refuse a document of another site: it would have the origin of the requested site. A response without a type
+        // may be a document, too.
         guard isShared(response), requestedOrigin == WebOrigin(response.url) || type?.isDocument == false else {
             _ = refuse()
             return
@@ -310,10 +328,11 @@ private final class ForwardedLoad: @unchecked Sendable {
 
     /// Returns true if the page may receive this response, or follow this redirect (Fetch §4.9, CORS check).
     ///
-    /// A response of the requested site passes, unless a redirect has led to another site before. For the engine, a
-    /// response of another site looks like one of the requested site, so every document of the requested site may read
-    /// it: even the pixels of images, the rules of stylesheets and the errors of scripts. Therefore another site's
-    /// response must pass the check for a script that reads it.
+    /// A response of the requested site passes, unless an earlier redirect has led to another site.
+    ///
+    /// To the engine, a response of another site looks like one of the requested site. So every document of the
+    /// requested site could read it: even the pixels of images, the rules of stylesheets and the errors of scripts.
+    /// Therefore such a response must pass the check that browsers apply when a script reads a response.
     private func isShared(_ response: HTTPURLResponse) -> Bool {
         guard hasLeftSite || requestedOrigin != WebOrigin(response.url) else { return true }
         let shared = response.value(forHTTPHeaderField: "Access-Control-Allow-Origin")
@@ -323,7 +342,8 @@ private final class ForwardedLoad: @unchecked Sendable {
     /// The origin of the requested URL, not of its mirror.
     private var requestedOrigin: WebOrigin? { WebOrigin(original) }
 
-    /// The origin that sends the request, by its `Origin` or `Referer` field; without either, the requested origin.
+    /// The origin of the page that sends the request, according to `Origin` or `Referer`; without these fields, the
+    /// requested origin.
     private var requestingOrigin: WebOrigin? {
         let named = ["Origin", "Referer"].lazy.compactMap { self.request.value(forHTTPHeaderField: $0) }.first
         return named.flatMap { WebOrigin($0) } ?? requestedOrigin
@@ -382,8 +402,8 @@ private final class ForwardedLoad: @unchecked Sendable {
 
     /// Ends the load with a refusal, and returns nil: no request follows.
     ///
-    /// The reason is always the same, because scripts can read it and browsers do not reveal a redirect's target to
-    /// scripts.
+    /// The reason is always the same text, because scripts can read it. A more exact text would reveal the redirect's
+    /// target, which browsers do not reveal to scripts.
     private func refuse() -> URLRequest? {
         let reason =
             "It redirects to a URL that this page may not load, or to none. The target must be http or https, not from https "
@@ -392,11 +412,11 @@ private final class ForwardedLoad: @unchecked Sendable {
         return nil
     }
 
-    /// Ends the load with a reply of the app; all later events from the network are ignored.
+    /// Ends the load with a reply of the app, after which all events from the network are ignored.
     private func end(with reply: SchemeReply) {
         guard !hasEnded else { return }
         hasEnded = true
-        // The reply is a file, a refusal or a short page, so it does not wait for the network.
+        // The reply is a file, a refusal or a short page. None of these needs the network, so this task ends soon.
         Task { [continuation] in await reply.deliver(to: continuation) }
     }
 }
@@ -404,7 +424,8 @@ private final class ForwardedLoad: @unchecked Sendable {
 extension URLRequest {
     /// True if the request navigates a page or frame; false if a script loads the text of a page.
     ///
-    /// On a custom scheme, engines send `Referer` only for scripts, and only scripts add header fields.
+    /// On a custom scheme, engines send `Referer` only in requests of scripts. A header field that no engine writes was
+    /// added by a script, too.
     fileprivate var isForDocument: Bool {
         guard value(forHTTPHeaderField: "Referer") == nil else { return false }
         return isForMainDocument
@@ -418,7 +439,9 @@ extension URL {
 }
 
 extension MediaType {
-    /// True for types of documents, whose scripts an engine runs with the origin of the document's URL.
+    /// True for the types of documents.
+    ///
+    /// An engine runs the scripts in a document with the origin of the document's URL.
     fileprivate var isDocument: Bool {
         essence == "text/html" || essence.hasSuffix("/xml") || essence.hasSuffix("+xml")
     }

@@ -5,11 +5,11 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The reply to one request of a web engine: the response head (status and header fields), the body, and the end.
+/// The reply to one request of a web engine: the response head (status and header fields), then the body.
 ///
-/// If the task that iterates over the reply is cancelled, its load from the network is cancelled, too.
+/// If the task that iterates over the reply is cancelled, the reply's load from the network is cancelled, too.
 struct SchemeReply: AsyncSequence, Sendable {
-    /// An element with the same cases as WebKit's `URLSchemeTaskResult`.
+    /// A part of the reply; the cases are those of WebKit's `URLSchemeTaskResult`.
     enum Element: Sendable {
         case response(HTTPURLResponse)
         case data(Data)
@@ -20,9 +20,13 @@ struct SchemeReply: AsyncSequence, Sendable {
         case stream(AsyncThrowingStream<Element, any Error>)
     }
 
-    /// The largest body, in bytes, that is processed and delivered immediately, while the main thread waits.
+    /// The largest body, in bytes, that is processed and delivered immediately.
+    ///
+    /// Meanwhile the main thread waits, so a larger body is processed in a separate task.
     static let maximumImmediateSize = 1 << 16
-    /// The largest chunk, in bytes; WebKit copies each chunk to another process while the main thread waits.
+    /// The largest chunk of a body, in bytes.
+    ///
+    /// WebKit copies each chunk to another process, and meanwhile the main thread waits.
     static let maximumChunkSize = 1 << 20
 
     private let source: Source
@@ -36,7 +40,7 @@ struct SchemeReply: AsyncSequence, Sendable {
     /// Creates a reply that fails before its head.
     init(failure: any Error) { self.init(AsyncThrowingStream { $0.finish(throwing: failure) }) }
 
-    /// Creates a reply that takes time to produce; `make` runs in a detached task.
+    /// Creates a reply that takes time to produce: `make` runs in a detached task.
     init(later make: @escaping @Sendable () async -> SchemeReply) {
         self.init(
             AsyncThrowingStream { continuation in
@@ -46,7 +50,7 @@ struct SchemeReply: AsyncSequence, Sendable {
         )
     }
 
-    /// Delivers the whole reply and its end to a stream.
+    /// Delivers the whole reply to a stream, and ends the stream.
     func deliver(to continuation: AsyncThrowingStream<Element, any Error>.Continuation) async {
         do {
             for try await element in self { continuation.yield(element) }
@@ -56,7 +60,7 @@ struct SchemeReply: AsyncSequence, Sendable {
         }
     }
 
-    /// The head and body, if they are known and the body is small enough to be delivered immediately.
+    /// The head and body; nil if they are not known yet, or if the body is too large to be delivered immediately.
     var immediate: (response: HTTPURLResponse, data: Data)? {
         guard case .known(let response, let data) = source, data.count <= Self.maximumImmediateSize else { return nil }
         return (response, data)
@@ -70,7 +74,7 @@ struct SchemeReply: AsyncSequence, Sendable {
     }
 
     enum AsyncIterator: AsyncIteratorProtocol {
-        /// The head, which is nil once it is delivered, and the rest of the body.
+        /// The head, and the rest of the body; the head is nil once it has been delivered.
         case known(HTTPURLResponse?, Data)
         case stream(AsyncThrowingStream<Element, any Error>.AsyncIterator)
 

@@ -7,23 +7,25 @@ import SubstitutionRules
 import FoundationNetworking
 #endif
 
-/// The server for the URL schemes of mirrors, which answers requests of web engines with the files of a cache.
+/// A server that answers web engines' requests for mirrors with the files of a cache.
 ///
-/// `substitution-https://host/path` is the mirror of `https://host/path`. Pages of two kinds send requests here. A real
-/// page has its own http or https origin, and a rule redirects its requests to mirrors. A mirror page was itself loaded
-/// from a mirror, so its references lead to mirrors.
+/// `substitution-https://host/path` is the mirror of `https://host/path`. Pages of two kinds request mirrors. A real
+/// page has its own http or https origin, and the rules of a web extension redirect its requests to mirrors. A mirror
+/// page was itself loaded from a mirror, so its relative addresses lead to mirrors.
 ///
-/// A request only selects a row of the cache's table: no part of the request becomes a file path.
+/// A request selects a row of the cache's table. No part of the request becomes a file path.
 // URLCache is thread-safe, but Foundation on Linux does not declare it Sendable.
 struct SchemeServer: @unchecked Sendable {
     let cache: LocalSubstitutionCache
-    /// Loads unmapped URLs from the network; nil if the app has not enabled that.
+    /// Loads unmapped URLs from the network; nil if the app has not enabled this.
+    ///
+    /// A URL is unmapped if no file of the app answers it.
     let forwarder: Forwarder?
     private let promises = PromisedResources()
 
     /// - Parameters:
     ///   - cache: The cache whose files answer.
-    ///   - hosts: `host` or `host:port` of each site whose unmapped URLs are loaded from the network.
+    ///   - hosts: The hosts whose unmapped URLs are loaded from the network, each as `host` or `host:port`.
     init(_ cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
         self.cache = cache
         forwarder = hosts.isEmpty ? nil : Forwarder(to: hosts)
@@ -31,17 +33,18 @@ struct SchemeServer: @unchecked Sendable {
 
     /// Returns the answer to a request.
     ///
-    /// The answer is never a redirect or a 304, because engines do not follow them on an app's custom scheme. A refusal
-    /// is an answer, too, and not a failed load: the page then shows the reason to a user or developer.
+    /// The answer is never a redirect or a 304: engines do not follow these on an app's custom scheme. If a request is
+    /// refused, the load does not fail. Instead, the answer is a text with the reason, which the page then shows to a
+    /// user or developer.
     ///
     /// - Parameters:
     ///   - request: The request as the engine passes it on, with the mirror's URL.
-    ///   - cookies: Returns the view's cookies, or nil for none; only called if the cookies are sent to the network.
-    /// - Returns: If a file answers, 200 or 206 with the file, 416 for a range that the file does not have, or 403 for
-    ///   mixed content. If no file answers and the app has named the host, the network's response, 403 for pages that
-    ///   may not load it, 413 for a request body that is too long or unreadable, or 502 for redirects that are not
-    ///   followed. Otherwise, 405 for methods other than GET and HEAD on a mapped URL, or 404. All refusals contain the
-    ///   reason as text.
+    ///   - cookies: Returns the view's cookies, or nil for none. It is only called if cookies are sent to the network.
+    /// - Returns: A file with 200 or 206, the network's response, or a refusal. If a file answers the URL, a refusal is
+    ///   416 for a range outside the file, or 403 for mixed content. If the page may load the URL from the network, a
+    ///   refusal is 413 for a request body that is unreadable or too long. It is 502 for a redirect that is not
+    ///   followed. In all other cases, a refusal is 405 for a mapped URL and a method other than GET and HEAD. It is
+    ///   403 on a host that the app has named, and otherwise 404.
     func reply(
         to request: URLRequest,
         cookies: @escaping @Sendable () async -> PageCookies? = { nil }
@@ -53,7 +56,7 @@ struct SchemeServer: @unchecked Sendable {
         let asked = Self.originalRequest(original, by: request)
         let target = WebOrigin(original)
         if let representation = cache.representation(for: asked) {
-            // For a real page, the engine has already checked for mixed content before a rule redirected the request.
+            // The engine checks the requests of real pages for mixed content itself, before a rule redirects them.
             let isMirrorPage = WebOrigin(request.mainDocumentURL)?.isMirror == true
             guard isMirrorPage, let target, ForwardingGuard.isMixedContent(request, of: target) else {
                 return file(representation, for: asked, to: request)
@@ -94,20 +97,20 @@ struct SchemeServer: @unchecked Sendable {
 
     // MARK: - Files
 
-    /// Returns the file for an http or https URL to which a request was redirected; nil if no file answers.
+    /// Returns the file for a redirect's target, an http or https URL; nil if no file answers the target.
     func file(at url: URL, for request: URLRequest) -> SchemeReply? {
         let asked = Self.originalRequest(url, by: request)
         return cache.representation(for: asked).map { file($0, for: asked, to: request) }
     }
 
-    /// Returns true if a file answers this http or https URL without a request to the network.
+    /// Returns true if a file answers this http or https URL, and the network is not asked first.
     func isMapped(_ url: URL) -> Bool { cache.isSubstituted(URLRequest(url: url)) }
 
     private func isMappedHost(_ authority: String) -> Bool {
         cache.substitutions.contains { $0.addresses.contains { $0.authority == authority } }
     }
 
-    /// Returns the page or stylesheet at this URL with its addresses rewritten to mirrors; nil if nothing changes.
+    /// Returns a page or stylesheet with its addresses rewritten to mirrors; nil if nothing changes.
     func rewritten(_ body: Data, _ type: MediaType, at original: URL, policy: String?) -> Data? {
         let rewriter = PageRewriter(
             url: original,
@@ -120,20 +123,22 @@ struct SchemeServer: @unchecked Sendable {
         return result.body
     }
 
-    /// Returns true if the body of this answer is rewritten.
+    /// Returns true if the body of an answer of this type is rewritten.
     ///
-    /// Pages and stylesheets are rewritten for mirror pages, unless a link's `integrity` attribute fixes their bytes.
+    /// Pages and stylesheets are rewritten for mirror pages. The exception is a stylesheet of a `link` with
+    /// `integrity`, which has a hash of the bytes.
     func isRewritten(_ type: MediaType, for request: URLRequest) -> Bool {
         guard type.isRewritten, WebOrigin(request.mainDocumentURL)?.isMirror == true else { return false }
-        // Compare the URL of the request, because after a redirect the answer may have a different URL.
+        // Look up the request's URL: after a redirect, the answer may have a different URL.
         let isPromised =
             type.essence == "text/css" && request.url.flatMap(MirrorURL.original).map(promises.contains) == true
         return !isPromised
     }
 
-    /// Returns the request for the original URL.
+    /// Returns the request for the original URL of a mirror.
     ///
-    /// It does not have the engine's cache policy, because a page that is reloaded still needs the app's files.
+    /// The engine's cache policy is left out. When a page is reloaded, the policy would keep the app's files from
+    /// answering.
     private static func originalRequest(_ original: URL, by request: URLRequest) -> URLRequest {
         var asked = URLRequest(url: original)
         asked.httpMethod = request.httpMethod
@@ -175,13 +180,13 @@ struct SchemeServer: @unchecked Sendable {
     ) -> SchemeReply {
         var fields = answer.fields
         // Engines keep the answers of a custom scheme as long as the page's process lives, whatever "max-age" says.
-        // Only "no-cache" makes them send the request again, so that they receive the new files after a `reload()`.
+        // With "no-cache" they send the request again, and so receive the new files after a `reload()`.
         fields["Cache-Control"] = "no-cache"
         let added = Set(file.entry.headers.keys.map { $0.lowercased() })
         if !added.contains("cross-origin-resource-policy") { fields["Cross-Origin-Resource-Policy"] = "cross-origin" }
-        // The manifest's own "Access-Control-Allow-Origin" stays unchanged. Without one, name the origin, since engines
-        // refuse "*" for requests with credentials (Fetch §3.3.4). The bytes are no secret: every user of the app has
-        // them.
+        // An "Access-Control-Allow-Origin" of the manifest stays unchanged. If there is none, name the origin: engines
+        // refuse "*" for requests with credentials (Fetch §3.3.4). Any origin may read the bytes, because they are no
+        // secret: every user of the app has them.
         if !added.contains("access-control-allow-origin"), let origin = Self.requestingOrigin(request) {
             fields["Access-Control-Allow-Origin"] = origin
             fields["Access-Control-Allow-Credentials"] = "true"
@@ -191,10 +196,10 @@ struct SchemeServer: @unchecked Sendable {
         }
     }
 
-    /// Returns the origin that sends the request; nil for a page without an origin.
+    /// Returns the origin of the page that sends the request; nil if the page has none.
     ///
-    /// If the request has no `Origin` field, the result is the page's origin: requests to that origin do not have the
-    /// field.
+    /// Without an `Origin` field, this is the origin of the page in the view: requests within that origin do not have
+    /// the field.
     private static func requestingOrigin(_ request: URLRequest) -> String? {
         if let origin = request.value(forHTTPHeaderField: "Origin") { return WebOrigin(origin).map { _ in origin } }
         return WebOrigin(request.mainDocumentURL)?.text
@@ -202,7 +207,7 @@ struct SchemeServer: @unchecked Sendable {
 
     // MARK: - Everything else
 
-    /// Returns a text with the reason for a refusal.
+    /// Returns a reply with the reason for a refusal as text.
     ///
     /// The reason is a sentence for users and developers. Pages of another origin cannot read it.
     func refusal(
@@ -214,14 +219,17 @@ struct SchemeServer: @unchecked Sendable {
         text(status, reason + "\n", "text/plain; charset=utf-8", more, to: request)
     }
 
-    /// Returns a page whose script navigates to `url`, because engines follow no redirects on a custom scheme.
+    /// Returns a page whose script navigates to `url`.
     ///
-    /// The sandbox gives this page a unique origin, so that a page that shows it in a frame cannot read the target.
+    /// It is used instead of a redirect, because engines follow no redirects on a custom scheme.
+    ///
+    /// The sandbox gives this page a unique origin. So if a second page shows this page in a frame, the second page
+    /// cannot read the target's URL.
     func page(leadingTo url: URL, for request: URLRequest) -> SchemeReply {
         let address = ["\"": "%22", "<": "%3C", "\\": "%5C"].reduce(url.absoluteString) {
             $0.replacingOccurrences(of: $1.key, with: $1.value)
         }
-        // A target without a fragment inherits that of the current address (RFC 9110 §10.2.2).
+        // A target without a fragment inherits the fragment of the current address (RFC 9110 §10.2.2).
         let fragment = url.fragment == nil ? " + location.hash" : ""
         let page = "<!DOCTYPE html><title></title><script>location.replace(\"\(address)\"\(fragment))</script>\n"
         let sandbox = ["Content-Security-Policy": "sandbox allow-scripts"]
@@ -249,7 +257,8 @@ struct SchemeServer: @unchecked Sendable {
         note: (HTTPURLResponse) -> Void = { _ in }
     ) -> SchemeReply {
         var fields = fields
-        // Any answer may become a document and needs the policy: even a refusal can, in a frame of any page.
+        // Every answer needs the policy, because any answer may become a document: a page may show even a refusal in a
+        // frame.
         if let site = request.url.flatMap(MirrorURL.original).flatMap({ WebOrigin($0) }) {
             ContentPolicy.translate(&fields, for: site)
         }
@@ -260,10 +269,10 @@ struct SchemeServer: @unchecked Sendable {
         return SchemeReply(head, data)
     }
 
-    /// Returns the URL of the answer, as the page sees it.
+    /// Returns the URL of an answer, against which the page resolves relative addresses in the answer.
     ///
-    /// For a real page it is the original, so that relative references in the answer lead to the same URLs as without
-    /// this library. For a mirror page it is the mirror, so that they lead to mirrors.
+    /// For a real page this is the original URL, so the addresses lead to the same URLs as without this library. For a
+    /// mirror page it is the mirror, so the addresses lead to mirrors.
     private static func address(of request: URLRequest) -> URL {
         let url = request.url ?? URL(fileURLWithPath: "/")
         let isMirrorPage = WebOrigin(request.mainDocumentURL)?.isMirror ?? true
@@ -271,10 +280,10 @@ struct SchemeServer: @unchecked Sendable {
     }
 }
 
-/// An object that identifies one refused request for the cache's observer.
+/// An object that represents one refused request to the cache's observer.
 private final class RefusedLoad: Sendable {}
 
-/// The URLs whose bytes must stay unchanged, because a page has fixed them with `integrity`.
+/// The URLs whose bytes must stay unchanged, because a page has a hash of them in an `integrity` attribute.
 private final class PromisedResources: @unchecked Sendable {
     /// The maximum number of URLs; later ones are ignored.
     private static let most = 10_000

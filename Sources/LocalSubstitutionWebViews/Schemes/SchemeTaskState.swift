@@ -1,9 +1,8 @@
-/// The state of a web view's scheme task.
+/// The state of a `WKURLSchemeTask`.
 ///
-/// The state decides which calls WebKit allows next (WebKit's `WebURLSchemeTask.cpp`).
-///
-/// At any other call, WebKit crashes the process with an exception that Swift cannot catch. So check ``allows(_:)``
-/// before each call, with no `await` between the check and the call.
+/// The state decides which calls WebKit allows next (WebKit's `WebURLSchemeTask.cpp`). At any other call, WebKit
+/// crashes the process with an exception that Swift cannot catch. So check ``allows(_:)`` before each call, and do not
+/// `await` anything between the check and the call.
 struct SchemeTaskState {
     /// A call that a handler makes on a task.
     enum Call: CaseIterable {
@@ -34,6 +33,6 @@ struct SchemeTaskState {
         return true
     }
 
-    /// Records that the web view has stopped the task, which allows no call from then on.
+    /// Records that the web view has stopped the task; from then on, no call is allowed.
     mutating func stop() { phase = .ended }
 }

@@ -18,14 +18,14 @@ package struct CheckReport {
     /// A manifest and the issues that are reported for it.
     package struct Result {
         let check: ManifestCheck
-        /// The issues to report; if warnings are treated as errors, they are errors here.
+        /// The issues to report; the severity of a warning is `error` here if warnings are treated as errors.
         package let issues: [ManifestIssue]
 
         package init(check: ManifestCheck, issues: [ManifestIssue]) {
             (self.check, self.issues) = (check, issues)
         }
 
-        /// True if an app would refuse the manifest, however strict the check is.
+        /// True if an app would refuse the manifest, whether or not the report treats warnings as errors.
         var isRefused: Bool { check.issues.contains { $0.severity == .error } }
     }
 

@@ -3,7 +3,8 @@ import LocalSubstitutionCache
 
 /// The lines with which Git marks a merge conflict.
 enum ConflictMarkers {
-    /// Returns the line of the first marker, from 1; nil unless all three markers follow each other.
+    /// Returns the line of the first marker, counted from 1; nil if any of the three markers is missing or in another
+    /// order.
     static func line(in text: Data) -> Int? {
         let markers = ["<<<<<<< ", "=======", ">>>>>>> "].map { Data($0.utf8) }
         var starts: [Data.Index] = []

@@ -1,22 +1,26 @@
 import Foundation
 package import LocalSubstitutionCache
 
-/// A check of the files of a manifest, which finds content that no browser can use.
+/// A check of a manifest's files; it finds content that no browser can use.
 ///
 /// Call `check(_:)` for each substitution, and read `issues` afterwards. ``ContentRules`` find the first mistake in a
-/// file. Files of one entry with the same kind of mistake share one warning, which names the first and counts the
-/// others. An app's launch does not check content, and accepts such files.
+/// file. If several files of one entry have the same kind of mistake, there is one warning. The warning names the first
+/// of these files and counts the others. An app does not check content when it is launched, so it accepts such files.
 package struct ContentCheck {
     private let manifest: SubstitutionManifest
     private let name: String
-    /// The mistakes, in the order in which they were found, each with all the files that have it.
+    /// The mistakes in the order in which they were found.
+    ///
+    /// Each mistake has the paths of all the entry's files with the same kind of mistake.
     private var problems: [(place: ManifestCheck.Position, sentence: String, paths: [String])] = []
-    /// The index in `problems` of each kind of mistake, so that an entry for a folder reports each kind once.
+    /// The index of each mistake in `problems`, keyed by the mistake's position in the manifest and its kind.
+    ///
+    /// With this index, an entry for a folder reports each kind of mistake once.
     private var known: [PlacedKind: Int] = [:]
-    /// The files that were checked, with the positions of their entries.
+    /// The paths of the files that were checked, with the position at which the manifest names each file.
     private var seen: Set<PlacedKind> = []
 
-    /// A position in the manifest with a kind of mistake there, or with the path of a file that it names.
+    /// A position in the manifest, and either a kind of mistake (in `known`) or a file's path (in `seen`).
     private struct PlacedKind: Hashable {
         let place: ManifestCheck.Position
         let what: String
@@ -26,15 +30,15 @@ package struct ContentCheck {
         (self.manifest, self.name) = (manifest, name)
     }
 
-    /// Checks the file of a substitution, unless the same position in the manifest named it before.
+    /// Checks the file of a substitution, unless the file was already checked for the same position in the manifest.
     mutating func check(_ substitution: Substitution) {
         let (line, column) = manifest.source.position(of: substitution.fileOffset)
         var place = ManifestCheck.Position(line: line, column: column)
-        // Without this, a folder's index.html would be checked twice, since it answers two URLs.
+        // Without this condition, a folder's index.html would be checked twice, because index.html answers two URLs.
         guard seen.insert(PlacedKind(place: place, what: substitution.file)).inserted,
             let problem = ContentRules.problem(of: substitution)
         else { return }
-        // If the type is wrong and not the file, the warning is about the entry's "type".
+        // If the entry's "type" is wrong, and the file is right, the warning points to the "type".
         if problem.isAboutType, let type = substitution.entry.typeOffset {
             let (line, column) = manifest.source.position(of: type)
             place = ManifestCheck.Position(line: line, column: column)
@@ -48,7 +52,9 @@ package struct ContentCheck {
         }
     }
 
-    /// The message about each file with a mistake, by the file's path below the manifest's folder.
+    /// The message about each file with a mistake, keyed by the file's path below the manifest's folder.
+    ///
+    /// If several entries name a file, the message is about the last of these entries. The preview shows this message.
     private(set) var sentences: [String: String] = [:]
 
     /// The warnings, one for each entry and kind of mistake.
@@ -73,9 +79,12 @@ package struct ContentCheck {
 extension ContentCheck {
     /// Returns why bytes that a server sent do not fit their file name or media type, as a clause; nil if they fit.
     ///
-    /// If the extension of `path` is that of a format such as PNG, the bytes must be allowed for it. They must also be
-    /// allowed for `type`, the server's media type. So a web page that a server sends instead of an image is refused,
-    /// whatever type the server gives it. `head` is the first bytes.
+    /// Commands such as `add` and `capture` call this function before they save a server's response as a file.
+    ///
+    /// If the extension of `path` is that of a format such as PNG, the bytes must be allowed for the extension. The
+    /// bytes must also be allowed for `type`, the server's media type. So a web page that a server sends instead of an
+    /// image is refused, whatever type the server gives the page. `head` is the first ``FileFormat/headLength`` bytes,
+    /// or all bytes if there are fewer.
     package static func refusal(of head: [UInt8], named path: String, _ type: MediaType?) -> String? {
         let meant = MediaType(fileName: path)
         let isTelling = meant.map { FileFormat.expected(of: $0) != nil } ?? false
@@ -85,7 +94,9 @@ extension ContentCheck {
 
     /// Returns why bytes that a server sent do not fit a media type, as a clause; nil if nothing speaks against them.
     ///
-    /// It allows what is common on sites: one image format under the type of another, which every browser shows.
+    /// Binary formats are not compared with each other. Servers often send one image format under the type of another,
+    /// and browsers show the image. An audio file or an archive may likewise have one of several types. So any format
+    /// that ``FileFormat`` recognises is allowed, except a web page, a Git LFS pointer, and gzip under another type.
     package static func refusal(of head: [UInt8], as type: MediaType) -> String? {
         let format = FileFormat(head: head)
         if format == .lfsPointer { return "it is a Git LFS pointer" }
@@ -103,10 +114,10 @@ extension ContentCheck {
         return head.isEmpty ? nil : "it is text, not \(type.essence)"
     }
 
-    /// True if a file may have one of the formats although it does not begin like it.
+    /// True if a file may have an expected format, although its first bytes are not those of the format.
     ///
-    /// An MP3 may begin with padding, an archive with a program that unpacks it, and a PDF with a line for a printer.
-    /// An SVG may begin with a long comment, or be UTF-16; the XML parser checks it later.
+    /// An MP3 may begin with padding, a ZIP archive with a program that unpacks the archive, and a PDF with lines for a
+    /// printer. An SVG may begin with a long comment, or be encoded in UTF-16; the XML parser checks the SVG later.
     static func isUnclear(_ head: [UInt8], among expected: Set<FileFormat>) -> Bool {
         expected == [.mp3] && FileFormat.isBinary(head) || expected == [.zip] && head.starts(with: "MZ".utf8)
             || expected == [.pdf] && Data(head.prefix(1024)).range(of: Data("%PDF-".utf8)) != nil

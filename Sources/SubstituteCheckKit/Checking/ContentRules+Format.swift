@@ -18,7 +18,8 @@ extension ContentRules {
 
     /// Checks a file whose type has no known formats.
     ///
-    /// Little is known of such types: text has none of the binary formats, and hardly any type may be a web page.
+    /// For such a type, this function finds text in a binary format, text in no known encoding, and a web page under
+    /// almost any type.
     private static func textProblem(_ file: FileSample) -> ContentProblem? {
         let type = file.type
         if let format = file.format {

@@ -2,17 +2,19 @@ import Foundation
 import LocalSubstitutionCache
 import SubstitutionChecking
 
-/// The rules that a file is the one browsers read, and neither its source nor a reference to it.
+/// The rules that a file is what browsers read.
+///
+/// The file must be neither the code from which a build makes the file, nor a reference to another file.
 extension ContentRules {
-    /// Finds a file with something around its content, or with something else instead of it.
+    /// Finds a file that has other text before its content, or something else in place of the content.
     static func isItself(_ file: FileSample) -> ContentProblem? {
         guard let predicate = wrapping(file) ?? otherCode(file) else { return nil }
         return ContentProblem(kind: predicate, sentence: "\(file.subject) \(predicate)")
     }
 
-    /// Finds the traces of a program that put something around a file, or in its place.
+    /// Finds the traces of a program that added a header to a file, or stored something else in the file's place.
     private static func wrapping(_ file: FileSample) -> String? {
-        // AppleSingle and AppleDouble formats, "AppleDouble file header".
+        // This is the magic number of AppleDouble ("AppleSingle and AppleDouble Formats", "AppleDouble file header").
         if file.head.starts(with: [0, 5, 0x16, 7]) {
             return "holds only a Mac's metadata about a file (AppleDouble); put the file itself in its place"
         }
@@ -27,7 +29,7 @@ extension ContentRules {
         return "holds only the path \(quoted(path)), as Git does for links on Windows; put the file itself in its place"
     }
 
-    /// The status line of HTTP/1.1 (RFC 9112 §4).
+    /// The beginning of an HTTP response's status line (RFC 9112 §4).
     nonisolated(unsafe) private static let headOfAnswer = /HTTP\/[0-9.]+ [1-5][0-9]{2}/
     nonisolated(unsafe) private static let relativePath =
         /(\.{0,2}\/)?([^\s\/:;<>(){}"']+\/)*[^\s\/:;<>(){}"']+\.([A-Za-z0-9]+)/
@@ -36,10 +38,10 @@ extension ContentRules {
         /\{\s*"version"\s*:\s*3\s*,\s*"(file|sources|names|mappings|sourceRoot|sections)"/
     nonisolated(unsafe) private static let script =
         /import\s[^;'"]*['"]|export\s+(default|const|function)\s|(const|let|var)\s+\w+\s*=|module\.exports\s*=/
-    /// A selector and the indented declaration after it.
+    /// A selector, and an indented declaration in the next line.
     nonisolated(unsafe) private static let indentedRule = /(^|\n)([.#&A-Za-z][^\n:;]*)\r?\n[ \t]+[a-z\-]+:[^\n]+/
 
-    /// Returns the only line of a text, if it is a path to a file of the same kind.
+    /// Returns the only line of a text if the line is a path with the same extension as the file's own; nil if not.
     private static func path(in file: FileSample) -> String? {
         guard file.substitution.size < 500 else { return nil }
         let line = file.beginning.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -49,7 +51,7 @@ extension ContentRules {
         return line
     }
 
-    /// Finds code in another language than the type's, which a build turns into the file.
+    /// Finds a file that holds other code or data than its type says, such as JavaScript in an SVG file.
     private static func otherCode(_ file: FileSample) -> String? {
         if file.isCode, file.beginning.prefixMatch(of: sourceMap) != nil {
             return "is a source map, which only developer tools read; put the code itself in its place"
@@ -74,7 +76,7 @@ extension ContentRules {
 
     // MARK: - Sources
 
-    /// Finds text that a server or a build has yet to turn into what browsers read.
+    /// Finds text that a server or a build has to process before browsers can read it.
     static func isBuilt(_ file: FileSample) -> ContentProblem? {
         guard let text = file.text,
             let source = file.type.isHTML
@@ -98,7 +100,7 @@ extension ContentRules {
         }.first
     }
 
-    /// Finds type declarations at the beginning of a line, outside of comments and templates.
+    /// Finds TypeScript's declarations at the beginning of a line, before any comment or template literal.
     private static func typeScript(_ text: Data) -> Source? {
         let starts = ["interface ", "export interface ", "import type ", "export type ", "declare module "]
         for word in starts {
@@ -115,7 +117,7 @@ extension ContentRules {
         return nil
     }
 
-    /// Finds rules without braces, which CSS does not have.
+    /// Finds a stylesheet whose rules have no braces, as in Sass and Stylus.
     private static func unbuiltStylesheet(_ file: FileSample, _ text: Data) -> Source? {
         guard file.type.essence == "text/css", !text.contains(UInt8(ascii: "{")), !text.contains(UInt8(ascii: "}")),
             text.range(of: Data("/*".utf8)) == nil,

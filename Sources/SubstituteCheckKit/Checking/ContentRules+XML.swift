@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// The rules for XML that the parser does not check, or does not explain in words for designers.
+/// The rules for XML that the parser does not check, or reports in terms that designers would not understand.
 extension ContentRules {
     /// Finds white space before the XML declaration, which must come first (XML 1.0 §2.8).
     static func beginsWithDeclaration(_ file: FileSample) -> ContentProblem? {

@@ -11,12 +11,14 @@ struct ContentProblem {
     var isAboutType = false
 }
 
-/// A rule for the content of files, which returns the mistake in a file or nil.
+/// A rule for the content of files; it returns the mistake in a file, or nil if there is none.
 typealias ContentRule = @Sendable (FileSample) -> ContentProblem?
 
 /// The rules for the content of files.
 enum ContentRules {
-    /// All rules, in this order: only the first that fails is reported, because others may follow from it.
+    /// All rules, in the order in which they are checked.
+    ///
+    /// Only the first mistake is reported, because further mistakes may be its consequences.
     private static let all: [ContentRule] = [
         isFilled, isNoPlaceholder, isNoErrorMessage, isNotDisguised, isItself, hasFormatOfType, isNoMarkup,
         isJoined, isJSON, beginsWithDeclaration, isInItsEncoding, isXML, declaresLinks, isBuilt, isForBrowsers,
@@ -66,7 +68,7 @@ enum ContentRules {
         Disguise.problem(of: file).map { ContentProblem(kind: $0, sentence: "\(file.subject) \($0)") }
     }
 
-    /// Finds stylesheets and scripts that begin with a tag, which is a syntax error for browsers.
+    /// Finds stylesheets and scripts that begin with a tag; for browsers, this tag is a syntax error.
     private static func isNoMarkup(_ file: FileSample) -> ContentProblem? {
         guard file.isCode, let tag = file.firstTag else { return nil }
         let own = file.type.essence == "text/css" ? "style" : "script"
@@ -83,7 +85,7 @@ enum ContentRules {
     // MARK: - Mistakes in texts
 
     private static func isJoined(_ file: FileSample) -> ContentProblem? {
-        // Other texts, which are for readers, may mention the lines that Git writes.
+        // Any other text may explain Git's conflict markers to its readers.
         guard file.isCode || file.type.isJSON || file.type.isXML || file.type.isHTML, let text = file.text,
             let line = ConflictMarkers.line(in: text)
         else { return nil }
@@ -96,7 +98,7 @@ enum ContentRules {
     }
 
     private static func isJSON(_ file: FileSample) -> ContentProblem? {
-        // A source map may begin with this line, which keeps browsers from running it.
+        // A source map may begin with `)]}'`, so that browsers do not run the map as a script.
         guard file.type.isJSON, !file.head.starts(with: ")]}'".utf8), let text = file.text,
             let problem = JSONProblem(in: text)
         else { return nil }
@@ -160,7 +162,9 @@ enum ContentRules {
         )
     }
 
-    /// Finds the page of a folder under a name that does not answer for the folder's URL.
+    /// Finds a folder's page that is called `index.htm` or `Index.html`, for example.
+    ///
+    /// Only `index.html` answers for the folder's URL.
     private static func isIndex(_ file: FileSample) -> ContentProblem? {
         let path = file.substitution.file
         let name = path.split(separator: "/").last.map(String.init) ?? ""
@@ -186,7 +190,9 @@ enum ContentRules {
         return ContentProblem(kind: "cut", sentence: sentence)
     }
 
-    /// Compares the length of the file with the one that the font states after signature and flavor.
+    /// Finds a font that is shorter than the length in its header.
+    ///
+    /// The length follows the fields `signature` and `flavor`.
     ///
     /// See WOFF 1.0 §3 and WOFF 2.0 §4.1.
     private static func isWholeFont(_ file: FileSample) -> ContentProblem? {
@@ -200,7 +206,8 @@ enum ContentRules {
 
     /// The size above which an image gets a warning, in bytes.
     ///
-    /// Lighthouse warns of a page whose files have more than 5,000 KiB together ("Avoid enormous network payloads").
+    /// An image of this size is more than a whole page should have. Lighthouse warns if a page's files add up to more
+    /// than 5,000 KiB ("Avoid enormous network payloads").
     private static let pictureSize = 5_000 * 1024
 
     private static func isSmallPicture(_ file: FileSample) -> ContentProblem? {

@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Images that end too early, as after an interrupted download.
+/// Images that end too early, for example because a download was interrupted.
 enum CutPicture {
     /// True for a PNG, a JPEG or a WebP whose end is missing.
     static func isCut(_ file: FileSample) -> Bool {
@@ -15,7 +15,7 @@ enum CutPicture {
         case .png: return has(Array("IEND".utf8), behind: Array("IDAT".utf8)) == false
         // ITU T.81 §B.1.1.3: the image data is followed by the marker EOI, which never occurs in the data.
         case .jpeg: return has([0xFF, 0xD9], behind: [0xFF, 0xDA]) == false
-        // RFC 9649 §2.4: the size of the data after the first eight bytes.
+        // RFC 9649 §2.4: bytes 4 to 7 hold the size of all data after the first eight bytes.
         case .webp: return file.head.count > 7 && file.head[4...7].reversed().reduce(0) { $0 << 8 | Int($1) } + 8 > size
         default: return false
         }

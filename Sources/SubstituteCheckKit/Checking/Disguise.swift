@@ -1,9 +1,11 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// The beginnings of files that are not what their names say, and the beginnings that text formats require.
+/// A check of how a file begins.
+///
+/// Some beginnings show that a file is not what its name says. Some text formats require a certain beginning.
 enum Disguise {
-    /// Returns the predicate of a sentence about a file that is something else; nil for all other files.
+    /// Returns the predicate of a sentence about a file whose beginning is wrong; nil for all other files.
     static func problem(of file: FileSample) -> String? {
         if let known = beginnings.first(where: { $0.applies(file) && file.beginning.hasPrefix($0.start) }) {
             return known.predicate

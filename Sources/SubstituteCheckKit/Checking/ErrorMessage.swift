@@ -32,7 +32,9 @@ struct ErrorMessage {
         /(error:? ?)?([45][0-9]{2})?[:\- ]*(not found|forbidden|access denied|accessdenied|unauthorized|bad gateway|bad request|internal server error|service unavailable|gateway time-?out|cannot get \/\S*|no such (file|key|bucket).*|(couldn.t|could not) find the requested file.*)[.!]*/
         .ignoresCase()
 
-    /// Returns the beginning of a JSON object instead of another kind of file, such as `{"message":"Not Found"}`.
+    /// Returns the beginning of an error that a server sent as JSON, such as `{"message":"Not Found"}`.
+    ///
+    /// Only stylesheets, scripts and files of binary formats are examined.
     private static func json(_ file: FileSample) -> String? {
         guard file.isCode || file.expected != nil, file.substitution.size < 2000,
             file.beginning.prefixMatch(of: messageStart) != nil

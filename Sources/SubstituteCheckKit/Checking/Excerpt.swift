@@ -2,16 +2,16 @@ package import Foundation
 package import LocalSubstitutionCache
 import SubstitutionChecking
 
-/// The text of a manifest, from which the lines of its issues are shown.
+/// The text of a manifest; its excerpts show the lines that the manifest's issues are about.
 package struct Excerpts {
     private let text: [UInt8]
     private let lineStarts: [Int]
-    /// The user names and passwords in URLs, which are not shown.
+    /// The user names and passwords in URLs; excerpts hide these secrets.
     private let secrets: UserInformation.Secrets
 
     /// The size of an excerpt from a long line.
     ///
-    /// `window` is the number of bytes that are examined on each side of the position; `before` and `after` are the
+    /// `window` is the number of bytes that are examined on each side of the position. `before` and `after` are the
     /// numbers of columns that are shown.
     private static let (window, before, after) = (400, 60, 80)
 
@@ -34,7 +34,7 @@ package struct Excerpts {
         // A byte-order mark takes up bytes but no column.
         if start == 0, place >= 3, text.starts(with: [0xEF, 0xBB, 0xBF]) { start = 3 }
         let first = boundary(max(start, place - Self.window), before: place)
-        // A line that is not text is not shown.
+        // A NUL byte shows that the line is not text.
         guard !text[first..<min(end, place + Self.window)].contains(0) else { return nil }
         let last = boundary(min(end, place + Self.window), before: end)
         // If the position is in a secret, the caret points to the secret's beginning.
@@ -83,7 +83,10 @@ package struct Excerpts {
         )
     }
 
-    /// The number of terminal columns a character takes (Unicode Standard Annex 11, its wide blocks and emoji).
+    /// The number of terminal columns that a character takes up.
+    ///
+    /// An emoji takes up two columns, and so does a character in a block that Unicode Standard Annex 11 calls wide. A
+    /// combining mark takes up none.
     private static func width(_ character: Character) -> Int {
         guard let scalar = character.unicodeScalars.first else { return 0 }
         switch scalar.properties.generalCategory {

@@ -3,8 +3,8 @@ import LocalSubstitutionCache
 
 /// A format of files, recognised by their first bytes.
 ///
-/// The signatures are those of the WHATWG MIME Sniffing Standard (§6) and, for formats it lacks, of the formats' own
-/// specifications. Foundation has no API for this.
+/// The signatures come from the WHATWG MIME Sniffing Standard (§6). For formats that are missing there, they come from
+/// the formats' own specifications. Foundation has no API that recognises formats.
 package enum FileFormat: String, CaseIterable {
     case png = "PNG"
     case jpeg = "JPEG"
@@ -60,7 +60,7 @@ package enum FileFormat: String, CaseIterable {
         } else if head.starts(with: "BM".utf8), head.count > 9, Self.isBitmap(head) {
             self = .bmp
         } else if head.count > 2, head[0] == 0xFF, head[1] & 0xE0 == 0xE0, [0x02, 0x04].contains(head[1] & 0x06) {
-            // This is the header of a frame (ISO 11172-3 §2.4.1.3) of layer III or II.
+            // These bytes begin a frame's header (ISO 11172-3 §2.4.1.3) for layer III or layer II.
             self = .mp3
         } else if head.starts(with: "%PDF-".utf8) {
             self = .pdf
@@ -71,9 +71,10 @@ package enum FileFormat: String, CaseIterable {
         }
     }
 
-    /// The bytes by which formats are recognised, with their offset in the file.
+    /// The bytes by which formats are recognised, with the offset of these bytes in the file.
     ///
-    /// If text may begin with a format's letters, its signature includes the byte after them, which text does not have.
+    /// A text may begin with the same letters as a file in some format. The signature of such a format also includes
+    /// the next byte, which is a control character and does not occur in text.
     private static let signatures: [(format: FileFormat, offset: Int, bytes: [UInt8])] = [
         (.png, 0, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), (.jpeg, 0, [0xFF, 0xD8, 0xFF]),
         (.gif, 0, Array("GIF87a".utf8)), (.gif, 0, Array("GIF89a".utf8)), (.tiff, 0, [0x49, 0x49, 0x2A, 0]),
@@ -92,12 +93,14 @@ package enum FileFormat: String, CaseIterable {
         (.alias, 0, Array("book\0\0\0\0mark\0\0\0\0".utf8)),
     ]
 
-    /// The boxes with which QuickTime files without `ftyp` begin.
+    /// The types of the box with which a QuickTime file without `ftyp` begins.
     private static let boxes = ["moov", "mdat", "styp", "wide", "free", "skip", "moof", "sidx"]
 
-    /// True if two reserved fields are zero (BITMAPFILEHEADER), or if a known header follows them.
+    /// True if a file that begins with "BM" is a bitmap.
     ///
-    /// In OS/2, these fields are a hot spot and need not be zero.
+    /// In a bitmap, the two reserved fields of the BITMAPFILEHEADER are zero, or a header of a known size follows.
+    ///
+    /// In files for OS/2, the two fields are the coordinates of a hot spot and need not be zero.
     private static func isBitmap(_ head: [UInt8]) -> Bool {
         let sizes: [UInt8] = [12, 16, 40, 52, 56, 64, 108, 124]
         return head[6...9].allSatisfy { $0 == 0 }
@@ -109,7 +112,7 @@ package enum FileFormat: String, CaseIterable {
         head.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D, 0x1B].contains($0) }
     }
 
-    /// Returns the format by the brands in the first box, `ftyp`, of an ISO base media file.
+    /// Returns the format of an ISO base media file, according to the brands in its first box, `ftyp`.
     ///
     /// See ISO/IEC 14496-12 §4.3.
     private static func format(ofBrands head: [UInt8]) -> FileFormat {
@@ -169,7 +172,7 @@ package enum FileFormat: String, CaseIterable {
         "application/wasm": [.webAssembly], "model/gltf-binary": [.glTF],
     ]
 
-    /// The usual extension of such files; nil if there are several, or none.
+    /// The usual extension of files in this format; nil if there are several usual extensions, or none.
     var fileExtension: String? {
         switch self {
         case .png: "png"

@@ -32,7 +32,7 @@ struct FileSample {
     /// The formats that the type allows; nil if none are known.
     var expected: Set<FileFormat>? { FileFormat.expected(of: type) }
 
-    /// True for stylesheets and scripts, which are text with its own grammar.
+    /// True for stylesheets and scripts.
     var isCode: Bool { type.essence == "text/css" || type.isJavaScript }
 
     /// The first bytes as text, without white space and a byte-order mark at the beginning.

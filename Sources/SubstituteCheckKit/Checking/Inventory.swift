@@ -15,10 +15,11 @@ package struct Inventory {
     /// The shares of the kinds that have files, in the order of `FileKind`.
     let shares: [Share]
 
-    /// Counts each file once, even if several URLs name it.
+    /// Counts each file once, even if it answers several URLs.
     package init(_ substitutions: [Substitution]) {
         urls = substitutions.count
-        // Compare paths byte by byte: Swift's strings are equal in any Unicode normalisation form.
+        // Compare paths byte by byte, because Swift treats two strings as equal if only their Unicode normalisation
+        // differs.
         let files = Dictionary(
             substitutions.map { (Data($0.realPath.utf8), $0) },
             uniquingKeysWith: { first, _ in first }
@@ -46,7 +47,7 @@ package struct Inventory {
     }
 }
 
-/// A number with its noun, whose plural ends in "s".
+/// Returns a number with its noun, and with an "s" after the noun unless the number is 1.
 package func counted(_ number: Int, _ noun: String) -> String {
     "\(number) \(noun)\(number == 1 ? "" : "s")"
 }

@@ -2,7 +2,7 @@ package import Foundation
 package import LocalSubstitutionCache
 import SubstitutionChecking
 
-/// The result of checking a manifest, with or without mistakes.
+/// The result of checking a manifest, which may have mistakes.
 package struct ManifestCheck {
     /// The name of the manifest in messages.
     package let name: String
@@ -14,16 +14,16 @@ package struct ManifestCheck {
     package let issues: [ManifestIssue]
     /// The positions of the entries' keys, in the order of the file.
     package let entries: [Position]
-    /// The substitutions that could be resolved, including those that have expired.
+    /// The substitutions whose files were found, including those that have expired.
     package let substitutions: [Substitution]
-    /// The message about a file's content, by the file's path below the manifest's folder.
+    /// The messages about the content of files, keyed by the file's path below the manifest's folder.
     package let contentProblems: [String: String]
     /// True if an entry will expire on a later day.
     let hasDayToCome: Bool
-    /// The date of the check, on which it depends which files ship.
+    /// The date of the check; entries that have expired by this date do not ship their files.
     package let date: Date
 
-    /// A position in the text, as issues give it.
+    /// A line and a column in the manifest's text, counted as in a `ManifestIssue`.
     package struct Position: Hashable {
         package let line: Int
         package let column: Int
@@ -35,7 +35,7 @@ package struct ManifestCheck {
 
     /// Checks a manifest file.
     ///
-    /// Unused files are reported by folder, or, with `listsUnused`, one by one.
+    /// If `listsUnused` is true, each unused file is reported; if it is false, there is one report for each folder.
     package init(_ manifest: ManifestFile, on date: Date, listsUnused: Bool = false) {
         let (url, name) = (manifest.url, manifest.name)
         do {
@@ -85,7 +85,7 @@ package struct ManifestCheck {
     /// The inventory of the files that ship on `date`.
     package var inventory: Inventory { Inventory(shipped) }
 
-    /// Returns a warning if the folder's name is almost the one that an app looks for.
+    /// Returns a warning if the folder's name is almost "Substitutions", the name that an app looks for.
     private static func misnamedFolder(of manifest: URL, name: String) -> ManifestIssue? {
         let folder = manifest.absoluteURL.standardizedFileURL.deletingLastPathComponent().lastPathComponent
         guard folder != "Substitutions", suggestion(for: folder, among: ["Substitutions"]) != nil else { return nil }
@@ -103,7 +103,7 @@ package struct ManifestCheck {
 }
 
 extension ManifestIssue {
-    /// True if the issue has no position in the text; its 1:1 is a placeholder for the whole file.
+    /// True if the issue is about the whole file; its line 1 and column 1 are placeholders.
     package var isAboutTheWhole: Bool {
         [.unusedFile, .unreadableManifest, .overBudget, .misnamedFolder].contains(code)
     }
@@ -114,15 +114,15 @@ extension ManifestIssue {
     }
 }
 
-/// The kinds of issues that only the tool reports.
+/// The kinds of issues that the tool reports, and that an app does not look for.
 extension ManifestIssue.Code {
     /// The files have more bytes than the budget allows.
     package static let overBudget = Self(rawValue: "over-budget")
-    /// The name of the manifest's folder is almost the one that an app looks for.
+    /// The name of the manifest's folder is almost "Substitutions", the name that an app looks for.
     static let misnamedFolder = Self(rawValue: "misnamed-folder")
     /// A URL or an entry that a browser extension leaves to the network.
     package static let leftToNetwork = Self(rawValue: "left-to-network")
-    /// A reference in a file that leads nowhere in a browser extension.
+    /// A reference, in a file, to a URL for which a browser extension has nothing.
     package static let lostReference = Self(rawValue: "lost-reference")
     /// A file whose content does not match its type, or that is empty.
     static let wrongContent = Self(rawValue: "wrong-content")

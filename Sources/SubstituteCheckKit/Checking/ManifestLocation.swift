@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// A search for the manifest that a command works on, the same for every command.
+/// A search for the manifest that a command works on; every command searches in the same places.
 package struct ManifestLocation: Sendable {
     private let current: CurrentFolder
     private let environment: [String: String]
@@ -14,11 +14,11 @@ package struct ManifestLocation: Sendable {
         "Sources/*/Resources/Substitutions",
     ]
 
-    /// Returns the manifest that the user named, or the only one there is.
+    /// Returns the manifest that the user named, or the only manifest that a search finds.
     ///
     /// - Parameter operand: A file, or a folder with a `manifest.json`; nil if the user named nothing.
-    /// - Returns: The manifest; one that the user named need not exist.
-    /// - Throws: ``UsageError`` if the user named nothing, and there is no manifest or there are several.
+    /// - Returns: The manifest. A manifest that the user named may not exist.
+    /// - Throws: ``UsageError`` if the user named nothing, and the search finds no manifest or several.
     package func find(_ operand: String?) throws(UsageError) -> ManifestFile {
         let path = try path(operand)
         return ManifestFile(name: path, url: current.url(path), location: self)
@@ -42,7 +42,7 @@ package struct ManifestLocation: Sendable {
         return first
     }
 
-    /// Returns the manifest that is named before the URLs, if one is, and the URLs.
+    /// Splits operands into the URLs and the manifest before them; the manifest is nil if the first operand is a URL.
     package func split(_ operands: [String]) -> (manifest: String?, urls: [String]) {
         guard let first = operands.first, !isURL(first) else { return (nil, operands) }
         return (first, Array(operands.dropFirst()))
@@ -57,7 +57,8 @@ package struct ManifestLocation: Sendable {
         return !word.hasSuffix(".json") || server.count < word.count && server.dropFirst().contains(".")
     }
 
-    /// Returns a suggestion for a path at which there is no manifest; nil if there is none.
+    /// Returns a question that suggests a manifest for a path at which there is none; nil if there is nothing to
+    /// suggest.
     func hint(for path: String) -> String? {
         guard current.targetKind(of: path) == nil else {
             let names = current.names(in: path).filter { $0.hasSuffix(".json") }
@@ -72,7 +73,7 @@ package struct ManifestLocation: Sendable {
         return meant.map { "did you mean \(quoted($0))?" }
     }
 
-    /// Returns the manifests of the nearest folder that has any, and those that the package manager knows of.
+    /// Returns the manifests of the nearest folder that has any, and the manifests that the package's targets ship.
     ///
     /// The search begins in the current folder and continues upwards to the folder of the package.
     private func findAll() -> [String] {
@@ -83,7 +84,7 @@ package struct ManifestLocation: Sendable {
             if !found.isEmpty { break }
             prefix += "../"
         }
-        // The command plugin passes the manifests that the package's targets ship.
+        // In this variable, the command plugin passes the manifests that the package's targets ship.
         let known = environment["SUBSTITUTE_MANIFESTS", default: ""]
             .split(separator: "\n").map(String.init)
         var seen: Set<String> = []
@@ -116,7 +117,8 @@ package struct ManifestLocation: Sendable {
 
     /// Returns the current folder and those above it, up to the folder of the package or project.
     ///
-    /// Nothing above that folder belongs to the app. Outside of a package or project, it is only the current folder.
+    /// Nothing above that folder belongs to the app. Outside of a package or project, only the current folder is
+    /// returned.
     private func foldersUpToTop() -> [URL] {
         // If the current folder was removed, there is no path.
         guard current.path.hasPrefix("/") else { return [] }

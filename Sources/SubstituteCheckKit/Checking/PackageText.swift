@@ -1,10 +1,12 @@
 package import Foundation
 
-/// The text of a Package.swift, in which only plainly written targets are understood.
+/// The text of a Package.swift.
+///
+/// A target is found only if its name and its resources are string literals, because the text is not evaluated.
 package struct PackageText {
     private let text: String
 
-    /// Reads the Package.swift of a folder; without one, the text is empty.
+    /// Reads the Package.swift of a folder; if it cannot be read, the text is empty.
     package init(in folder: URL) {
         let file = folder.appendingPathComponent("Package.swift")
         self.init((try? String(contentsOf: file, encoding: .utf8)) ?? "")
@@ -15,12 +17,14 @@ package struct PackageText {
             .filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("//") }.joined(separator: "\n")
     }
 
-    /// True if a target copies a path.
+    /// True if a target has a path as a resource with the rule `.copy`.
     package func ships(_ path: String, in target: String) -> Bool {
         targets(named: target).contains { $0.contains(".copy(\"\(path)\")") }
     }
 
-    /// Returns the text in the parentheses of each `.target(name: "…", …)`, including dependencies on the target.
+    /// Returns the text in the parentheses of each `.target(name: "…", …)`, `.executableTarget(…)` and the like.
+    ///
+    /// The text may also be that of another target's dependency on this target, which is written in the same way.
     private func targets(named name: String) -> [Substring] {
         var found: [Substring] = []
         var start = text.startIndex

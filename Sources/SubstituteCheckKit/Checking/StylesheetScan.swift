@@ -2,12 +2,13 @@ import Foundation
 
 /// Finds text that browsers do not understand: CSS of preprocessors, and wrong brackets or quotation marks.
 ///
-/// Nesting is CSS today, and so are `@mixin --name` and `@apply --name` in drafts. It finds only what cannot be CSS.
+/// The scan finds only what cannot be CSS. It accepts nesting, which is CSS today. It also accepts `@mixin --name` and
+/// `@apply --name`, which are in drafts.
 struct StylesheetScan {
     /// Text that no browser understands.
     struct Problem {
         let word: String
-        /// The line, from 1.
+        /// The line, counted from 1.
         let line: Int
         let sentence: String
     }
@@ -135,9 +136,10 @@ struct StylesheetScan {
 
     /// Finds a missing semicolon in the declaration that ends here, if the next line begins a second declaration.
     ///
-    /// No value has a word and a colon, except for Internet Explorer's filters and the values of custom properties.
+    /// The value of a declaration has no word with a colon after it, except in Internet Explorer's filters and in
+    /// custom properties.
     private func problemBehind() -> Problem? {
-        // A longer declaration holds data, and would take too long to search.
+        // A declaration of 2,000 bytes or more holds data, and would take too long to search.
         guard start.index < index, index - start.index < 2_000, bytes[start.index..<index].contains(UInt8(ascii: "\n"))
         else { return nil }
         let text = String(decoding: bytes[start.index..<index], as: UTF8.self)
@@ -154,7 +156,7 @@ struct StylesheetScan {
 
     private static func language(of word: String, isAssigned: Bool, next: ArraySlice<UInt8>) -> String? {
         if word.hasPrefix("$") { return isAssigned ? "SCSS" : nil }
-        // In CSS, a custom name begins with two hyphens.
+        // In CSS, a name that the author chooses begins with two hyphens.
         let isCustom = next.starts(with: "--".utf8)
         switch word {
         case "@include", "@extend", "@forward", "@each", "@while", "@elseif", "@debug": return "SCSS"
@@ -164,7 +166,7 @@ struct StylesheetScan {
         case "@apply": return isCustom ? nil : "Tailwind's source"
         default: break
         }
-        // `@page :first` may be written without its space.
+        // In Less, `@name: value` assigns a value to a variable. In CSS, `@page:first` may be written without a space.
         return isAssigned && word != "@page" && !word.hasPrefix("@-")
             && next.dropFirst().first.map { $0.isSpace } == true
             ? "Less" : nil
@@ -176,7 +178,9 @@ struct StylesheetScan {
         text.withUTF8Buffer { bytes[index...].starts(with: $0) }
     }
 
-    /// Returns the text from here to `isEnd`, of which 60 bytes are enough for a message.
+    /// Returns the text from here to the first byte for which `isEnd` is true, but at most 60 bytes.
+    ///
+    /// Sixty bytes are enough for a message.
     private func text(until isEnd: (UInt8) -> Bool) -> String {
         String(decoding: bytes[index...].prefix(60).prefix { !isEnd($0) }, as: UTF8.self)
     }
@@ -193,7 +197,7 @@ struct StylesheetScan {
         return true
     }
 
-    /// Skips a string, which ends at the end of its line at the latest.
+    /// Skips a string; a string without a closing quotation mark ends at the end of its line.
     private mutating func skipString(_ quote: UInt8) {
         index += 1
         while index < bytes.count, bytes[index] != quote {

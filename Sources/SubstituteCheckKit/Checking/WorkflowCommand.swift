@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// A GitHub workflow command, which GitHub shows beside the line that it is about.
+/// A GitHub workflow command that reports an issue; GitHub shows the issue beside its line.
 ///
 /// https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 package struct WorkflowCommand {

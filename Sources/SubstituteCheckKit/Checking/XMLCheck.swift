@@ -15,15 +15,15 @@ final class XMLCheck: NSObject, XMLParserDelegate {
 
     /// Returns the first mistake, with its position; nil if the text has none, or is not parsed.
     ///
-    /// An image is not SVG if its first element is not `svg` in SVG's namespace (SVG 2 §5.1.4).
+    /// If `isSVG` is true, the first element must be `svg` in SVG's namespace (SVG 2 §5.1.4).
     static func problem(in text: Data, isSVG: Bool) -> String? {
         guard isHarmless(text) else { return nil }
         let check = XMLCheck()
         let parser = XMLParser(data: text)
         parser.delegate = check
         parser.shouldResolveExternalEntities = false
-        // On Linux, the result is true even after some errors, and an unclosed element at the end of the text is no
-        // error.
+        // On Linux, `parse()` returns true after some errors, and does not report an element that is still open at the
+        // end.
         let isRead = parser.parse()
         if check.mistake != nil || check.openElements > 0, let root = check.root?.name,
             text.range(of: Data("</\(root)".utf8)) == nil
@@ -56,9 +56,9 @@ final class XMLCheck: NSObject, XMLParserDelegate {
 
     /// True for a text that Foundation's parser can read safely.
     ///
-    /// On Linux (Swift 6.3.1), the parser crashes on many declarations of a document type, on names that are not UTF-8,
-    /// and on a processing instruction without data. Texts with these are therefore not parsed, and neither are texts
-    /// whose encoding might hide them.
+    /// On Linux (Swift 6.3.1), the parser crashes on many declarations of a document type. It also crashes on names
+    /// that are not UTF-8, and on a processing instruction without data. Such texts are therefore not parsed. Texts in
+    /// an encoding that might hide such a part are not parsed either.
     private static func isHarmless(_ text: Data) -> Bool {
         let declarations = ["<!ATTLIST", "<!ENTITY", "<!NOTATION", "<!ELEMENT"]
         // The time for a tag grows with the square of its number of attributes, so tags have a limited length.
@@ -113,13 +113,13 @@ final class XMLCheck: NSObject, XMLParserDelegate {
         mistake = "in line \(parser.lineNumber), column \(parser.columnNumber), \(Self.cause(code))"
     }
 
-    /// The codes that libxml2 reports although they are not errors.
+    /// The codes of libxml2's warnings; Foundation reports these warnings like errors, and this check ignores them.
     ///
-    /// They are for names that an external document type may define (27, 201), a version other than 1.0 (97), and the
-    /// name of a namespace that is not a complete URI (99, 100).
+    /// 27 and 201 are about names that an external document type may define. 97 is about a version other than 1.0. 99
+    /// and 100 are about a namespace name that is not a complete URI.
     private static let warnings: Set<Int> = [27, 97, 99, 100, 201]
 
-    /// Returns the cause of a libxml2 error, by the code that Foundation passes on.
+    /// Returns the cause of an error in words; `code` is libxml2's error code, which Foundation passes on.
     private static func cause(_ code: Int) -> String {
         switch code {
         case 76: "an element is closed by another one's tag"

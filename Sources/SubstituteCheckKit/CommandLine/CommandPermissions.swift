@@ -1,6 +1,6 @@
 /// The permissions for which the package manager asks the user before it runs a command.
 package enum CommandPermissions {
-    /// The commands for which it asks, because they write to the package's folder or use the network.
+    /// The commands that need permission, because they write to the package's folder or use the network.
     package static let needed: Set = [
         "init", "capture", "browse", "verify", "import", "add", "outdated", "update", "preview", "webextension",
     ]

@@ -6,7 +6,9 @@ import LocalSubstitutionCache
 package import FoundationNetworking
 #endif
 
-/// The only parts of the machine that a command uses: streams, a folder, variables, a clock and the network.
+/// The surroundings of a command: streams, the current folder, environment variables, a clock and the network.
+///
+/// A command reaches these only through its console.
 ///
 /// Output is collected and written in large pieces.
 package final class Console {
@@ -16,7 +18,8 @@ package final class Console {
         case errors = 2
     }
 
-    /// Registers a closure that is called if the process is asked to end, as long as the returned object lives.
+    /// Registers a closure, and returns an object; while the object exists, a signal to end the process calls the
+    /// closure.
     ///
     /// The closure undoes what was begun, and returns false if there is nothing left to undo.
     package typealias Interruptions = @Sendable (_ undo: @escaping @Sendable () -> Bool) -> AnyObject
@@ -37,12 +40,12 @@ package final class Console {
     /// Registers what has to be undone if the command is interrupted.
     package let interruptions: Interruptions
 
-    /// Creates a console from the surroundings that the caller gives to the command.
+    /// Creates a console for a command.
     ///
     /// - Parameters:
     ///   - folder: The path of the folder that relative paths are relative to; empty if it no longer exists.
     ///   - environment: The environment variables.
-    ///   - terminals: The streams that a user reads as they are written.
+    ///   - terminals: The streams that are connected to a terminal.
     ///   - configuration: Creates the configuration of sessions.
     ///   - now: Returns the current time.
     ///   - interruptions: See ``Interruptions``.
@@ -67,7 +70,7 @@ package final class Console {
         )
     }
 
-    /// True if a user reads standard output as it is written.
+    /// True if standard output is a terminal.
     package var isInTerminal: Bool { terminals.contains(.output) }
 
     /// True if standard output is a terminal that may be given colours (https://no-color.org).
@@ -97,7 +100,7 @@ package final class Console {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Returns `text` in a colour if standard output is a terminal with colours, or unchanged if not.
+    /// Returns `text` in a colour if standard output is a terminal with colours, and `text` itself if not.
     package func coloured(_ text: String, _ colour: Colour) -> String {
         isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
     }
@@ -115,7 +118,7 @@ package final class Console {
     /// - Throws: ``ToolError`` if there is none.
     package func readAll() throws(ToolError) -> Data { try source().get() }
 
-    /// Writes a file, or throws an error that says why that is not possible.
+    /// Writes a file, or throws an error with the reason why the file cannot be written.
     package func write(_ text: String, to path: String) throws {
         do {
             try Data(text.utf8).write(to: folder.url(path))

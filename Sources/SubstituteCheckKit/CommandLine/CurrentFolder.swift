@@ -3,19 +3,19 @@ import LocalSubstitutionCache
 
 /// The folder that the paths of a command line are relative to.
 package struct CurrentFolder: Sendable {
-    /// Its path; empty if the folder was removed.
+    /// The folder's path; empty if the folder was removed.
     package let path: String
 
     /// Returns the URL of a path, exactly as the user wrote it.
     ///
-    /// A "~" at its beginning is part of a name. Shells have already replaced each one that means a home folder, and
-    /// Foundation would do it again.
+    /// A "~" at the beginning of the path is part of a name, and is not replaced. A shell has already replaced every
+    /// "~" that means a home folder.
     package func url(_ written: String) -> URL { URL(fileURLWithPath: absolute(written)) }
 
-    /// Returns the same URL without "." and "..".
+    /// Returns the URL of a path, without "." and "..".
     package func standardizedURL(of written: String) -> URL { url(written).standardizedFileURL }
 
-    /// Returns the path from the root.
+    /// Returns the absolute form of a path.
     func absolute(_ written: String) -> String {
         written.hasPrefix("/") || path.isEmpty ? written : path.hasSuffix("/") ? path + written : "\(path)/\(written)"
     }
@@ -35,7 +35,7 @@ package struct CurrentFolder: Sendable {
 
     /// Returns the bytes of a file that the user named.
     ///
-    /// - Throws: ``ToolError`` if it cannot be read, or if it is not a plain file, since a pipe may never end.
+    /// - Throws: ``ToolError`` if the file cannot be read, or is not a plain file. A pipe, for example, may never end.
     package func contents(of written: String) throws(ToolError) -> Data {
         let kind = targetKind(of: written)
         guard kind == nil || kind == .typeRegular || kind == .typeDirectory else {

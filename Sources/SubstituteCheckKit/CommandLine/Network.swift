@@ -9,6 +9,6 @@ package import Foundation
 package struct Network: Sendable {
     /// Creates the configuration of a session.
     package let configuration: @Sendable () -> URLSessionConfiguration
-    /// Writes to standard error; nil if that is not a terminal.
+    /// Writes to standard error; nil if standard error is not a terminal.
     package let showProgress: (@Sendable (String) -> Void)?
 }

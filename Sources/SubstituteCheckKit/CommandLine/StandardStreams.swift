@@ -3,14 +3,15 @@ import LocalSubstitutionCache
 
 /// The standard streams of the process.
 package enum StandardStreams {
-    /// The streams that a user reads as they are written.
+    /// The streams that are connected to a terminal.
     package static var terminals: Set<Console.Stream> {
         Set([Console.Stream.output, .errors].filter { isatty($0.rawValue) == 1 })
     }
 
     /// Writes all bytes to a stream.
     ///
-    /// - Returns: False if that is no longer possible; for standard output, the reason is written to standard error.
+    /// - Returns: False if the bytes cannot be written. If `stream` is standard output, the reason is then written to
+    ///   standard error.
     package static func write(_ bytes: [UInt8], to stream: Console.Stream) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -18,7 +19,7 @@ package enum StandardStreams {
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
-                // The pipe was made non-blocking by another process, so wait here until it takes more.
+                // Another process has made the pipe non-blocking, so wait here until the pipe takes more bytes.
                 var state = pollfd(fd: stream.rawValue, events: Int16(POLLOUT), revents: 0)
                 poll(&state, 1, -1)
             } else if errno != EINTR {
@@ -32,11 +33,10 @@ package enum StandardStreams {
 
     /// Reads all of standard input.
     ///
-    /// - Parameter environment: The environment variables, in which a command plugin passes the verb it was called
-    ///   with.
+    /// - Parameter environment: The environment variables; `SUBSTITUTE_VERB` is set if a command plugin runs the tool.
     /// - Returns: The bytes, or the reason why there are none.
     package static func read(_ environment: [String: String]) -> Result<Data, ToolError> {
-        // The package manager gives a plugin no standard input, so the descriptor leads to something else.
+        // The package manager gives a plugin no standard input. Descriptor 0 is then something else, so it is not read.
         let isPlugin = environment["SUBSTITUTE_VERB"] != nil
         guard !isPlugin, isInput(0) else {
             let reason = isPlugin ? "the package manager gives a plugin no standard input" : "standard input is closed"
@@ -52,7 +52,8 @@ package enum StandardStreams {
 
     /// True for a file, a pipe, a device or a socket.
     ///
-    /// If the descriptor was closed, the runtime may have reused it for an event queue, which has no type.
+    /// If the descriptor was closed, the runtime may have reused its number for an event queue. An event queue has no
+    /// file type.
     private static func isInput(_ descriptor: Int32) -> Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != 0

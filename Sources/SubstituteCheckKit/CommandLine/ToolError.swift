@@ -1,4 +1,4 @@
-/// A wrong use of the tool, as a sentence.
+/// An error about a wrong use of the tool; its message is a sentence.
 ///
 /// The tool exits with status 2.
 package struct UsageError: Error {
@@ -9,7 +9,7 @@ package struct UsageError: Error {
     }
 }
 
-/// A failure that kept the tool from doing its work, as a sentence.
+/// An error that kept the tool from doing its work; its message is a sentence.
 ///
 /// The tool exits with status 1.
 package struct ToolError: Error {

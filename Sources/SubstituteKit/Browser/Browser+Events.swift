@@ -48,8 +48,8 @@ extension Browser {
 
     func ended() {
         let words = devTools.words ?? ""
-        // If the browser has a window, the user has closed it, unless the last line of the output reports a failure
-        // status.
+        // A browser with a window ends if the user has closed the window, or if the browser has failed. After a
+        // failure, the last line of the output begins with "status".
         if settings.hasWindow, words.split(separator: "\n").last?.hasPrefix("status ") != true, page != nil {
             isClosed = true
         }

@@ -4,8 +4,8 @@ extension Browser {
     /// Reloads stylesheets and images, while the page itself stays loaded.
     ///
     /// - Parameter urls: The URLs of the stylesheets and images, without fragments.
-    /// - Returns: True if the document uses each of the URLs as a stylesheet or an image. False, for example, if it
-    ///   uses one of them as a background or in a frame.
+    /// - Returns: True if the document itself uses each of the URLs as a stylesheet or an image. If one of the URLs is
+    ///   used as a background or in a frame, the result is false.
     /// - Throws: ``ToolError`` if the page does not answer.
     func loadAgain(_ urls: Set<String>) async throws -> Bool {
         // A document keeps its loaded resources in memory; disabling its cache once more discards them.

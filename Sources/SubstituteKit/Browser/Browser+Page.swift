@@ -153,7 +153,7 @@ extension Browser {
 
     /// Evaluates an expression in the page itself; only for pages that the tool has written.
     ///
-    /// - Throws: ``ToolError`` if it takes longer than a minute.
+    /// - Throws: ``ToolError`` if the evaluation takes longer than a minute.
     func evaluate<Value: Decodable & Sendable>(_ expression: String, _ type: Value.Type) async throws -> Value {
         do {
             let evaluation: Evaluation<Value> = try await devTools.run(

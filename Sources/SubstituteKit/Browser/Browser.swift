@@ -4,9 +4,9 @@ import SubstituteCheckKit
 
 /// A separate browser that the tool starts for one page; all requests go through an ``Interceptor``.
 ///
-/// The commands that hold requests are sent to the browser as a whole, not to each page. They apply to all frames,
-/// workers and service workers, so that no request is missed. This was measured with Chromium 156: the protocol's
-/// documentation names the commands, but does not say that the browser itself accepts them.
+/// The commands that hold requests are sent to the browser as a whole, not to each page. They then apply to all frames,
+/// workers and service workers, so no request is missed. The protocol's documentation does not say that such commands
+/// may be sent to the browser as a whole; Chromium 156 accepts them.
 actor Browser {
     /// An event that is reported to the caller of `run`.
     enum Event: Sendable {
@@ -14,7 +14,7 @@ actor Browser {
         case navigating(String)
         /// The page now shows the document that it loaded last.
         case navigated
-        /// Something was withheld from the page; holds a sentence about it.
+        /// The tool refused the page something, such as a download or a pop-up; holds a sentence about it.
         case note(String)
         /// A script failed, or the browser reported an error.
         case complaint(String)
@@ -45,7 +45,7 @@ actor Browser {
     /// The number of requests on which a decision is pending.
     var deciding = 0
     private var receiving: Task<Void, Never>?
-    /// Sentences about what was withheld from the page.
+    /// Sentences about what the tool refused the page, such as a download or a pop-up.
     var notes: [String] = []
 
     // MARK: - Beginning and end
@@ -94,12 +94,12 @@ actor Browser {
         }
         struct Version: Decodable { let userAgent: String }
         let version: Version = try await devTools.run("Browser.getVersion", within: Self.startPatience)
-        // Some servers refuse a headless browser, so the `User-Agent` omits that word. With a window, the browser keeps
-        // its default.
+        // Some servers refuse a headless browser, so the `User-Agent` omits the word "Headless". A browser with a
+        // window keeps its default `User-Agent`.
         let own = settings.hasWindow ? "" : version.userAgent.replacingOccurrences(of: "Headless", with: "")
         userAgent = settings.device?.userAgent ?? own
         let stages = ["Request", "Response"].map { ["urlPattern": "*", "requestStage": $0] }
-        // Without a window, no user can type a password.
+        // Without a window, no user can type a password, so the tool cancels each request for one.
         try await devTools.run("Fetch.enable", ["patterns": stages, "handleAuthRequests": !settings.hasWindow])
         try await devTools.run("Browser.setDownloadBehavior", ["behavior": "deny", "eventsEnabled": true])
         try await devTools.run("Target.setAutoAttach", Self.attachingAll)
@@ -155,7 +155,7 @@ actor Browser {
         }
     }
 
-    /// Returns the reason why the browser ended unexpectedly, from its last output.
+    /// Returns the reason why the browser ended unexpectedly; `words` is the browser's last output.
     func ending(_ words: String) -> ToolError {
         let name = quoted(settings.program.path)
         if words.contains("without --no-sandbox is not supported") {

@@ -5,8 +5,8 @@ import SubstituteCheckKit
 
 /// A browser process that is used once, with a fresh profile.
 ///
-/// A socket connects the process to the tool, so no port is open. However the tool ends, the socket closes. Then the
-/// browser ends by itself, and the shell that started it removes the profile.
+/// A socket connects the process to the tool, so no port is open. The socket closes even if the tool crashes. The
+/// browser then ends by itself, and the shell that started the browser removes the profile.
 // The process is started once, and ended once.
 final class BrowserProcess: @unchecked Sendable {
     /// The tool's end of the socket, which ``DevTools`` closes.
@@ -65,9 +65,9 @@ final class BrowserProcess: @unchecked Sendable {
                     "--user-data-dir=\(folder)/profile",
                 ]
                 + arguments
-            // The tool's own variables mark a run by the package manager's plugin, so the browser and its child
-            // processes do not get them. On Linux, the browser writes outside this folder only into `~/.pki`, which
-            // holds the certificates that the user trusts.
+            // The tool's own variables are for a run by the package manager's plugin, so the browser and its child
+            // processes do not get these variables. On Linux, the browser writes nowhere outside `folder` except in
+            // `~/.pki`, which holds the certificates that the user trusts.
             process.environment = environment.filter { !$0.key.hasPrefix("SUBSTITUTE_") }
                 .merging(["TMPDIR": folder, "XDG_CACHE_HOME": folder]) { $1 }
             (process.standardInput, process.standardOutput) = (other, other)
@@ -132,7 +132,7 @@ final class BrowserProcess: @unchecked Sendable {
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: stop)
         _ = process.exitStatusOfItself
         stop.cancel()
-        // The shell has removed the folder, unless the shell was killed, too.
+        // If the shell was killed, it has not removed the folder.
         if FileSystem.kind(of: folder) != nil { try? FileManager.default.removeItem(atPath: folder) }
         #endif
     }

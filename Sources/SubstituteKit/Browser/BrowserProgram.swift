@@ -28,7 +28,7 @@ struct BrowserProgram: Equatable {
     ///   - named: The value of `--browser`: a path, or a name to look up in `PATH`.
     ///   - console: Provides the environment variables, and the folder that a path is relative to.
     /// - Returns: A program that exists.
-    /// - Throws: ``ToolError`` if there is none; its message lists what was searched for.
+    /// - Throws: ``ToolError`` if there is no such program; the error's message lists what was searched for.
     static func find(_ named: String?, _ console: Console) throws(ToolError) -> BrowserProgram {
         if let named { return try find(named, by: "--browser", console) }
         if let named = console.environment["SUBSTITUTE_BROWSER"], !named.isEmpty {
@@ -83,7 +83,7 @@ struct BrowserProgram: Equatable {
             && access(path, X_OK) == 0
     }
 
-    /// Returns true for a snap or flatpak: a link to its launcher, or a script that starts it.
+    /// Returns true if a path is a link to the launcher of snaps, or a script that starts a snap or a flatpak.
     private static func isConfined(_ path: String) -> Bool {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         if path.hasPrefix("/snap/") || target.hasSuffix("/snap") { return true }

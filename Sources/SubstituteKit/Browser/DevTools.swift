@@ -36,7 +36,6 @@ final class DevTools: @unchecked Sendable {
     private let writing = NSLock()
     private var number = 0
     private var waiting: [Int: CheckedContinuation<Data, any Error>] = [:]
-    /// The browser's last output, once it has ended.
     private var lastWords: String?
     /// The browser's last output; nil while it runs.
     var words: String? { lock.withLock { lastWords } }
@@ -47,9 +46,9 @@ final class DevTools: @unchecked Sendable {
     /// The timeout, in seconds, of a command that the browser answers immediately.
     static let patience = 20.0
 
-    /// The maximum size of a message, in bytes; base64 makes a body of 200 MB a third larger.
+    /// The maximum size of a message, in bytes: enough for a body of 200 MB, which base64 makes a third larger.
     private static let maximumMessage = 300_000_000
-    /// The maximum number of error and console events that are delivered; a page may cause them without end.
+    /// The maximum number of error and console events that are delivered, because a page may cause them without end.
     private static let maximumComplaints = 2000
     /// The number of error and console events so far; only accessed on the reading thread.
     private var complaints = 0
@@ -104,7 +103,7 @@ final class DevTools: @unchecked Sendable {
 
     /// Sends a command without waiting for a result.
     ///
-    /// A target that is paused at its start answers only some commands.
+    /// A target that is paused at its start answers only some commands, so a caller might wait for a result in vain.
     func post(_ method: String, _ parameters: [String: any Sendable] = [:], in session: String?) {
         guard let (_, data) = try? message(method, parameters, session) else { return }
         write(data)

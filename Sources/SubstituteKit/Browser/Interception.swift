@@ -2,9 +2,8 @@ import Foundation
 
 /// A request that the browser holds until this tool decides on the request.
 ///
-/// The browser reports such a request in the event `Fetch.requestPaused` of the DevTools protocol.
-///
-/// The browser holds each request twice: before the request is sent, and once it has a response or has failed.
+/// The browser reports such a request in the event `Fetch.requestPaused` of the DevTools protocol. The browser holds
+/// each request twice: before the request is sent, and once it has a response or has failed.
 struct HeldRequest: Decodable, Sendable {
     struct Request: Decodable, Sendable {
         /// The URL, without its fragment.
@@ -85,7 +84,9 @@ struct HeldRequest: Decodable, Sendable {
         responseField("content-length").flatMap { Int($0) }.flatMap { (0...1_000_000_000_000).contains($0) ? $0 : nil }
     }
 
-    /// The length of the body in bytes; nil if there is no valid `Content-Length`, or if the body has a content coding.
+    /// The length of the body in bytes; nil if it is not known.
+    ///
+    /// The length is known if there is a valid `Content-Length`, and the body has no content coding.
     var plainLength: Int? { responseField("content-encoding") == nil ? responseLength : nil }
 }
 
@@ -112,7 +113,7 @@ enum Decision: Sendable {
     /// The tool's own response answers the request, and replaces the network's response if there is one.
     case answer(status: Int, fields: [HeldRequest.Field], body: Data)
 
-    /// True if the decision completes the request, so that the browser does not hold it again.
+    /// True if the decision answers the request, so that the browser does not hold the request again.
     var isLast: Bool {
         switch self {
         case .proceed, .proceedWithout: false
@@ -123,7 +124,8 @@ enum Decision: Sendable {
 
 /// Decides on the requests of a browser.
 ///
-/// The browser holds each request until its decision is returned. It then continues or answers the request accordingly.
+/// The browser holds each request until its decision is returned. The browser then continues or answers the request
+/// accordingly.
 protocol Interceptor: Sendable {
     /// Decides on a request that is about to be sent.
     func decide(on request: HeldRequest) async -> Decision
@@ -132,7 +134,7 @@ protocol Interceptor: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request, with the response head.
-    ///   - body: Loads the body of the response in base64, with its content codings removed.
+    ///   - body: Loads the response's body in base64, after the browser has removed the content codings.
     /// - Returns: The decision.
     func decide(on request: HeldRequest, body: @Sendable () async throws -> String) async -> Decision
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An error that a script or the browser reports, as one line.
+/// One line about an error that a script or the browser reports.
 struct ReportedError {
     let words: String
 

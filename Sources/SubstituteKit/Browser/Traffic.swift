@@ -24,8 +24,8 @@ final class Traffic: @unchecked Sendable {
 
     /// Removes the load of a request after the last decision on the request.
     ///
-    /// With this decision, the tool has answered the request, or has let its response pass. After a redirect, the load
-    /// may already be waiting for its next request. In that case, it is not removed.
+    /// With this decision, the tool has answered the request, or has let the response pass. After a redirect, the load
+    /// may already be waiting for its next request. In that case, the load is not removed.
     func end(_ held: HeldRequest) {
         change { if $0.running[held.identifier]?.request == held.requestId { $0.running[held.identifier] = nil } }
     }
@@ -50,7 +50,9 @@ final class Traffic: @unchecked Sendable {
         let headers: [String: String]
     }
 
-    /// Handles an event of the `Network` domain, which reports most loads; a page's first loads may be missing.
+    /// Handles an event of the `Network` domain.
+    ///
+    /// The domain reports most loads, but a page's first loads may be missing.
     func receive(_ event: DevTools.Event) {
         switch event.method {
         case "Network.loadingFinished", "Network.loadingFailed":

@@ -4,7 +4,7 @@ import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
 
-/// The exchanges of a recording that become entries, and the reasons why the others do not.
+/// The exchanges of a recording that become entries, and the reasons why the other exchanges do not.
 struct CaptureSelection {
     /// The decision on one exchange.
     struct Choice {
@@ -25,7 +25,7 @@ struct CaptureSelection {
 
         /// Returns true if both exchanges have the same body.
         ///
-        /// Decoded bodies are not kept, so this decodes both bodies if they have the same length.
+        /// Decoded bodies are not kept, so this function decodes both bodies if they have the same length.
         func hasBody(of other: SelectedExchange) -> Bool {
             count == other.count && (try? exchange.bytes) == (try? other.exchange.bytes)
         }
@@ -116,7 +116,7 @@ struct CaptureSelection {
         if exchange.isPersonal {
             remarks.append("requested with cookies and marked private: look at it before you ship it")
         }
-        // Some programs record the number of transferred bytes, or of characters.
+        // As the size, some programs record the number of transferred bytes, or the number of characters.
         if let size = exchange.size, size != bytes.count {
             remarks.append("the recording states \(counted(size, "byte")), but holds \(bytes.count)")
         }

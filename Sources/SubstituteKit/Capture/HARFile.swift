@@ -17,7 +17,7 @@ struct HARFile {
         let status: Int
         /// The response's `Content-Type`, or the type that the recording program assumed.
         let type: MediaType?
-        /// The validators that the server sent for this version.
+        /// The validators (such as `ETag`) that the server sent with the response.
         let version: RemoteVersion
         /// True if the request carried `Authorization`.
         let isAuthorized: Bool
@@ -81,7 +81,7 @@ struct HARFile {
         return ToolError("\(quoted(name)) is not a recording (HAR): \(place ?? "it cannot be read as JSON")")
     }
 
-    /// Calls `body`, and then immediately frees the objects that Foundation created in it.
+    /// Calls `body`, and then immediately frees the objects that Foundation created during the call.
     private static func withoutTraces<Value>(_ body: () -> Value) -> Value {
         // Only Apple platforms have autorelease pools; elsewhere, objects are freed after their last use.
         #if canImport(ObjectiveC)
@@ -129,7 +129,7 @@ struct HARFile {
 }
 
 extension RecordedAnswer {
-    /// Reads the field that this library writes; nil for anything else.
+    /// Reads `_substitution`, the field that this library adds to an exchange; nil if the value is not such a field.
     fileprivate init?(json: Any?) {
         guard let field = json as? [String: Any], let name = field["answeredBy"] as? String,
             let answerer = Answerer(rawValue: name)

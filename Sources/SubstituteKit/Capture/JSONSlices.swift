@@ -2,8 +2,8 @@ import Foundation
 
 /// A scanner that finds the ranges of values in a JSON text, in one pass and without parsing the values.
 ///
-/// It follows brackets, quotation marks, commas and colons; a JSON parser has to validate the slices. If each slice is
-/// valid JSON, and so is the text without them, then the whole text is valid.
+/// The scanner follows brackets, quotation marks, commas and colons. A JSON parser has to validate the values that were
+/// found, and the rest of the text. If all of these are valid JSON, then the whole text is valid.
 struct JSONSlices {
     /// The text is not valid JSON.
     struct Broken: Error {}
@@ -101,7 +101,7 @@ struct JSONSlices {
         guard current == UInt8(ascii: "\"") else { throw Broken() }
         try skipString()
         let content = bytes[(start + 1)..<(position - 1)]
-        // Programs hardly ever escape a name, so this is the common case.
+        // Programs hardly ever escape a name, so most names contain no backslash.
         guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) }
         return String(decoding: JSONString(content: Data(content)).bytes ?? Data(), as: UTF8.self)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A string in a JSON text, which stays escaped until its bytes are needed.
+/// A string in a JSON text; the string stays escaped until its bytes are needed.
 struct JSONString {
     /// The text between the quotation marks.
     let content: Data
@@ -46,8 +46,8 @@ struct JSONString {
 
     /// Returns the offset of the first backslash or control character.
     ///
-    /// This function scans eight bytes at a time, because recordings are large, and plugins run tools that are not
-    /// optimised.
+    /// This function scans eight bytes at a time. Recordings are large, and the package manager builds a plugin's tools
+    /// without optimisation.
     private static func special(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let high = ones << 7

@@ -4,7 +4,7 @@ import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
 
-/// The resources that a recorded app loaded from the network, sorted by how much files would save.
+/// The resources that a recorded app loaded from the network, sorted by the bytes that files would save.
 struct RecordedTraffic {
     /// All loads of one URL with one method.
     struct Item {
@@ -15,7 +15,8 @@ struct RecordedTraffic {
         fileprivate(set) var byteCount = 0
         /// The app's explanation of why no file answered, as a sentence.
         fileprivate(set) var reason = ""
-        /// The reason why no file can answer, or why the entry's file did not; nil for a URL that a file can answer.
+        /// The reason why no file can answer, or why an existing entry's file has not answered; nil if a file can
+        /// answer.
         fileprivate(set) var refusal: String?
         /// True if the server promises that the response stays the same for a week or more.
         fileprivate(set) var staysTheSame = false
@@ -28,8 +29,8 @@ struct RecordedTraffic {
     private(set) var bytesFromFiles = 0
     /// The URLs that files could answer.
     ///
-    /// URLs come first if their servers promise that the response stays the same. Among these, and among the remaining
-    /// URLs, the one whose file would save most comes first.
+    /// URLs come first if their servers promise that the response stays the same; the remaining URLs follow. Each of
+    /// the two groups is sorted by the number of bytes that a file would save, the largest number first.
     let candidates: [Item]
     /// The URLs that the network answered, and that no file could answer.
     let others: [Item]
@@ -45,8 +46,8 @@ struct RecordedTraffic {
             switch answer.answeredBy {
             case .file, .archive:
                 fromFiles += answer.times
-                // A status other than 2xx is the network's. The network was queried first and has sent a body, so the
-                // file saved no bytes.
+                // With a network-first entry, the file has the status of the network's response, such as 404. The
+                // network has sent a body in that case, so the file saved no bytes.
                 bytesFromFiles += (200..<300).contains(exchange.status) ? answer.bytes : 0
             case .cache, .nobody: break
             case .network:
@@ -94,7 +95,7 @@ extension RecordedTraffic.Item {
     func entry(_ names: inout FileNames) -> String? {
         guard refusal == nil, let key = try? URLPattern(requested: url) else { return nil }
         let file = quoted(names.path(for: key, type) { _ in false }, limit: .max)
-        // The recording left out these values, so the entry ignores the parameters.
+        // The recording leaves out the values of some parameters, so the entry ignores these parameters.
         let masked = maskedParameters
         guard !masked.isEmpty else { return "\(quoted(key.spelling, limit: .max)): \(file)" }
         let (path, rest) = unmasked

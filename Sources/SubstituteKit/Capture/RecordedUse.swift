@@ -19,8 +19,9 @@ struct RecordedUse {
 
     /// Counts the answers that a manifest's files gave in a recording.
     ///
-    /// An answer is matched by its file and URL. If the app had a different manifest, the answer is matched by file and
-    /// line; if that fails, by file.
+    /// An answer counts for the substitution with the same file and URL. The app may have had a different manifest. If
+    /// no substitution has the same file and URL, the answer counts for one with the same file and line. If no
+    /// substitution has these either, the answer counts for one with the same file.
     init(_ recording: HARFile, of substitutions: [Substitution], in table: SubstitutionTable) {
         let files = Dictionary(grouping: substitutions, by: \.file)
         for exchange in recording.exchanges {
@@ -42,7 +43,7 @@ struct RecordedUse {
         }
     }
 
-    /// Reads a recording, and counts its answers that belong to a manifest without errors.
+    /// Reads a recording, and counts the answers that a manifest's files gave; the manifest must have no errors.
     ///
     /// - Throws: ``ToolError`` if the file cannot be read, or is not a recording.
     init(named name: String, of check: ManifestCheck, _ manifest: ManifestFile, _ console: Console) throws {

@@ -5,9 +5,9 @@ import SubstituteCheckKit
 
 /// Records the loads of a browser as an HTTP Archive (HAR 1.2), with each response's body as its server sent it.
 ///
-/// The bodies are the bytes that the browser receives from the network, with their content codings removed; the
-/// developer tools export decoded text instead. Values of header fields are kept only if they reveal nothing about the
-/// user.
+/// The bodies are the bytes that the browser receives from the network, with their content codings removed. Recordings
+/// that are exported from a browser's developer tools contain decoded text instead. Values of header fields are kept
+/// only if they reveal nothing about the user.
 // Mutable state is only accessed inside the lock.
 final class Recorder: Interceptor, @unchecked Sendable {
     private let lock = NSLock()
@@ -53,7 +53,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
     /// Ends the recording.
     ///
     /// - Returns: The complete recording.
-    /// - Throws: The error that kept a part from being written or read.
+    /// - Throws: The error because of which a part of the recording could not be written or read.
     func finish() throws -> Data {
         try lock.withLock {
             if let problem { throw problem }
@@ -132,7 +132,8 @@ final class Recorder: Interceptor, @unchecked Sendable {
 
     private func record(_ entry: HAREntry) {
         lock.withLock {
-            // If a page is loaded for several devices, most of its resources are loaded again.
+            // If a page is loaded for several devices, most of its resources are loaded several times, but recorded
+            // once.
             guard seen.insert(entry.identity).inserted else { return }
             do {
                 let json = try entry.json

@@ -10,7 +10,7 @@ enum ResourceKind: String, CaseIterable {
     case media
     case other
 
-    /// Finds the kind by the media type; if that is missing or vague, by the path's extension.
+    /// Finds the kind by the media type; if the type is missing or vague, by the path's extension.
     init(_ type: MediaType?, path: String) {
         let named = MediaType(fileName: path)
         let isVague = ["application/octet-stream", "binary/octet-stream", "text/plain"].contains(type?.essence ?? "")

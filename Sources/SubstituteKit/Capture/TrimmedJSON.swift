@@ -2,11 +2,12 @@ import Foundation
 
 /// A JSON value that is parsed without one large value inside it.
 ///
-/// Foundation's objects take about twenty times the memory of their text, so a whole recording is never parsed at once.
+/// Foundation's objects take about twenty times the memory of the JSON text. A recording is therefore never parsed as a
+/// whole.
 struct TrimmedJSON {
     /// The parsed value, with an empty array or string instead of ``cut``.
     let value: Any
-    /// The array or string that was left out, as JSON text; nil if there is none.
+    /// The array or string that was left out, as JSON text; nil if nothing was left out.
     let cut: Data?
 
     /// Parses a text in UTF-8; nil if the rest of the text is not valid JSON.

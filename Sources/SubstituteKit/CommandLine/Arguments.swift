@@ -7,7 +7,7 @@ struct Option: Sendable {
     let short: Character?
     /// The name of the value in the help and in messages; nil for an option that takes no value.
     let value: String?
-    /// The valid values, for completion; empty if they cannot be listed.
+    /// The valid values, for completion in a shell; empty if the values cannot be listed.
     let choices: [String]
     let help: String
 
@@ -20,7 +20,7 @@ struct Option: Sendable {
 
 /// The words of a command line, split into options and operands.
 struct Arguments {
-    /// The words that are not options, in their order.
+    /// The words that are not options, in the order of the command line.
     ///
     /// `-` means standard input. Everything after `--` is an operand.
     private(set) var operands: [String] = []

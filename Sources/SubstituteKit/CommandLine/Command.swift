@@ -1,17 +1,17 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The tool's own version.
+/// The version of the tool.
 let toolVersion = libraryVersion
 
 /// One command of the tool.
 struct Command: Sendable {
     let name: String
-    /// One line for the list of commands.
+    /// The command's line in the list of commands.
     let summary: String
-    /// The operands as the usage line shows them after the command's name.
+    /// The operands, in the form in which the usage line shows them.
     let operands: String
-    /// The kind of operand that shells complete.
+    /// The kind of operand that a shell's completion offers.
     let operandKind: OperandKind
     let options: [Option]
     /// The paragraphs of the help between the usage and the options.
@@ -69,7 +69,7 @@ struct Command: Sendable {
 }
 
 extension Option {
-    /// The option as the help writes it.
+    /// The option in the form in which the help shows it.
     fileprivate var usage: String {
         (short.map { "-\($0), " } ?? "    ") + "--\(name)" + (value.map { " \($0.uppercased())" } ?? "")
     }

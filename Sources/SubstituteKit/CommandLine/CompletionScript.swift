@@ -9,7 +9,7 @@ struct CompletionScript {
         (option.short.map { ["-\($0)"] } ?? []) + ["--\(option.name)"]
     }
 
-    /// Returns a text in single quotation marks that all three shells read in the same way.
+    /// Returns a text in single quotation marks; bash, zsh and fish read the result in the same way.
     private func inQuotes(_ text: String) -> String {
         "'" + text.replacingOccurrences(of: "\n", with: " ").replacingOccurrences(of: "'", with: "’") + "'"
     }
@@ -21,7 +21,7 @@ struct CompletionScript {
         let cases = commands.map { command in
             let values = command.options.filter { $0.value != nil }.map { option in
                 let pattern = words(option).joined(separator: "|")
-                // If `COMPREPLY` stays empty, bash completes the names of files.
+                // If `COMPREPLY` is empty, bash completes file names.
                 return option.choices.isEmpty
                     ? "        \(pattern)) return ;;"
                     : "        \(pattern)) COMPREPLY=($(compgen -W '\(option.choices.joined(separator: " "))' -- \"$word\")); return ;;"

@@ -6,13 +6,15 @@ import SubstituteCheckKit
 ///
 /// If a single pattern has an invalid host, the browser refuses the whole extension.
 enum HostPattern {
-    /// Returns `host:port` without its port, which match patterns in Firefox cannot contain.
+    /// Returns the host of `host:port`.
+    ///
+    /// In Firefox, a match pattern cannot contain a port.
     static func host(of authority: String) -> String {
         let port = authority.hasSuffix("]") ? nil : authority.lastIndex(of: ":")
         return String(authority[..<(port ?? authority.endIndex)])
     }
 
-    /// Parses a host; with `*.` in front, it also covers all of its subdomains.
+    /// Parses `host` or `*.host`; the second form also covers all subdomains of the host.
     static func read(_ text: String) throws(UsageError) -> String {
         let text = text.lowercased()
         let isWide = text.hasPrefix("*.")
@@ -26,7 +28,7 @@ enum HostPattern {
 
     /// True for an IP address or a lowercase host name.
     ///
-    /// A host name follows RFC 1123 §2.1, plus the underscore, which browsers also accept.
+    /// A host name follows RFC 1123 §2.1. It may also contain underscores, because browsers accept them.
     static func isHost(_ text: String) -> Bool {
         if text.hasPrefix("[") { return text.hasSuffix("]") && isAddress(text.dropFirst().dropLast(), AF_INET6) }
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -44,7 +46,7 @@ enum HostPattern {
             }
     }
 
-    /// True for an IP address that is spelled as browsers spell it.
+    /// True for an IP address in the form in which browsers write it.
     private static func isAddress(_ text: Substring, _ family: Int32) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 16)
         var written = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))

@@ -6,7 +6,8 @@ extension Process {
     /// Starts the process with no signal blocked.
     ///
     /// A process inherits the signal mask of the thread that starts it. On Linux, the threads of Swift's concurrency
-    /// block nearly every signal.
+    /// block nearly every signal. If such a thread started the process without this function, the process would receive
+    /// none of these signals.
     func runWithoutBlockedSignals() throws {
         var none = sigset_t()
         var blocked = sigset_t()
@@ -16,10 +17,13 @@ extension Process {
         try run()
     }
 
-    /// The exit status of this process; blocks until it ends, but does not wait for the processes that it started.
+    /// The exit status of this process.
+    ///
+    /// The getter blocks until this process ends. It does not wait for the process's own child processes.
     var exitStatusOfItself: Int32 {
-        // On Linux, Foundation waits until every process that inherited Foundation's own descriptor has ended. If this
-        // process has started a browser, Foundation would therefore wait until the browser is closed.
+        // On Linux, all descendants of this process inherit a file descriptor of Foundation, and `waitUntilExit()`
+        // waits until all of them have closed it. If this process has started a browser, `waitUntilExit()` therefore
+        // waits until the browser is closed.
         #if os(Linux)
         var status: Int32 = 0
         while waitpid(processIdentifier, &status, 0) == -1, errno == EINTR {}

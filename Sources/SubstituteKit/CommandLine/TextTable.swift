@@ -4,7 +4,7 @@ import LocalSubstitutionCache
 struct TextTable {
     private(set) var rows: [[String]] = []
 
-    /// Adds a row, which must have as many cells as the others.
+    /// Adds a row; all rows must have the same number of cells.
     mutating func append(_ cells: [String]) { rows.append(cells) }
 
     /// One line per row, without trailing spaces.

@@ -4,7 +4,7 @@ import SubstituteCheckKit
 import SubstitutionChecking
 import SubstitutionRules
 
-/// Loads URLs into the manifest's folder, and adds their entries.
+/// Loads URLs into the manifest's folder, and adds an entry for each URL.
 enum AddCommand {
     static let command = Command(
         name: "add",
@@ -103,14 +103,16 @@ struct AddOptions {
     let limit: Int?
 }
 
-/// One run of the command.
+/// One run of the `add` command.
 private struct AddRun {
     let options: AddOptions
     let staging: StagingFolder
     let network: Network
-    /// The lines to print once everything is done, and the problems.
+    /// The lines to print if all URLs are added, and the problems.
     private(set) var (lines, problems): ([String], [String]) = ([], [])
-    /// The pages and stylesheets whose references may be needed: those just loaded, and those present already.
+    /// The resources whose references `addReferences` loads next.
+    ///
+    /// The last call of `add` loaded these resources, or found entries that already answer their URLs.
     private var resources: [Resource] = []
     private var selection: ReferenceSelection
     private var seen: Set<String> = []
@@ -120,9 +122,9 @@ private struct AddRun {
         selection = ReferenceSelection(options.hosts)
     }
 
-    /// Loads URLs, and adds them.
+    /// Loads URLs, and adds the resources to the manifest.
     ///
-    /// - Returns: True if each of the URLs now has an entry that answers it.
+    /// - Returns: True if, after the commit, an entry answers each of the URLs.
     mutating func add(_ keys: [URLPattern], as path: String?, to addition: inout Addition) async -> Bool {
         var isComplete = true
         var wanted: [Download] = []
@@ -166,15 +168,18 @@ private struct AddRun {
         return true
     }
 
-    /// The maximum length of a chain of stylesheets that import each other.
+    /// The maximum length of a chain in which each stylesheet imports the next one.
     private static let deepest = 20
 
     /// The maximum number of URLs that one run loads.
     ///
-    /// Without this limit, a server could name one more URL in each stylesheet.
+    /// Without this limit, a run might never end: a server can answer each URL with a stylesheet that refers to new
+    /// URLs.
     private static let most = 2000
 
-    /// Adds the resources that the pages and stylesheets refer to, and those that the added stylesheets refer to.
+    /// Adds the resources to which the added pages and stylesheets refer.
+    ///
+    /// The function also adds the resources to which the newly added stylesheets refer.
     mutating func addReferences(to addition: inout Addition) async {
         for depth in 0... {
             let sources = depth == 0 ? resources : resources.filter(PageReferences.isStylesheet)

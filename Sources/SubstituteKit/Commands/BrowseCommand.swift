@@ -8,7 +8,7 @@ import SubstitutionChecking
 import FoundationNetworking
 #endif
 
-/// Opens the real site in a browser in which the app's files answer.
+/// Opens the real site in a browser, and answers the browser's requests from the app's files.
 enum BrowseCommand {
     static let command = Command(
         name: "browse",
@@ -96,7 +96,7 @@ enum BrowseCommand {
     }
 }
 
-/// Prints the loads of a page, line by line, and records them.
+/// Prints each load of a page on one line, and records the load.
 // Mutable state is only accessed inside the lock.
 private final class BrowsePrinter: @unchecked Sendable {
     private let lock = NSLock()
@@ -105,7 +105,7 @@ private final class BrowsePrinter: @unchecked Sendable {
     private var current: [LiveTable.FinishedLoad] = []
     /// The number of loads before the current navigation.
     private var start = 0
-    /// The table that explains the requests that no file answered.
+    /// The table that explains why no file answered a request.
     var misses: LiveTable? {
         get { lock.withLock { table } }
         set { lock.withLock { table = newValue } }
@@ -129,8 +129,8 @@ private final class BrowsePrinter: @unchecked Sendable {
         case .navigating(let url):
             lock.withLock { start = current.count }
             print(shortened(url))
-        // Discard the previous page's loads only now, because a navigation may also end in a download, or without a new
-        // page.
+        // Discard the loads of the previous page only after the navigation. A navigation that ends in a download, for
+        // example, does not replace the page.
         case .navigated: lock.withLock { current.removeFirst(min(start, current.count)) }
         case .note(let sentence): print("  note     \(visible(sentence))")
         case .complaint: break

@@ -14,7 +14,7 @@ enum BrowserURL {
     case other
 
     init(_ text: String) {
-        // Surrounding space and controls, and line breaks and tabs anywhere, are ignored (§4.4).
+        // Ignore spaces and control characters at both ends, and all line breaks and tabs (§4.4).
         let trimmed = text.unicodeScalars.trimming(where: { $0.value <= 0x20 }).filter {
             !["\t", "\n", "\r"].contains($0)
         }
@@ -23,7 +23,7 @@ enum BrowserURL {
             self = .other
             return
         }
-        // No key contains a user name, and a password must not be repeated in the output.
+        // A manifest cannot contain a URL with a user name. The output must not repeat the password of such a URL.
         let server = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         guard ["", "@", ":@"].contains(authority.dropLast(server.count)) else {
             self = .other
@@ -40,14 +40,14 @@ enum BrowserURL {
     /// Returns the URL of a request in its normal form.
     static func normalForm(_ url: URL) -> String { normalForm(of: url.absoluteString) }
 
-    /// Returns the normal form of a URL; the text itself if no manifest can name the URL.
+    /// Returns the normal form of a URL; returns the URL unchanged if a manifest cannot contain the URL.
     private static func normalForm(of url: String) -> String {
         (try? URLPattern(requested: url))?.identityKey ?? url
     }
 
     // MARK: - Authority
 
-    /// Returns host and port as a browser sends them; nil if it refuses the URL.
+    /// Returns the host and port that a browser sends; nil if a browser refuses the URL.
     private static func authority(_ server: Substring) -> String? {
         let bracket = server.lastIndex(of: "]") ?? server.startIndex
         let colon = server[bracket...].firstIndex(of: ":") ?? server.endIndex
@@ -58,12 +58,12 @@ enum BrowserURL {
         return host + (port.isEmpty ? "" : ":\(port)")
     }
 
-    /// Parses a host (§3.5); nil if it is invalid.
+    /// Parses a host (§3.5); returns nil for an invalid host.
     private static func host(_ text: String) -> String? {
         if text.hasPrefix("[") { return address6(text) }
         guard !text.isEmpty, let decoded = text.removingPercentEncoding else { return nil }
         let isASCII = decoded.utf8.allSatisfy { $0 < 0x80 }
-        // Foundation implements the mapping table of UTS #46.
+        // Let `URL` map the host, because Foundation implements the mapping table of UTS #46.
         let mapped = isASCII ? nil : URL(string: "http://\(decoded)/")?.absoluteString.dropFirst(7).dropLast()
         guard let name = isASCII ? decoded.lowercased() : mapped.map(String.init), !name.isEmpty,
             !name.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F || "#/:<>?@[\\]^|%".utf8.contains($0) })
@@ -74,14 +74,16 @@ enum BrowserURL {
         return !last.isEmpty && last.allSatisfy(\.isNumber) || isHexadecimal ? address4(name) : name
     }
 
-    /// Parses an IPv4 address (§3.5), in which numbers may be hexadecimal, octal or joined.
+    /// Parses an IPv4 address (§3.5).
+    ///
+    /// The numbers may be hexadecimal or octal, and the last number may stand for several bytes.
     private static func address4(_ text: String) -> String? {
         var address = in_addr()
         guard inet_aton(text.hasSuffix(".") ? String(text.dropLast()) : text, &address) != 0 else { return nil }
         return withUnsafeBytes(of: address) { $0.map(String.init).joined(separator: ".") }
     }
 
-    /// Parses an IPv6 address, and serialises it without a dotted part (§3.5).
+    /// Parses an IPv6 address, and returns its hexadecimal form without dotted decimal numbers (§3.5).
     private static func address6(_ text: String) -> String? {
         var address = in6_addr()
         guard text.hasSuffix("]"), inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &address) == 1 else {
@@ -98,7 +100,7 @@ enum BrowserURL {
 
     // MARK: - Path and query
 
-    /// Percent-encodes the bytes that a URL cannot contain; the normal form handles the rest.
+    /// Percent-encodes the bytes that a URL cannot contain; `normalForm` does all further normalisation.
     private static func encoded(_ part: some Sequence<UInt8>) -> String {
         part.map { (0x21..<0x7F).contains($0) ? String(UnicodeScalar($0)) : String(format: "%%%02X", $0) }.joined()
     }

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Loads pages in a separate browser, and imports the resources that they load.
+/// Loads pages in a separate browser, and imports the resources of these pages.
 enum CaptureCommand {
     static let command = Command(
         name: "capture",
@@ -45,8 +45,8 @@ enum CaptureCommand {
         let importRun = try ImportRun(arguments, console)
         let limit = try Option.size(in: arguments)
         let manifest = try ManifestLocation(console).find(named)
-        // Report the manifest's errors before anything is loaded. The manifest is read again after the recording, so
-        // the user may edit it until then.
+        // Report the manifest's errors before anything is loaded. The user may edit the manifest during the recording,
+        // because the import reads the manifest again.
         _ = try Addition(to: manifest, on: console.now())
         var settings = try BrowserSettings(arguments, console)
         settings.hasWindow = arguments.has(show)
@@ -88,9 +88,9 @@ enum CaptureCommand {
         return 0
     }
 
-    /// Loads the pages once for each screen, each time in a separate browser.
+    /// Loads the pages once for each screen, and starts a separate browser for each screen.
     ///
-    /// - Returns: Sentences about what was withheld from the pages.
+    /// - Returns: The browsers' notes about the loads, as sentences.
     private static func record(
         _ urls: [PageAddress],
         on screens: [Device],
@@ -112,7 +112,7 @@ enum CaptureCommand {
         return notes
     }
 
-    /// Checks that a file can be written, before a page is loaded.
+    /// Checks that the file for the recording can be written.
     private static func checkPlace(of path: String, _ console: Console) throws(ToolError) {
         let url = console.folder.url(path)
         let kind = console.folder.targetKind(of: path)

@@ -77,7 +77,7 @@ enum CheckCommand {
         return try once()
     }
 
-    /// Checks now, and whenever something below the manifests' folders is saved.
+    /// Checks the manifests now, and again after each change below their folders.
     private static func followChanges(
         of manifests: [ManifestFile?],
         _ console: Console,
@@ -88,7 +88,7 @@ enum CheckCommand {
         }
         var watchers: [FolderWatcher] = []
         var problem: (any Error)?
-        // However many files are saved during a check, only one more check follows.
+        // If any number of files are saved during a check, run exactly one more check.
         let saves = AsyncStream<Void>(bufferingPolicy: .bufferingNewest(1)) { continuation in
             do {
                 for manifest in manifests.compactMap(\.self) {
@@ -105,8 +105,7 @@ enum CheckCommand {
         }
         if let problem { throw ToolError("the manifest's folder cannot be watched: \(problem.localizedDescription)") }
         for await _ in saves {
-            // In a terminal, clear the screen, so that it shows the output of one check at a time (ECMA-48: ED and
-            // CUP).
+            // In a terminal, clear the screen before each check (ECMA-48: ED and CUP).
             if console.isInTerminal { console.print("\u{1B}[H\u{1B}[2J\u{1B}[3J") }
             _ = try check()
             console.print("")

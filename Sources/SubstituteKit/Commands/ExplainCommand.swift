@@ -8,7 +8,7 @@ import SubstitutionChecking
 import FoundationNetworking
 #endif
 
-/// Prints the source of the answer to each request, or the reason why no file answers.
+/// Prints, for each request, the file that answers or the reason why no file answers.
 struct ExplainCommand {
     static let command = Command(
         name: "explain",
@@ -120,16 +120,17 @@ struct ExplainCommand {
 
     // MARK: - Answers
 
-    /// The answer to one question.
+    /// The explanation of one request, in the form in which it is printed.
     private struct ExplainedRequest {
-        /// The URL as it was given.
+        /// The URL as the user wrote it.
         let text: String
         /// The explanation; nil if Foundation cannot create a URL from the text.
         let explanation: Explanation?
         /// The response of the file; nil if no file answers.
         let response: HTTPURLResponse?
-        /// The URL that a browser derives from the text; nil if an app derives the same URL, or if a browser derives
-        /// none.
+        /// The URL that a browser derives from the text.
+        ///
+        /// Nil if an app derives the same URL, or if a browser derives no URL.
         let browserURL: String?
         /// The answer in words.
         let sentence: String

@@ -7,11 +7,11 @@ struct ExplainOperands {
     /// A request to explain.
     struct Question: Hashable {
         let url: String
-        /// The method; nil for the one from the command line.
+        /// The method; nil for the method from the command line.
         var method: String?
     }
 
-    /// An operand from which questions are read.
+    /// An operand that contains URLs.
     enum Source {
         case url(String)
         case standardInput
@@ -20,12 +20,14 @@ struct ExplainOperands {
     }
 
     private let folder: CurrentFolder
-    /// The manifest; nil if none was named.
+    /// The manifest; nil if no operand is a manifest.
     private(set) var manifest: String?
     /// The sources, in the order of the command line; never empty.
     private(set) var sources: [Source] = []
 
-    /// Distinguishes manifests, recordings, lists and URLs by the files on disk and their content.
+    /// Reads the operands.
+    ///
+    /// The files on disk and their content show whether an operand is a manifest, a recording, a list or a URL.
     init(_ words: [String], in folder: CurrentFolder) throws {
         self.folder = folder
         for (index, word) in words.enumerated() {
@@ -40,7 +42,7 @@ struct ExplainOperands {
         }
     }
 
-    /// Returns true if the first word names the manifest, which need not exist.
+    /// Returns true if the first word is the path of a manifest, even if no such file exists.
     private func isManifest(_ word: String) throws -> Bool {
         if isURL(word) { return false }
         switch folder.targetKind(of: word) {
@@ -77,7 +79,9 @@ struct ExplainOperands {
             && folder.kind(of: String(server)) == nil
     }
 
-    /// Returns true if a word that names no existing file nevertheless ends like a file name.
+    /// Returns true if a word ends like the name of a recording or list.
+    ///
+    /// A word with such an ending is taken for a misspelled file name and not for a URL.
     private static func isFileName(_ word: String) -> Bool {
         let ending = word.split(separator: ".", omittingEmptySubsequences: false).last?.lowercased() ?? ""
         return ["har", "json", "txt", "list", "lst", "urls", "csv", "log"].contains(ending)
@@ -112,7 +116,7 @@ extension ExplainOperands.Source {
         case .file(let name, let data):
             if HARFile.isLikely(data) { return try Self.subject(data, name) }
             let questions = Self.list(data)
-            // A list may contain mistakes, but not in every line.
+            // A list may contain mistakes, but at least one line must be a URL.
             guard questions.contains(where: { $0.url.contains("//") }) else {
                 throw ToolError("\(quoted(name)) is neither a recording (HAR) nor a list of URLs, one per line")
             }
@@ -128,7 +132,7 @@ extension ExplainOperands.Source {
 
     private static func questions(in recording: HARFile) -> [ExplainOperands.Question] {
         var seen: Set<ExplainOperands.Question> = []
-        // URLs with other schemes than http and https (data:, blob:, about:) are not requested from a server.
+        // A URL whose scheme is neither http nor https (such as data:, blob: or about:) is not requested from a server.
         return recording.exchanges.filter { $0.url.lowercased().hasPrefix("http") }
             .map { ExplainOperands.Question(url: $0.url, method: $0.method) }.filter { seen.insert($0).inserted }
     }
@@ -141,7 +145,9 @@ extension ExplainOperands.Source {
         return lines.filter { !$0.isEmpty && !$0.hasPrefix("#") || lines.count == 1 }.flatMap(questions(about:))
     }
 
-    /// Returns the question about a URL; two questions for `//host/path`, which a manifest uses for both schemes.
+    /// Returns one question about a URL; returns two for `//host/path`.
+    ///
+    /// In a manifest, `//host/path` maps both the https URL and the http URL.
     private static func questions(about url: String) -> [ExplainOperands.Question] {
         (url.hasPrefix("//") ? ["https:\(url)", "http:\(url)"] : [url]).map { ExplainOperands.Question(url: $0) }
     }

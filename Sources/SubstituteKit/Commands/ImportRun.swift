@@ -23,13 +23,13 @@ struct ImportRun {
         isDryRun = arguments.has(.dryRun)
     }
 
-    /// Imports the selected exchanges, all or none, and prints a report.
+    /// Imports the selected exchanges, and prints a report.
     ///
     /// - Parameters:
     ///   - capture: The recording.
     ///   - manifest: The manifest that receives the entries.
     ///   - incomplete: The URLs whose recorded bodies are incomplete.
-    /// - Throws: ``ToolError`` if the import fails; then nothing was changed.
+    /// - Throws: ``ToolError`` if the changes cannot be made; the manifest's folder is then unchanged.
     func importExchanges(of capture: HARFile, to manifest: ManifestFile, without incomplete: Set<String> = []) throws {
         var filter = filter
         filter.incomplete = incomplete
@@ -149,7 +149,9 @@ private struct ImportReport {
             + (left.isEmpty ? "" : ", \(left.count) left out")
     }
 
-    /// Returns a URL, shortened for the report, because a `data:` URL may have any length.
+    /// Returns a URL in a short form for the report.
+    ///
+    /// A `data:` URL may have any length.
     private static func short(_ url: String) -> String {
         url.isEmpty ? "(no URL)" : shortened(url, limit: 119)
     }

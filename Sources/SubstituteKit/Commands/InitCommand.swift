@@ -68,7 +68,10 @@ enum InitCommand {
         return 0
     }
 
-    /// Returns the parent of a folder; the folder itself if its parent is outside the current folder.
+    /// Returns the folder for the schema of a new manifest folder.
+    ///
+    /// This is the parent of the manifest folder, or the manifest folder itself if the parent is outside the current
+    /// folder.
     private static func folderOfSchema(for folder: URL, in here: CurrentFolder) -> URL {
         let current = URL(fileURLWithPath: here.path).standardizedFileURL
         let isBelow =
@@ -77,7 +80,7 @@ enum InitCommand {
         return isBelow ? folder.deletingLastPathComponent() : folder
     }
 
-    /// Returns the step that adds the folder to the app; nil if the package already declares it.
+    /// Returns the instruction for adding the folder to the app; nil if the package already declares the folder.
     private static func nextStep(_ folder: URL, in package: URL?) -> String? {
         let parts = package.map { folder.pathComponents.dropFirst($0.pathComponents.count) } ?? []
         guard let package, parts.first == "Sources", parts.count > 2 else {
@@ -105,7 +108,7 @@ enum InitCommand {
         return "Sources/\(target)/Substitutions"
     }
 
-    /// Returns the folder of the package that contains a folder; nil if there is none.
+    /// Returns the folder of the package that contains a folder; nil if no package contains the folder.
     private static func package(around folder: URL) -> URL? {
         var above = folder
         while above.path != "/" {
@@ -123,7 +126,7 @@ enum InitCommand {
         return String(repeating: "../", count: levels) + file.lastPathComponent
     }
 
-    /// Creates a file; fails if the name is taken, even by a dangling symbolic link.
+    /// Creates a file; fails if a file, a folder or a symbolic link already has this name.
     private static func create(_ text: String, at file: URL) throws {
         do {
             try Data(text.utf8).write(to: file, options: .withoutOverwriting)

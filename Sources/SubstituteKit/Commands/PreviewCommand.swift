@@ -70,8 +70,8 @@ enum PreviewCommand {
             use: check.errors.isEmpty
                 ? try arguments.values(.used).last.map { try RecordedUse(named: $0, of: check, manifest, console) }
                 : nil,
-            // If the user named the page's file, the user may pass it on, so it must not contain the manifest's
-            // absolute path.
+            // If the user names an output file, the user may pass on the page. The page must then not contain the
+            // manifest's absolute path.
             editable: named == nil && arguments.has(opens) ? manifest.url : nil
         )
         guard let output else {
@@ -118,8 +118,8 @@ enum PreviewCommand {
     }
 
     private static func open(_ page: String, _ console: Console) throws {
-        // Use the desktop's own command, which opens a page in the user's default application. iOS, tvOS, watchOS and
-        // visionOS cannot start processes.
+        // The desktop's own command opens a page in the user's default application. iOS, tvOS, watchOS and visionOS
+        // cannot start processes.
         #if os(macOS) || os(Linux)
         #if os(macOS)
         let opener = "open"
@@ -129,8 +129,8 @@ enum PreviewCommand {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [opener, page]
-        // These variables mark a run by the package manager's plugin, so they are not passed on to the browser and its
-        // child processes.
+        // These variables tell the tool that the package manager's plugin runs it. Do not pass them on to the browser
+        // and its child processes.
         process.environment = console.environment.filter { !$0.key.hasPrefix("SUBSTITUTE_") }
         try process.run()
         guard process.exitStatusOfItself == 0 else { throw ToolError("\(opener) could not open \(quoted(page))") }

@@ -32,7 +32,7 @@ enum UpdateCommand {
         var updated: [String] = []
         let remote = RemoteCheck(addition.check, in: manifest.folder)
         let findings = await remote.findings(of: remote.copies, console.network)
-        // If several URLs share one file, the tool cannot know which URL's version the file should have.
+        // If several URLs share one file, the servers' versions may differ, and the tool cannot choose one of them.
         let shared = Dictionary(grouping: findings.filter { $0.word != "exempt" }) { $0.copy.substitution.realPath }
         func isShared(_ finding: RemoteCheck.Finding) -> Bool {
             shared[finding.copy.substitution.realPath, default: []].count > 1

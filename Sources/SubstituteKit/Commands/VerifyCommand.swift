@@ -108,7 +108,7 @@ enum VerifyCommand {
                 try printer.print(page, manifest)
                 if !limits.problems(with: page).isEmpty { fits = false }
             } catch let error as ToolError where urls.count > 1 {
-                // The remaining pages are still verified.
+                // Report the error, and verify the remaining pages.
                 console.printError("substitute verify: \(error.message)")
                 fits = false
             }

@@ -15,9 +15,11 @@ struct Resource {
     var ignoresQuery = false
     /// The file, in the staging folder; for a resource that is present already, in the manifest's folder.
     let file: URL
-    /// The media type that the server sent; for a resource that is present already, that of its entry.
+    /// The media type that the server sent; for a resource that is present already, the entry's media type.
     let type: MediaType?
-    /// The URL of the response, after redirects; relative references in the file resolve against it.
+    /// The URL of the response, after redirects.
+    ///
+    /// Relative references in the file resolve against this URL.
     let source: URL
     /// The validators by which the server identifies this version.
     let version: RemoteVersion?
@@ -40,7 +42,7 @@ struct Addition {
         case added(String)
         /// An existing entry whose file has new bytes; holds the file's path.
         case replaced(String)
-        /// An entry answers the URL already and was left alone; holds the entry's line.
+        /// An existing entry that answers the URL already, and is not changed; holds the entry's line.
         case present(Int)
         /// The resource was refused; holds the reason.
         case refused(String)
@@ -48,7 +50,7 @@ struct Addition {
 
     /// Reads and checks a manifest.
     ///
-    /// - Throws: ``ToolError`` with the manifest's errors, if it has any.
+    /// - Throws: ``ToolError`` with the manifest's errors, if there are any.
     init(to manifest: ManifestFile, on date: Date) throws(ToolError) {
         let (folder, name) = (manifest.folder, manifest.name)
         check = ManifestCheck(manifest, on: date)
@@ -73,7 +75,9 @@ struct Addition {
 
     private var folder: URL { change.manifest.deletingLastPathComponent() }
 
-    /// Returns the outcome for a URL that an entry names or answers already; nil for any other URL.
+    /// Returns the outcome for a URL that the manifest already contains; nil for any other URL.
+    ///
+    /// The manifest contains a URL if an entry answers the URL, or if the URL is the key of an entry.
     func known(_ key: URLPattern) -> Outcome? {
         if let old = substitution(for: key) {
             return old.isExpired(on: check.date)
@@ -85,7 +89,7 @@ struct Addition {
         }
     }
 
-    /// Returns the file that already answers a URL, in the form of a fresh response; nil if no file answers it.
+    /// Returns the file that already answers a URL, as a resource; nil if no file answers the URL.
     func present(_ key: URLPattern, _ url: URL) -> Resource? {
         substitution(for: key).map { old in
             let file = URL(fileURLWithPath: old.realPath)
@@ -103,9 +107,9 @@ struct Addition {
     ///
     /// - Parameters:
     ///   - resource: The resource that a server sent.
-    ///   - path: The path for its file; nil to derive a free path from its URL.
-    ///   - replaces: True to give the new bytes to an entry that answers the URL already.
-    /// - Returns: The outcome, which takes effect once the changes are committed.
+    ///   - path: The path for the resource's file; nil to derive a free path from the resource's URL.
+    ///   - replaces: True to replace the file of an entry that answers the URL already.
+    /// - Returns: The outcome; it takes effect when the changes are committed.
     mutating func add(_ resource: Resource, as path: String? = nil, replaces: Bool = false) -> Outcome {
         if let known = known(resource.key) {
             guard replaces, case .present = known, let old = substitution(for: resource.key) else { return known }
@@ -137,7 +141,9 @@ struct Addition {
         return .added(file)
     }
 
-    /// Gives an entry's file new bytes; if `path` names a different file, gives the entry that file instead.
+    /// Replaces the bytes of an entry's file.
+    ///
+    /// If `path` is not the path of this file, a new file is created at `path`, and the entry refers to the new file.
     mutating func replace(_ old: Substitution, with resource: Resource, as path: String? = nil) -> Outcome {
         let head = Self.head(of: resource.file)
         if let reason = ContentCheck.refusal(of: head, as: old.mediaType) { return .refused(reason) }
@@ -148,7 +154,7 @@ struct Addition {
         guard old.namedFile == old.file else {
             return .refused("\(quoted(old.file)) belongs to the entry of its folder, so it cannot have another path")
         }
-        // A file with the same bytes may be left over from a run that was killed.
+        // A killed run may have left a file with the same bytes. Such a file is replaced.
         guard !names.isTaken(path) || isSame(as: resource)(path) else {
             return .refused("\(quoted(path)) already exists; name another path")
         }
@@ -158,7 +164,9 @@ struct Addition {
         return .replaced(path)
     }
 
-    /// Returns a closure that returns true for a path if the file there has the same bytes as a resource.
+    /// Returns a closure that compares the file at a path with a resource.
+    ///
+    /// The closure returns true if the bytes are equal.
     private func isSame(as resource: Resource) -> (String) -> Bool {
         let folder = folder
         return { path in
@@ -171,7 +179,7 @@ struct Addition {
 
     /// Returns the real path of a substitution's file, below the folder.
     ///
-    /// Symbolic links are resolved, so that a change replaces the file that a link leads to, and not the link.
+    /// Symbolic links are resolved. A change therefore replaces the target of a link, and not the link itself.
     private func realPath(of substitution: Substitution) -> String {
         let root = folder.resolvingSymlinksInPath().path
         let prefix = root.hasSuffix("/") ? root : root + "/"
@@ -186,7 +194,7 @@ struct Addition {
         change.schedule(resource.file, at: path)
     }
 
-    /// Records the version that a server reports for a copy that is up to date.
+    /// Records the server's version of a file that is up to date.
     mutating func recordVersion(_ version: RemoteVersion, of substitution: Substitution, _ key: URLPattern) {
         guard let data = substitution.bytes(upTo: substitution.size) else { return }
         record.set(version.with(data), for: key.spelling)
@@ -206,7 +214,7 @@ struct Addition {
         return Array((try? handle?.read(upToCount: FileFormat.headLength)) ?? Data())
     }
 
-    /// Returns the `type` that the entry needs; nil if the file's extension implies the same type.
+    /// Returns the entry's `type` field; nil if the file's extension already implies the type.
     private static func type(of resource: Resource, as file: String) -> String? {
         guard let type = resource.type, type.isConcrete else { return nil }
         let takesCharset = type.takesCharset || type.canonical.takesCharset

@@ -1,19 +1,19 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Finds a free path for the file of each URL: `host/path`, in a form that every file system accepts.
+/// Finds a free path for the file of each URL: its host and path, in a form that every file system accepts.
 ///
-/// A path that is taken is never returned, not even in another case, because on many systems names that differ only in
-/// case are the same file. Two Unicode spellings of the same letter also count as one name.
+/// Two paths that differ only in case count as the same path, because many systems treat them as the same file. Two
+/// Unicode spellings of the same letter also count as the same name.
 struct FileNames {
-    /// The files and folders that are taken, keyed by their path as file systems compare it.
+    /// The existing and the planned files and folders, keyed by the result of `folded(_:)` for their path.
     private var taken: [String: Taken] = [:]
-    /// The next number to append to a file path that is taken, keyed by that path.
+    /// The next number to append to the name of a file whose path is taken, keyed by this path.
     private var numbers: [String: Int] = [:]
 
     private struct Taken {
         let kind: Kind
-        /// The path as it was spelled when it was taken.
+        /// The path in its original spelling.
         let path: String
     }
 
@@ -27,7 +27,7 @@ struct FileNames {
     /// The maximum number of components in a path; a manifest allows at most 100.
     private static let deepest = 40
 
-    /// Marks everything in a folder as taken.
+    /// Marks the paths of all files and folders in a folder as taken.
     init(in folder: URL) {
         let found = FileManager.default.enumerator(atPath: folder.path)
         while let path = found?.nextObject() as? String {
@@ -39,7 +39,7 @@ struct FileNames {
     /// True if a file or folder has this path already.
     func isTaken(_ path: String) -> Bool { taken[Self.folded(path)] != nil }
 
-    /// Marks a path that the user chose as taken, together with its folders.
+    /// Marks the path of a file as taken, and the paths of its parent folders.
     mutating func markTaken(_ path: String) {
         let parts = path.split(separator: "/")
         for count in 1..<max(1, parts.count) { markTaken(parts[..<count].joined(separator: "/"), as: .folder) }
@@ -50,13 +50,14 @@ struct FileNames {
         if taken[Self.folded(path)]?.kind != kind { taken[Self.folded(path)] = Taken(kind: kind, path: path) }
     }
 
-    /// Returns a path for the file of a URL, and marks it as taken.
+    /// Returns a path for the file of a URL, and marks the path as taken.
     ///
     /// - Parameters:
     ///   - key: The URL.
     ///   - type: The media type that the server sent; provides an extension for a name without one.
-    ///   - isUsable: Returns true if the existing file at a path may be used, because it has the same bytes.
-    /// - Returns: A path below the folder: a free one, or that of a usable file.
+    ///   - isUsable: Returns true if the existing file at a path has the same bytes, so that its path can be used
+    ///     again.
+    /// - Returns: A free path below the folder, or the path of an existing file for which `isUsable` returns true.
     mutating func path(for key: URLPattern, _ type: MediaType?, orExisting isUsable: (String) -> Bool) -> String {
         let wanted = Self.path(for: key, type)
         var folder = ""
@@ -67,14 +68,14 @@ struct FileNames {
         return free(first, as: .file)
     }
 
-    /// Returns the path, or the same path with a number, whichever is free, and marks it as taken.
+    /// Returns the path if it is free, or else the path with a number; marks the result as taken.
     ///
-    /// For a folder, an existing folder also counts as free. Its spelling is kept, because with a different case it
-    /// would be a second folder on some systems.
+    /// If `kind` is a folder, the path of an existing folder also counts as free. The function then returns the
+    /// existing spelling, because a spelling in a different case would create a second folder on some systems.
     private mutating func free(_ path: String, as kind: Kind) -> String {
         var candidate = path
-        // Pages load thousands of URLs that differ only in their queries, so the numbers of files continue from the
-        // last one. The numbers of folders start again, because an existing folder may be used again.
+        // Pages load thousands of URLs that differ only in their queries, so the search for a free file name starts at
+        // the last number. The search for a folder starts at 2, because an existing folder can be used again.
         var number = kind == .file ? numbers[path, default: 2] : 2
         defer { if kind == .file { numbers[path] = number } }
         while let found = taken[Self.folded(candidate)] {
@@ -88,47 +89,49 @@ struct FileNames {
         return candidate
     }
 
-    /// Returns a path in the form that file systems compare if they ignore case and Unicode normalisation.
+    /// Returns the same text for all paths that a file system without case sensitivity treats as equal.
     private static func folded(_ path: String) -> String { path.precomposedStringWithCanonicalMapping.lowercased() }
 
     // MARK: - From a URL
 
-    /// Returns the path that a URL gives to its file, whether that path is taken or not.
+    /// Returns the preferred path for the file of a URL; this path may be taken.
     static func path(for key: URLPattern, _ type: MediaType?) -> String {
-        // The path may contain another URL with a password, and the names of files are printed.
+        // The path may contain a second URL with a password. Remove the password, because the names of files are
+        // printed.
         let address = UserInformation.removed(from: "//" + key.address.authority + key.address.path)
         var names = address.split(separator: "/").map(String.init).map(name)
         if address.hasSuffix("/") { names.append("index") }
         let last = names.removeLast()
         names.append(last + ending(of: last, type))
-        // A long path is reduced to the server's name and one short name. That name keeps the extension, and contains a
-        // hash that distinguishes it from other paths.
+        // A long path is reduced to the server's name and one short name. The short name ends with the file's
+        // extension, and contains a hash of the whole path.
         if names.count > deepest || names.joined(separator: "/").utf8.count > longestPath {
             names = [names[0], shortened(names.joined(separator: "/"))]
         }
         return names.joined(separator: "/")
     }
 
-    /// Returns the extension to append to a name, with its dot; empty if none is needed, or none is known.
+    /// Returns the extension to append to a name, with its dot.
     ///
-    /// None is needed if the name has an extension with a known media type.
+    /// Empty if the name already has the extension of a known media type, or if no extension is known for `type`.
     private static func ending(of name: String, _ type: MediaType?) -> String {
         guard MediaType(fileName: name) == nil, let known = type?.fileExtension else { return "" }
         return ".\(known)"
     }
 
-    /// Returns one component of a path in a form that every file system accepts.
+    /// Returns a name for a component of a URL's path, in a form that every file system accepts.
     private static func name(_ part: String) -> String {
         let text = (part.removingPercentEncoding ?? part).precomposedStringWithCanonicalMapping
-        // Replace what Windows or shells refuse, what is invisible, and what would separate components.
+        // Replace characters that Windows or a shell does not accept in a name, invisible characters, and the
+        // separators "/" and "\".
         let forbidden: Set<Unicode.Scalar> = ["/", "\\", ":", "*", "?", "\"", "<", ">", "|"]
         var name = String(
             String.UnicodeScalarView(
                 text.unicodeScalars.map { forbidden.contains($0) || $0.value < 0x20 || isInvisible($0) ? "_" : $0 }
             )
         )
-        // A folder's entry leaves out names that begin with ".", and "~" means a home directory. Windows drops a "." or
-        // a space at the end, and reserves the names of its devices.
+        // An entry for a whole folder ignores files whose names begin with ".". A "~" means a home directory. Windows
+        // drops a "." or a space at the end, and reserves the names of its devices.
         let scalars = name.unicodeScalars
         if let first = scalars.first, [".", "~", " "].contains(first) { name = "_" + String(scalars.dropFirst()) }
         if let last = name.unicodeScalars.last, [".", " "].contains(last) {
@@ -154,7 +157,7 @@ struct FileNames {
         }
     }
 
-    /// Returns the beginning of a long name, a hash that distinguishes it from other names, and its extension.
+    /// Returns a short name: the beginning of the long name, a hash of the long name, and the extension.
     private static func shortened(_ name: String) -> String {
         var hash = FNV1a()
         hash.combine(Data(name.utf8))

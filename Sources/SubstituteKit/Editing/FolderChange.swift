@@ -4,10 +4,10 @@ import SubstituteCheckKit
 
 /// A set of changes to a manifest's folder, made as a whole or not at all.
 ///
-/// New files come first, because nothing uses them until the manifest names them. Then the files that replace existing
-/// files follow, one `rename` after the other. The manifest comes last. If the run is killed in between, each file is
-/// complete, in its old or its new version, and the manifest names only files that exist. If the user runs the same
-/// command again, it completes the changes.
+/// New files are moved first, because nothing uses a file that the manifest does not name. Next, `rename` replaces the
+/// existing files, one at a time. The manifest is written last. If the run is killed in between, each file is complete,
+/// in its old or its new version. The manifest then names only files that exist. If the user runs the same command
+/// again, the command completes the changes.
 struct FolderChange {
     /// The manifest file.
     let manifest: URL
@@ -17,7 +17,7 @@ struct FolderChange {
     private let original: Data
     /// The date on which the manifest was read; the new text is checked as of this date.
     private let date: Date
-    /// The manifest's new text; nil if it stays unchanged.
+    /// The manifest's new text; nil to leave the manifest unchanged.
     var text: Data?
     /// The new files, each with its path below the folder.
     private(set) var files: [(made: URL, path: String)] = []
@@ -28,13 +28,13 @@ struct FolderChange {
 
     private var folder: URL { manifest.deletingLastPathComponent() }
 
-    /// Schedules a new file for a path, where it replaces any existing file.
+    /// Schedules the move of a new file to a path; the move replaces any existing file at the path.
     mutating func schedule(_ made: URL, at path: String) { files.append((made, path)) }
 
     /// Makes the changes.
     ///
     /// - Throws: ``ToolError`` if something cannot be written, or if the manifest would have errors. The changes are
-    ///   then undone; if that fails, too, the error says so.
+    ///   then undone. If a change cannot be undone, the error says so.
     func commit(in staging: StagingFolder) throws {
         try staging.commit {
             var undo: [() throws -> Void] = []
@@ -65,11 +65,11 @@ struct FolderChange {
         }
     }
 
-    /// The replacement of an existing file, ready to be made.
+    /// The replacement of an existing file, prepared but not yet made.
     private struct Replacement {
         let made: URL
         let target: URL
-        /// A second name (hard link) or a copy of the replaced file, from which it can be restored.
+        /// The backup of the existing file: a hard link, or a copy.
         let backup: URL
 
         func make(_ undo: inout [() throws -> Void]) throws {
@@ -80,7 +80,7 @@ struct FolderChange {
         }
     }
 
-    /// Moves a file to its path if no other file is there; otherwise returns the replacement to make later.
+    /// Moves a file to its path if the path is free; otherwise prepares and returns a replacement.
     private func moveOrPrepareReplacement(
         _ made: URL,
         at path: String,
@@ -91,8 +91,8 @@ struct FolderChange {
         if FileSystem.kind(of: target.path) != nil {
             let mode = try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions]
             if let mode { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: made.path) }
-            // Keep the old file under a second name (a hard link), so that the first name always leads to a complete
-            // file. Where hard links do not exist, copy the file.
+            // Add a hard link to the old file as a backup. The old file also keeps its path, so that a complete file
+            // exists there at all times. If the file system has no hard links, copy the file.
             if link(target.path, backup.path) != 0 { try FileManager.default.copyItem(at: target, to: backup) }
             return Replacement(made: made, target: target, backup: backup)
         }
@@ -101,10 +101,10 @@ struct FolderChange {
         return nil
     }
 
-    /// Returns the URL for a path, and creates missing folders on the way.
+    /// Returns the URL for a path, and creates the path's missing parent folders.
     ///
-    /// - Throws: ``ToolError`` if a folder on the way leads outside the manifest's folder, or if the file system
-    ///   reports an error.
+    /// - Throws: ``ToolError`` if a parent folder is a symbolic link to a place outside the manifest's folder, or if
+    ///   the file system reports an error.
     private func target(of path: String, _ undo: inout [() throws -> Void]) throws -> URL {
         let root = folder.resolvingSymlinksInPath()
         var current = root
@@ -137,7 +137,7 @@ struct FolderChange {
     private func writeManifest() throws {
         guard let text else { return }
         let file = manifest.resolvingSymlinksInPath()
-        // The manifest may have been edited while the files were loaded.
+        // The user may have edited the manifest while the files were loaded.
         guard try Data(contentsOf: file) == original else {
             throw ToolError("\(quoted(name)) was changed in the meantime, so nothing was done; run the command again")
         }

@@ -4,8 +4,8 @@ import SubstituteCheckKit
 
 /// The text of a manifest that is being edited.
 ///
-/// Existing text stays byte for byte, and new text is laid out like its neighbours. Foundation's JSON writers cannot do
-/// this, because they preserve neither order nor layout.
+/// The existing text does not change. New text gets the layout of the neighbouring entries. Foundation's JSON writers
+/// cannot edit a manifest in this way: they do not preserve the order or the layout.
 struct ManifestText {
     /// The text, in UTF-8.
     private var bytes: [UInt8]
@@ -38,7 +38,7 @@ struct ManifestText {
         return true
     }
 
-    /// Returns the line of the entry with this key; nil if there is none.
+    /// Returns the line of the entry with this key; nil if no entry has this key.
     func line(of key: URLPattern) -> Int? {
         known[key.identityKey].map { index in
             bytes[..<members[index].nameOffset].count { $0 == UInt8(ascii: "\n") } + 1
@@ -65,7 +65,7 @@ struct ManifestText {
         return Data(bytes)
     }
 
-    /// Replaces the file of the entry with this key; its other fields stay unchanged.
+    /// Replaces the file of the entry with this key; the entry's other fields stay unchanged.
     mutating func setFile(of key: URLPattern, to path: String) {
         guard let index = known[key.identityKey] else { return }
         var value = members[index].value
@@ -81,7 +81,8 @@ struct ManifestText {
 
     /// Returns the layout of the last entry that is an object.
     ///
-    /// If there is no such entry, returns a layout that is as compact as the manifest's.
+    /// If no entry is an object, returns a one-line layout. This layout is as compact as the layout of the manifest
+    /// itself.
     private func fieldLayout(beside manifest: Layout) -> Layout {
         for member in members.reversed() {
             if case .object(let fields) = member.value.kind, let layout = Layout(of: fields, in: bytes) {
@@ -131,13 +132,13 @@ private struct Layout {
     /// The text before the closing brace.
     var closing: String
 
-    /// Returns the layout for a manifest without members, with the manifest's own line endings.
+    /// Returns the layout for a manifest without members; uses the line endings in `bytes`.
     static func manifest(in bytes: [UInt8]) -> Layout {
         let end = bytes.contains(UInt8(ascii: "\r")) ? "\r\n" : "\n"
         return Layout(opening: "\(end)  ", separator: ",\(end)  ", colon: ": ", closing: end)
     }
 
-    /// The layout for an entry's fields, all on one line, in a manifest with this layout.
+    /// The layout for the fields of an entry, on one line, if this is the manifest's layout.
     var fields: Layout {
         let space = opening.isEmpty && separator == "," ? "" : " "
         return Layout(opening: space, separator: ",\(space)", colon: ":\(space)", closing: space)
@@ -147,9 +148,9 @@ private struct Layout {
         (self.opening, self.separator, self.colon, self.closing) = (opening, separator, colon, closing)
     }
 
-    /// Reads the layout of an object's last members; nil if it has none.
+    /// Reads the layout of an object's last members; nil if `members` is empty.
     ///
-    /// Empty lines separate groups of entries, so they do not become part of the layout.
+    /// An empty line separates two groups of entries, so the layout does not include empty lines.
     init?(of members: [JSONMember], in bytes: [UInt8]) {
         guard let first = members.first, let last = members.last else { return nil }
         let open = bytes[..<first.nameOffset].lastIndex(of: UInt8(ascii: "{")) ?? 0
@@ -167,7 +168,7 @@ private struct Layout {
         }
     }
 
-    /// Returns the offset after a value.
+    /// Returns the offset of the byte that follows a value.
     static func end(of value: JSONValue, in bytes: [UInt8]) -> Int {
         switch value.kind {
         case .string:

@@ -3,14 +3,14 @@ import LocalSubstitutionCache
 
 /// The validators that a server sent for one version of a resource.
 struct RemoteVersion: Codable, Equatable {
-    /// The `ETag`, as the server wrote it (RFC 9110 §8.8.3).
+    /// The value of `ETag` (RFC 9110 §8.8.3).
     var etag: String?
-    /// The `Last-Modified`, as the server wrote it (RFC 9110 §8.8.2).
+    /// The value of `Last-Modified` (RFC 9110 §8.8.2).
     var lastModified: String?
-    /// A fingerprint of the copy's bytes: their length and FNV-1a hash.
+    /// A fingerprint of the local file: the length of its bytes, and their FNV-1a hash.
     var copy: String?
 
-    /// Returns the same version, with the fingerprint of the bytes that were sent.
+    /// Returns a copy of this version with the fingerprint of the local file's bytes.
     func with(_ data: Data) -> RemoteVersion {
         RemoteVersion(etag: etag, lastModified: lastModified, copy: Self.fingerprint(of: data))
     }
@@ -22,26 +22,30 @@ struct RemoteVersion: Codable, Equatable {
     }
 }
 
-/// The versions of the copies when they were loaded, stored in a file beside the manifest.
+/// The versions of the resources that the tool has loaded, stored in a file beside the manifest.
 ///
-/// With a recorded version, the tool can ask a server whether a copy is still current; if it is, the server sends no
-/// body. The record holds no bodies, and of the header fields only `ETag` and `Last-Modified`. If no version is
-/// recorded, or if the copy was edited since, the bytes are compared.
+/// With a recorded version, the tool can send a conditional request. If the resource has not changed, the server
+/// answers with status 304 and sends no body. If no version is recorded, or if the local file was edited later, the
+/// tool loads the resource and compares the bytes. Of each response, the record contains only `ETag` and
+/// `Last-Modified`.
 struct RemoteRecord {
-    /// The file's name; begins with ".", so that a folder's entry leaves the file out.
+    /// The name of the record's file.
+    ///
+    /// An entry for a whole folder ignores files whose names begin with ".".
     static let name = ".substitute.json"
 
     private var versions: [String: RemoteVersion]
     private let original: [String: RemoteVersion]
 
-    /// Reads the record of a folder; a missing or unreadable file counts as an empty record.
+    /// Reads the record in a folder; creates an empty record if the file is missing or unreadable.
     init(in folder: URL) {
         let data = try? Data(contentsOf: folder.appendingPathComponent(Self.name))
         versions = data.flatMap { try? JSONDecoder().decode([String: RemoteVersion].self, from: $0) } ?? [:]
         original = versions
     }
 
-    /// Returns the version recorded for a URL; nil if there is none, or if the copy was edited since.
+    /// Returns the version that is recorded for a URL; nil if no version is recorded, or if the local file was edited
+    /// later.
     func version(of url: String, copy: Data) -> RemoteVersion? {
         guard let version = versions[url], version.copy == RemoteVersion.fingerprint(of: copy) else { return nil }
         return version

@@ -4,9 +4,9 @@ import SubstituteCheckKit
 
 /// A folder inside the manifest's folder, in which files are created before they move to their final paths.
 ///
-/// Its name is `.substitute`, so that a folder's entry leaves it out. Nothing outside it is touched until all files are
-/// ready. Only one run of the tool at a time can hold it. If that run is killed, the next one removes the files that it
-/// left.
+/// Its name is `.substitute`: an entry for a whole folder ignores names that begin with ".". The tool changes nothing
+/// outside the staging folder until all files are complete. Only one run of the tool at a time can use the staging
+/// folder. If a run is killed, the next run removes the files in the staging folder.
 // Mutable state is only accessed inside the lock.
 final class StagingFolder: @unchecked Sendable {
     let url: URL
@@ -14,24 +14,28 @@ final class StagingFolder: @unchecked Sendable {
     private let lock = NSLock()
     private var count = 0
     private var isCommitted = false
-    /// In a dry run, the temporary folder that was created only to contain this one; nil otherwise.
+    /// In a dry run, the temporary folder that contains the staging folder; nil in any other run.
     private var outer: URL?
     /// The handler for interruptions; while it exists, an interruption does not end the tool immediately.
     private var interruption: AnyObject?
-    /// Called after each step of a change, so that a test can see what a run leaves behind if it is killed there.
+    /// Called after each step of a commit.
+    ///
+    /// A test can check here what would remain if the run were killed at this point.
     var afterEachStep: () -> Void = {}
 
-    /// Creates the folder, and removes it again if the user interrupts the tool.
+    /// Creates the staging folder; if the user interrupts the tool, removes the folder.
     static func guarded(for manifest: ManifestFile, isDryRun: Bool, _ console: Console) throws -> StagingFolder {
         let maker = FolderHolder()
-        // From here on, an interruption leaves no folder behind.
+        // From now on, an interruption of the tool removes the staging folder.
         let interruption = console.interruptions { maker.folder?.undo() ?? true }
         let folder = try maker.make { try StagingFolder(for: manifest, isDryRun: isDryRun) }
         folder.interruption = interruption
         return folder
     }
 
-    /// Holds the folder for the interruption handler, which waits for the lock while the folder is being created.
+    /// Holds the staging folder for the interruption handler.
+    ///
+    /// If an interruption arrives while the folder is being created, the handler waits for the lock.
     // Mutable state is only accessed inside the lock.
     private final class FolderHolder: @unchecked Sendable {
         private let lock = NSLock()
@@ -48,7 +52,7 @@ final class StagingFolder: @unchecked Sendable {
         }
     }
 
-    /// Creates the folder beside a manifest, or, for a dry run, in the system's temporary directory.
+    /// Creates the staging folder beside a manifest; for a dry run, in the system's temporary directory.
     private convenience init(for manifest: ManifestFile, isDryRun: Bool) throws(ToolError) {
         let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         if isDryRun { mkdir(temporary.path, 0o700) }
@@ -56,14 +60,14 @@ final class StagingFolder: @unchecked Sendable {
         if isDryRun { outer = temporary }
     }
 
-    /// Creates the staging folder in the manifest's folder.
+    /// Creates the staging folder in `folder`.
     ///
-    /// - Throws: ``ToolError`` if it cannot be created, or if another run holds it.
+    /// - Throws: ``ToolError`` if the staging folder cannot be created, or if another run uses it.
     init(in folder: URL) throws(ToolError) {
         let url = folder.appendingPathComponent(".substitute")
         let descriptor = try Self.lockedFolder(url, in: folder)
-        // Do not set the properties before the lock is held: an initialiser that throws after all of them are set runs
-        // `deinit`, which removes the folder.
+        // Do not set the properties before the lock is held. If an initialiser throws after all properties are set,
+        // Swift runs `deinit`. Here, `deinit` would remove the other run's folder.
         (self.url, self.descriptor) = (url, descriptor)
         empty()
     }
@@ -75,7 +79,7 @@ final class StagingFolder: @unchecked Sendable {
             let code = errno
             let descriptor = open(url.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
             guard descriptor >= 0 else {
-                // Another run ended between the two calls, and removed the folder.
+                // Another run removed the folder between `mkdir` and `open`.
                 if errno == ENOENT, !isMade, code == EEXIST { continue }
                 let reason = String(cString: strerror(isMade ? errno : code))
                 throw ToolError("nothing can be written to \(quoted(folder.path)): \(reason)")
@@ -84,8 +88,8 @@ final class StagingFolder: @unchecked Sendable {
                 close(descriptor)
                 throw ToolError("another run of substitute is changing \(quoted(folder.path)); wait until it ends")
             }
-            // If another run removed the folder before it was locked, this descriptor belongs to a folder that is gone;
-            // try again.
+            // Another run may have removed the folder between `open` and `flock`. The descriptor then belongs to the
+            // removed folder; try again.
             var (own, named) = (stat(), stat())
             if fstat(descriptor, &own) == 0, lstat(url.path, &named) == 0, own.st_ino == named.st_ino {
                 return descriptor
@@ -100,7 +104,7 @@ final class StagingFolder: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// Removes the staged files and the backups, but not the folder, which carries the lock.
+    /// Removes the staged files and the backups; keeps the folder, because the lock is on the folder.
     private func empty() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
             let isOwn = name.hasPrefix(Self.aside) || name.allSatisfy { $0.isASCII && $0.isNumber }
@@ -108,14 +112,14 @@ final class StagingFolder: @unchecked Sendable {
         }
     }
 
-    /// Removes the staged files and the backups, and also the folder if nothing else is in it.
+    /// Removes the staged files and the backups, and then the folder if it is empty.
     private func remove() {
         empty()
         rmdir(url.path)
         if let outer { rmdir(outer.path) }
     }
 
-    /// The prefix of the names under which replaced files are kept.
+    /// The name prefix for the backups of replaced files.
     static let aside = "old-"
 
     /// Returns a new URL for a file in the folder.
@@ -137,7 +141,9 @@ final class StagingFolder: @unchecked Sendable {
         return file
     }
 
-    /// Makes changes that Control-C does not interrupt; once they are made, the run continues to its end.
+    /// Makes changes that Control-C does not interrupt.
+    ///
+    /// After the changes, Control-C has no effect until the run ends.
     func commit(_ changes: () throws -> Void) rethrows {
         try lock.withLock {
             try changes()
@@ -145,21 +151,21 @@ final class StagingFolder: @unchecked Sendable {
         }
     }
 
-    /// The maximum number of attempts, a millisecond apart, to remove files that are still being written.
+    /// The maximum number of attempts to remove the folder, with a pause of a millisecond between two attempts.
     private static let patience = 1000
 
-    /// Removes the folder, unless the changes have been committed.
+    /// Removes the folder if the changes have not been committed.
     ///
     /// - Returns: True if the tool may end.
     private func undo() -> Bool {
-        // If a commit is in progress, wait until it has finished or has been undone. Then keep the lock, so that
-        // `newFileURL()` gives out no new URL and no commit begins.
+        // If a commit is in progress, `lock()` waits until the commit ends. Do not unlock afterwards: until the tool
+        // ends, no commit may begin, and `newFileURL()` must not return a new URL.
         lock.lock()
         if isCommitted {
             lock.unlock()
             return false
         }
-        // A file whose URL was given out earlier may still be written.
+        // A load may still be writing to a URL that `newFileURL()` returned earlier.
         for _ in 0..<Self.patience where FileSystem.kind(of: url.path) != nil {
             remove()
             usleep(1000)

@@ -10,7 +10,7 @@ import FoundationNetworking
 
 /// Answers a browser's requests from files in the same way as an app.
 ///
-/// For a network-first entry, the file answers only after the network was tried.
+/// For a network-first entry, the browser first sends the request to the network.
 // Mutable state is only accessed inside the lock.
 final class LiveTable: Interceptor, @unchecked Sendable {
     /// The outcome of one load, after its redirects.
@@ -21,38 +21,39 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         let kind: String
         /// The file that answered; nil if the network answered, or if the load failed.
         let file: File?
-        /// The server's status; nil if the request was not sent to the network, or if it failed there.
+        /// The server's status; nil if the request was not sent to the network, or if no server answered.
         let status: Int?
         /// The `Content-Type` that the server sent.
         let type: MediaType?
-        /// The size of the body that the server sent, in bytes; nil unless bytes are counted.
+        /// The size of the body that the server sent, in bytes; nil if bytes are not counted.
         var size: Int?
         /// True if an entry matches, but its file is too large to be sent to the browser.
         var isTooLarge = false
 
-        /// True if no file answered, and the network failed or the server's status is 400 or above.
+        /// True if no file answered, and either no server answered or the server's status is 400 or above.
         var hasFailed: Bool { file == nil && (status.map { $0 >= 400 } ?? true) }
     }
 
     /// A file that answered.
     struct File: Sendable {
         let substitution: Substitution
-        /// The number of bytes sent; less than the file's size for a byte range.
+        /// The number of bytes sent; for a byte range, this is less than the file's size.
         let count: Int
     }
 
     private let lock = NSLock()
     private var table: SubstitutionTable
-    /// The requests that a network-first entry may answer after the network, keyed by the load's identifier.
+    /// The requests that were sent to the network although a network-first entry matches, keyed by the load's
+    /// identifier.
     private var pending: [String: URLRequest] = [:]
     private let onFinish: @Sendable (FinishedLoad) -> Void
     private let countsBytes: Bool
 
     /// - Parameters:
     ///   - table: The table that answers.
-    ///   - countsBytes: True to count the bytes that servers send. The page then receives each body only once it is
-    ///     complete.
-    ///   - onFinish: Called on any thread, once for each load, when its source is known.
+    ///   - countsBytes: True to count the bytes that servers send. The page then receives a body only when the whole
+    ///     body has arrived.
+    ///   - onFinish: Called once for each load, on any thread, when the source of the response is known.
     init(
         _ table: SubstitutionTable,
         countsBytes: Bool = false,
@@ -61,7 +62,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         (self.table, self.countsBytes, self.onFinish) = (table, countsBytes, onFinish)
     }
 
-    /// The table in use; can be replaced at any time.
+    /// The table in use; may be replaced at any time.
     var current: SubstitutionTable {
         get { lock.withLock { table } }
         set { lock.withLock { table = newValue } }
@@ -73,8 +74,8 @@ final class LiveTable: Interceptor, @unchecked Sendable {
     static func table(of manifest: ManifestFile) throws -> SubstitutionTable {
         let text = try SubstitutionManifest.text(of: manifest.url, name: manifest.name)
         let entries = SubstitutionManifest(text, name: manifest.name, url: manifest.url, advice: Advice())
-        // The files may be edited meanwhile, so they are copied. If they were memory-mapped, an editor that truncates a
-        // file in place could kill the process with SIGBUS.
+        // Copy the files, because the user may edit them meanwhile. If an editor truncates a memory-mapped file, SIGBUS
+        // can kill the process.
         return try SubstitutionTable(entries, folder: manifest.folder, reading: .copied)
     }
 
@@ -86,7 +87,8 @@ final class LiveTable: Interceptor, @unchecked Sendable {
         if let answer = table.answer(to: request), let decision = decision(answer, held, request, table, status: nil) {
             return decision
         }
-        // After a redirect, a network-first entry for the new URL replaces the one for the earlier URL.
+        // A redirect does not change the identifier. After a redirect, the request for the new URL replaces the earlier
+        // request.
         if table.mayAnswerAfterNetwork(request) { lock.withLock { pending[held.identifier] = request } }
         return .proceed
     }

@@ -23,7 +23,7 @@ struct SaveFollower: Sendable {
         case unused
     }
 
-    /// Watches the manifest's folder and returns a stream of the files that are saved from now on.
+    /// Watches the manifest's folder, and returns a stream of the files that are saved after this call.
     ///
     /// Each element lists the saved files, as paths relative to the folder.
     ///
@@ -51,7 +51,7 @@ struct SaveFollower: Sendable {
     ///   - paths: The saved files, as paths relative to the manifest's folder.
     ///   - loads: The loads of the page so far.
     ///   - report: Called with the outcome, before the page is reloaded.
-    /// - Throws: ``ManifestError`` if the manifest has errors; the previous table stays in use.
+    /// - Throws: ``ManifestError`` if the manifest has errors. The previous table then stays in use.
     func follow(
         _ paths: [String],
         _ loads: [LiveTable.FinishedLoad],

@@ -10,7 +10,7 @@ enum HTML {
 
     /// Returns a URL or path as HTML in two parts; if space is short, the page truncates the first part.
     ///
-    /// The second part is the last path component. It begins after the last "/", not counting one at the very end.
+    /// The second part is the last path component. It begins after the last "/"; a "/" at the very end does not count.
     static func inParts(_ path: String) -> String {
         let scalars = path.unicodeScalars
         let start = scalars.dropLast().lastIndex(of: "/").map { scalars.index(after: $0) } ?? scalars.startIndex

@@ -12,7 +12,7 @@ struct PreviewCard {
     let problem: String?
     /// True once the entry is ignored, because its last day has passed.
     let isExpired: Bool
-    /// A sentence about the server's version of the file; nil unless the file is known to be outdated.
+    /// A sentence for an outdated file, of which the server has another version or none; nil for any other file.
     let mark: String?
     /// The number of times that the app has used the entry, in words; nil if not known.
     let use: String?

@@ -9,7 +9,9 @@ struct PreviewPage {
     private let cards: [PreviewCard]
     /// The anchor of each entry's first card, keyed by the position of the entry.
     private let anchors: [ManifestCheck.Position: String]
-    /// The nonce that lets no other script run than this page's; text from the manifest cannot contain the nonce.
+    /// The nonce of the page's own script; a browser runs no script without this nonce.
+    ///
+    /// The nonce is random, so text from the manifest cannot contain it.
     private let nonce = UUID().uuidString
     /// The version of a page from the preview server; nil for a page that is written to a file.
     private let version: Int?
@@ -123,7 +125,9 @@ struct PreviewPage {
             "<section class=\"issues \(worst)\" aria-label=\"Errors and warnings\">\n<ul>\n\(items.joined())</ul>\n</section>\n"
     }
 
-    /// Returns a link from the issue's line and column to its entry's card, or to the line in the chosen editor.
+    /// Returns the issue's line and column as a link to the card of its entry.
+    ///
+    /// Once the user has chosen an editor, the page's script makes the link open the line in the editor.
     private func place(of issue: ManifestIssue) -> String {
         if issue.isAboutTheWhole { return "" }
         let card = target(of: issue).map { " href=\"#\($0)\"" } ?? ""

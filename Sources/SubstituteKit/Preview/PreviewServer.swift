@@ -6,8 +6,8 @@ import SubstituteCheckKit
 
 /// Serves the preview page on this machine and updates it in the browser after each save.
 ///
-/// It serves only the page and the files in the table, and only to requests that use its own host name. A website
-/// therefore cannot read them by pointing its own name at this machine (DNS rebinding).
+/// The server serves only the page and the files on the page, and only answers requests to the server's own host name.
+/// A website may point the website's host name at this machine (DNS rebinding), but requests to that name are refused.
 // Mutable state is only accessed inside the condition's lock.
 final class PreviewServer: @unchecked Sendable {
     private let manifest: ManifestFile
@@ -17,14 +17,16 @@ final class PreviewServer: @unchecked Sendable {
     private var check: ManifestCheck
     /// Sentences about the servers' versions of files, keyed by path.
     ///
-    /// Each applies to one version of the local file.
+    /// Each sentence applies to one version of the local file, and is shown until the file changes.
     private var marks: [String: (words: String, version: String)] = [:]
-    /// The substitutions on the page, keyed by the path of their address; nothing else but the page is served.
+    /// The substitutions on the page, keyed by the path at which the server offers the file.
+    ///
+    /// The server serves only these files and the page.
     private var rows: [String: Substitution] = [:]
     private var page = Data()
     private var server: LoopbackServer?
     private var watcher: FolderWatcher?
-    /// The app's recording; nil if none was named.
+    /// The app's recording; nil if the user named no recording.
     private let recording: URL?
     private var use: RecordedUse?
 
@@ -35,7 +37,7 @@ final class PreviewServer: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - manifest: The manifest to show.
-    ///   - recording: The file in which an app records its requests, which may not exist yet; nil for none.
+    ///   - recording: The file in which an app records its requests; nil for no recording. The file may not exist yet.
     ///   - now: Returns the current time.
     /// - Throws: ``ToolError`` if the manifest cannot be read or the server cannot start.
     init(_ manifest: ManifestFile, recording: URL? = nil, _ now: @escaping @Sendable () -> Date) throws {
@@ -67,7 +69,7 @@ final class PreviewServer: @unchecked Sendable {
     /// The check that the page shows.
     var current: ManifestCheck { condition.withLock { check } }
 
-    /// Shows these sentences about the servers' versions of files, keyed by path, on the cards.
+    /// Shows sentences about the servers' versions of files on the cards; `marks` is keyed by the files' paths.
     func mark(_ marks: [String: String]) {
         condition.withLock {
             let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }
@@ -88,7 +90,7 @@ final class PreviewServer: @unchecked Sendable {
         }
     }
 
-    /// Returns the app's use of the manifest; nil without a recording, or if either of the two cannot be read.
+    /// Returns the app's use of the manifest; nil if there is no readable recording, or if the manifest has errors.
     private func recordedUse(of check: ManifestCheck) -> RecordedUse? {
         guard let recording, check.errors.isEmpty, let data = try? Data(contentsOf: recording),
             let file = try? HARFile(data, name: recording.lastPathComponent),
@@ -100,7 +102,8 @@ final class PreviewServer: @unchecked Sendable {
     /// Follows the recording and updates the page as the app records; returns only when cancelled.
     func followRecording() async throws {
         guard let recording else { return try await Task.sleep(nanoseconds: .max) }
-        // The file is polled, because it may lie outside the watched folder. The app replaces it once a second.
+        // The recording is polled, because it may lie outside the watched folder. The app replaces the recording at
+        // most once a second.
         func version() -> Date? {
             (try? FileManager.default.attributesOfItem(atPath: recording.path))?[.modificationDate] as? Date
         }
@@ -178,8 +181,8 @@ final class PreviewServer: @unchecked Sendable {
             range = part
         }
         guard let data = row.data(in: manifest.folder, range) else { return nil }
-        // An HTML file from the manifest runs in a sandbox. There it has a different origin from this server, so that
-        // it cannot read from the server.
+        // An HTML file from the manifest runs in a sandbox. The sandbox gives the file an origin of its own, so the
+        // file's scripts cannot read from this server.
         let headers = [
             "Cache-Control": "max-age=31536000, immutable", "Content-Security-Policy": "sandbox",
             "Accept-Ranges": "bytes",

@@ -1,7 +1,8 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The sentences about the files that an app uses: all files of a manifest, or none while it has an error.
+/// The sentences about the files that an app uses: all files of a manifest, or no files while the manifest has an
+/// error.
 struct PreviewSummary {
     private let errors: Int
     private let warnings: Int
@@ -35,9 +36,10 @@ struct PreviewSummary {
 
     private var refusal: String { "and an app refuses the whole manifest." }
 
-    /// A sentence about the files that an app uses once the errors are fixed; nil if every entry has an error.
+    /// A sentence about the files that an app uses once the errors are fixed; nil if only entries with errors name
+    /// files.
     ///
-    /// The numbers are a minimum, because entries with errors name files, too.
+    /// The numbers are a minimum, because the entries with errors may name more files.
     private var expectation: String? {
         if inventory.urls == 0 { return nil }
         return "Once \(errors == 1 ? "it is" : "they are") fixed, at least this ships: \(inventory.description)"

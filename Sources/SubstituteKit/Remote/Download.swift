@@ -9,7 +9,7 @@ struct Download: Sendable {
 
     /// Loads resources into the staging folder, a few at a time.
     ///
-    /// - Returns: For each download, the resource, or the reason why it could not be loaded completely.
+    /// - Returns: For each download, the resource, or the reason why the download is not complete.
     static func loads(
         _ downloads: [Download],
         _ staging: StagingFolder,

@@ -9,8 +9,8 @@ import FoundationNetworking
 
 /// Loads resources in the same way as a first-time visitor: without cookies, credentials or caches.
 ///
-/// A body is written to a file, or compared with existing bytes, while it is received. URL loading follows no redirects
-/// here. ``Redirect`` decides which redirects this type follows.
+/// A body is written to a file, or compared with existing bytes, while it is received. The session itself follows no
+/// redirects. This type follows the redirects that ``Redirect`` allows.
 // Mutable state is only accessed inside the lock.
 final class Fetcher: NSObject, @unchecked Sendable {
     /// A server's response.
@@ -22,11 +22,11 @@ final class Fetcher: NSObject, @unchecked Sendable {
         let version: RemoteVersion
         /// The length of the body in bytes, according to `Content-Length`.
         ///
-        /// Nil without that field, or if the body is sent compressed.
+        /// Nil if the field is missing, or if the body is sent compressed.
         let length: Int?
         /// The number of bytes of the body that were received.
         let received: Int
-        /// False once the received bytes differ from those that they are compared with.
+        /// False if the received bytes differ from the bytes of ``BodyUse/compare(_:)``.
         let isSame: Bool
         /// The target of a redirect; nil for any other response.
         fileprivate let next: URL?
@@ -34,7 +34,7 @@ final class Fetcher: NSObject, @unchecked Sendable {
 
     /// The use of a response body.
     enum BodyUse {
-        /// The body is written to this file, which is created.
+        /// The body is written to a new file at this URL.
         case write(URL)
         /// The body is compared with these bytes, up to the first difference.
         case compare(Data)
@@ -50,7 +50,7 @@ final class Fetcher: NSObject, @unchecked Sendable {
         var response: HTTPURLResponse?
         var received = 0
         var isSame = true
-        /// True once no more of the body is needed.
+        /// True if the rest of the body is not needed.
         var isDecided: Bool { !isSame || response.map { $0.statusCode != 200 } ?? false }
         var problem: ToolError?
     }
@@ -61,13 +61,13 @@ final class Fetcher: NSObject, @unchecked Sendable {
     private let whenReceived: @Sendable (Int) -> Void
     private var session: URLSession?
 
-    /// The longest time that a server may send nothing, in seconds.
+    /// The maximum time without data from the server, in seconds.
     static let patience = 60.0
 
     /// - Parameters:
     ///   - network: Creates the session's configuration.
-    ///   - whenReceived: Called on the session's delegate queue after each chunk, with the number of bytes received so
-    ///     far.
+    ///   - whenReceived: Called after each chunk, on the session's delegate queue. The argument is the number of bytes
+    ///     received so far.
     init(_ network: Network, whenReceived: @escaping @Sendable (Int) -> Void = { _ in }) {
         self.whenReceived = whenReceived
         super.init()
@@ -110,7 +110,8 @@ final class Fetcher: NSObject, @unchecked Sendable {
         -> FetchedResponse
     {
         var request = URLRequest(url: url)
-        // If URL loading decompresses a body, `Content-Length` does not give the length to compare.
+        // Ask for an uncompressed body. For a compressed body, `Content-Length` is not the length of the received
+        // bytes.
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         var handle: FileHandle?
@@ -139,7 +140,7 @@ extension Fetcher: URLSessionDataDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // Treat the redirect as the response, from which `load` derives the next request.
+        // Deliver the redirect as the response. `load` then sends a request to the target of the redirect.
         completionHandler(nil)
     }
 
@@ -157,7 +158,7 @@ extension Fetcher: URLSessionDataDelegate {
             if let limit = load.limit, let length = response.bodyLength, length > limit {
                 load.problem = Self.tooLarge(limit)
             }
-            // A body of a different length has different bytes.
+            // If the length differs, the bytes differ.
             if case .compare(let data) = load.use, response.statusCode == 200, let length = response.bodyLength,
                 length != data.count
             {
@@ -228,7 +229,7 @@ extension Fetcher: URLSessionDataDelegate {
 
     /// Returns the reason why a load failed, as a clause.
     ///
-    /// Foundation's own messages differ between the systems, and some are missing.
+    /// Foundation's messages are not the same on all systems, and for some errors there is no message.
     private static func reason(_ error: (any Error)?, after count: Int = 0) -> String {
         let lost =
             count > 0 ? "the connection was lost after \(counted(count, "byte"))" : "the server closed the connection"
@@ -250,7 +251,7 @@ extension Fetcher: URLSessionDataDelegate {
 extension HTTPURLResponse {
     /// The length of the body in bytes, according to `Content-Length`.
     ///
-    /// Nil without that field, or if URL loading decompresses the body.
+    /// Nil if the field is missing, or if the body is compressed.
     fileprivate var bodyLength: Int? {
         let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
         guard coding.lowercased() == "identity" || coding.isEmpty else { return nil }

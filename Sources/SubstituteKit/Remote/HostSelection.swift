@@ -4,7 +4,7 @@ import SubstituteCheckKit
 /// The servers from which resources may be loaded.
 struct HostSelection {
     private struct Pattern {
-        /// A host name; with `*.` in front, it also covers all of its subdomains.
+        /// `host`, or `*.host` for a host and all its subdomains.
         let host: String
         /// The port; nil for every port.
         let port: Int?
@@ -51,7 +51,7 @@ struct HostSelection {
 }
 
 extension URLPattern {
-    /// The port of the server; if the URL does not name one, the default port of its scheme.
+    /// The port in the URL; if the URL contains no port, the default port of its scheme.
     var port: Int {
         let authority = address.authority
         let host = HostPattern.host(of: authority)

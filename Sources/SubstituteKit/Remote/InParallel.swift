@@ -3,7 +3,8 @@ func inParallel<Item: Sendable, Result: Sendable>(
     _ items: [Item],
     _ body: @escaping @Sendable (Item) async -> Result
 ) async -> [Result] {
-    // Browsers open more connections than this to one server, so some are left for the user's other programs.
+    // Browsers open more than four connections to one server, so servers accept more than four. The user's other
+    // programs can use the remaining connections.
     let width = 4
     return await withTaskGroup(of: (Int, Result).self) { group in
         var results: [Result?] = Array(repeating: nil, count: items.count)

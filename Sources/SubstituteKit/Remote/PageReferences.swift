@@ -4,17 +4,18 @@ import SubstitutionRules
 
 /// The URLs that a page or a stylesheet loads.
 enum PageReferences {
-    /// The size in bytes above which pages and stylesheets are not read.
+    /// The maximum size of a page or stylesheet that is searched, in bytes.
     private static let largestSize = 20_000_000
 
     /// True for a stylesheet.
     ///
-    /// Its references are needed even if it was loaded only because a different resource refers to it.
+    /// The references of a stylesheet are always loaded. The references of a page are loaded only if the user named the
+    /// page.
     static func isStylesheet(_ resource: Resource) -> Bool {
         (resource.type ?? MediaType(fileName: resource.key.address.path))?.essence == "text/css"
     }
 
-    /// Returns the http and https URLs that a page or stylesheet refers to, each once; empty for other resources.
+    /// Returns the distinct http and https URLs to which a page or stylesheet refers; empty for any other resource.
     static func addresses(in resource: Resource) -> [String] {
         let type = resource.type ?? MediaType(fileName: resource.key.address.path)
         guard let type, let data = try? Data(contentsOf: resource.file), data.count <= largestSize else { return [] }

@@ -2,7 +2,9 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The progress of a run, on one terminal line that is overwritten each time; in a pipe, nothing is printed.
+/// The progress of a run, on one line of a terminal.
+///
+/// Each update overwrites the line. Without a terminal, nothing is printed.
 // Mutable state is only accessed inside the lock.
 final class ProgressLine: @unchecked Sendable {
     private let show: (@Sendable (String) -> Void)?
@@ -16,7 +18,7 @@ final class ProgressLine: @unchecked Sendable {
 
     /// - Parameters:
     ///   - total: The number of steps.
-    ///   - show: Writes to a terminal; nil if there is none.
+    ///   - show: Writes to a terminal; nil if there is no terminal.
     init(of total: Int, _ show: (@Sendable (String) -> Void)?) { (self.total, self.show) = (total, show) }
 
     /// Counts a finished step.

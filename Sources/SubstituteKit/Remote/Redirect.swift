@@ -9,16 +9,17 @@ import FoundationNetworking
 
 /// Decides which redirects are followed.
 ///
-/// Foundation on Linux would follow a redirect to a `file:` URL by requesting that URL's path from the same server.
+/// Foundation on Linux follows a redirect to a `file:` URL incorrectly: it requests that URL's path from the server
+/// that sent the redirect.
 enum Redirect {
-    /// The number of redirects that one load follows.
+    /// The maximum number of redirects for one load.
     static let maximumCount = 20
 
     /// Returns the URL to load next; nil if the response is not a redirect.
     ///
-    /// - Throws: ``ToolError`` if the redirect leads to something that must not be loaded.
+    /// - Throws: ``ToolError`` if the target of the redirect must not be loaded.
     static func target(of response: HTTPURLResponse) throws(ToolError) -> URL? {
-        // RFC 9110 §15.4: the other statuses have no `Location`, or one that is meant for the user.
+        // RFC 9110 §15.4: for any other status, a client does not follow `Location` automatically.
         guard [301, 302, 303, 307, 308].contains(response.statusCode) else { return nil }
         guard let location = response.value(forHTTPHeaderField: "Location"), !location.isEmpty else {
             throw ToolError("it is redirected (\(response.statusCode)), and its server does not say where to")
@@ -40,8 +41,8 @@ enum Redirect {
 
     /// Returns a URL with a lowercase scheme and without user info.
     ///
-    /// URL loading on Linux does not recognise a scheme in capitals, and sends a URL's user name and password as
-    /// credentials.
+    /// Foundation on Linux does not recognise a scheme in capitals. It also sends the user name and password of a URL
+    /// as credentials.
     static func plain(_ url: URL) -> URL {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url }
         components.scheme = components.scheme?.lowercased()

@@ -1,9 +1,9 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Decides which references of pages and stylesheets are loaded, and records the others.
+/// Selects the references of pages and stylesheets to load, and records the servers of skipped references.
 struct ReferenceSelection {
-    /// The servers that the user named, in addition to the resource's own.
+    /// The servers that the user named; the server of the page or stylesheet is always allowed.
     let hosts: HostSelection
     private var skipped: Set<SkippedHost> = []
 
@@ -20,11 +20,11 @@ struct ReferenceSelection {
 
     init(_ hosts: HostSelection) { self.hosts = hosts }
 
-    /// Returns the key of a reference to load; nil if the reference is left out.
+    /// Returns the key of a reference to load; nil if the reference is not loaded.
     ///
-    /// A reference is loaded if `hosts` names its server. It is also loaded if it has the same host and port as the
-    /// resource, before or after redirects; http and https with their default ports count as the same. A resource that
-    /// was loaded over https never leads to a load over http.
+    /// A reference is loaded if `hosts` contains its server. It is also loaded if its host and port are those of the
+    /// resource's URL, before or after redirects. From http to https, the two default ports count as equal. No http
+    /// reference of an https resource is loaded.
     mutating func key(for address: String, in resource: Resource) -> URLPattern? {
         let key: URLPattern
         do {

@@ -9,15 +9,15 @@ struct RemoteCheck {
         let substitution: Substitution
         let key: URLPattern
         let url: URL
-        /// The reason why the server is not queried; nil if it is queried.
+        /// The reason why the server is not queried; nil if the server is queried.
         let exemption: String?
     }
 
-    /// The state of a copy, according to its server's response.
+    /// The state of a local file, according to its server's response.
     enum RemoteState: Sendable {
-        /// The server has the same bytes; holds their version, unless the server answered only with status 304.
+        /// The server has the same bytes; holds the server's version, or nil after status 304.
         case current(RemoteVersion?)
-        /// The server has different bytes; holds their number and date, if the server sent these.
+        /// The server has different bytes; holds their length and date, as far as the server sent them.
         case differs(size: Int?, lastModified: String?)
         /// The server no longer has the resource; holds the status.
         case gone(Int)
@@ -32,14 +32,14 @@ struct RemoteCheck {
         let state: RemoteState
     }
 
-    /// One copy for each file of each entry, in the manifest's order.
+    /// The files of all entries, in the manifest's order.
     let copies: [CheckedFile]
     private let record: RemoteRecord
 
     init(_ check: ManifestCheck, in folder: URL) {
         var seen: Set<Data> = []
         copies = check.shipped.compactMap { substitution in
-            // The `index.html` of a folder answers two URLs; count it once.
+            // The `index.html` of a folder answers two URLs. Count the file once.
             let file = Data("\(substitution.line):\(substitution.column):\(substitution.realPath)".utf8)
             guard seen.insert(file).inserted,
                 let key = try? URLPattern(substitution.url), let url = URL(string: key.targetURL)
@@ -52,10 +52,10 @@ struct RemoteCheck {
         record = RemoteRecord(in: folder)
     }
 
-    /// Returns the reason not to query a server; nil if it may be queried.
+    /// Returns the reason not to query a server; nil if the server may be queried.
     ///
-    /// Servers whose names are reserved for examples (RFC 2606 §2 and §3) are not queried. The first entry of a new
-    /// manifest has such a name.
+    /// A server is not queried if its name is reserved for examples (RFC 2606 §2 and §3). The first entry of a new
+    /// manifest has a reserved name.
     private static func exemption(of host: String) -> String? {
         let names = ["example", "example.com", "example.net", "example.org"]
         let host = host.lowercased()
@@ -63,10 +63,10 @@ struct RemoteCheck {
         return "its server is an example, which has no files"
     }
 
-    /// The file size in bytes above which a HEAD request is sent first, unless the server's version is recorded.
+    /// The size in bytes above which a file without a recorded version is first compared by a HEAD request.
     private static let largeSize = 64 * 1024
 
-    /// Queries the server of each copy, a few at a time.
+    /// Queries the servers of all files, with a few requests at a time.
     func findings(of copies: [CheckedFile], _ network: Network) async -> [Finding] {
         let progress = ProgressLine(of: copies.count, network.showProgress)
         let fetcher = Fetcher(network) { progress.receive($0) }
@@ -90,7 +90,8 @@ struct RemoteCheck {
         do {
             let known = record.version(of: copy.key.spelling, copy: data)
             // If a version is recorded, one request is enough: the server sends a body only if its version differs. If
-            // none is recorded, a HEAD request may show a different length, and then a large body need not be loaded.
+            // no version is recorded, send a HEAD request for a large file. If the length differs, the body is not
+            // needed.
             if known == nil, data.count > largeSize {
                 let answer = try await fetcher.load(copy.url, .head)
                 if answer.status == 200, let length = answer.length, length > 0, length != data.count {

@@ -20,7 +20,7 @@ extension RemoteCheck.Finding {
     /// True if a designer should look at this finding.
     var needsAttention: Bool { isOutdated || word == "unknown" }
 
-    /// The note on the file's card in the preview; nil if there is none.
+    /// The note on the file's card in the preview; nil if the card has no note.
     var mark: String? {
         switch state {
         case .differs: "outdated: its server has another version"
@@ -44,7 +44,9 @@ extension RemoteCheck.Finding {
         return (attributes?[.modificationDate] as? Date).map { Self.day.string(from: $0) }
     }
 
-    /// The size and date of the server's version, if the server sent them; nil unless the file differs.
+    /// The size and the date of the server's version; nil if the file does not differ.
+    ///
+    /// Each of the two is also nil if the server did not send it.
     var remote: (size: Int?, date: String?) {
         guard case .differs(let size, let lastModified) = state else { return (nil, nil) }
         return (size, lastModified.flatMap { Self.httpDate.date(from: $0) }.map { Self.day.string(from: $0) })

@@ -3,14 +3,15 @@ import LocalSubstitutionCache
 
 /// The JSON schema of manifests (draft-07), for editors.
 ///
-/// Visual Studio Code's JSON language service reads keywords beyond the standard (`errorMessage`,
-/// `markdownDescription`, `enumDescriptions`, `defaultSnippets`); their texts address designers. Other validators
-/// ignore them. Media types and header names come from the library's own tables.
+/// Visual Studio Code's JSON language service reads keywords that are not in the standard: `errorMessage`,
+/// `markdownDescription`, `enumDescriptions` and `defaultSnippets`. Other validators ignore these keywords. The texts
+/// in these keywords are for designers. The media types and header names are from the library's own tables.
 ///
-/// The `enum` of the conditions is only for completion, so it stands beside a schema that allows everything. A
-/// `pattern` does the check instead, because the service replaces the `errorMessage` of an `enum`.
+/// For a condition, an `enum` provides the completions, and a `pattern` does the check. An `anyOf` with an empty schema
+/// makes the `enum` accept every value. If the `enum` did the check, the language service would show its own message
+/// instead of the `errorMessage`.
 ///
-/// A schema cannot look at files or compare keys; the `check` command does.
+/// A schema cannot check files or compare keys. The `check` command does both.
 enum Schema {
     /// The text of the schema; ends in a line break.
     static let text = #"""
@@ -229,8 +230,8 @@ enum Schema {
 
     /// A regular expression for the names of all header fields that an entry may not set.
     ///
-    /// These names are case-insensitive. In ECMA 262 the flag for that is not part of the pattern, so each letter is
-    /// written in both cases.
+    /// Header names are case-insensitive. In a JSON schema, a regular expression cannot have the flag that ignores
+    /// case. The expression therefore contains each letter in both cases.
     private static let reservedHeaders = ReservedHeader.names.map { name in
         name.map { $0.isLetter ? "[\($0.uppercased())\($0)]" : String($0) }.joined()
     }.joined(separator: "|")
@@ -248,7 +249,7 @@ enum Schema {
         ("Timing-Allow-Origin", "Which sites may see how long the load took."),
         ("X-Content-Type-Options", "nosniff: browsers do not guess another type."),
     ].map { name, description in
-        // This header field may be removed with null, so it has its own rule in `patternProperties`.
+        // The value of this header field may be null, so `patternProperties` has a separate rule for it.
         name == "Access-Control-Allow-Origin"
             ? "            \"\(name)\": { \"description\": \"\(description)\" }"
             : "            \"\(name)\": { \"description\": \"\(description)\", \"$ref\": \"#/definitions/headerValue\" }"

@@ -8,7 +8,7 @@ struct PageVisit: Sendable {
     let picture: String
     /// The errors that scripts and the browser reported.
     let complaints: [String]
-    /// Sentences about limits the tool imposed, such as a refused download, a closed pop-up or a cropped screenshot.
+    /// Sentences about what the tool limited, such as a refused download, a closed pop-up or a cropped screenshot.
     let notes: [String]
     /// The status of the server's response for the page; nil if a file answered.
     let status: Int?
@@ -25,7 +25,7 @@ struct PageVisit: Sendable {
     /// - Throws: ``ToolError`` if the page cannot be loaded.
     init(_ url: String, in browser: Browser, _ manner: Manner, _ complaints: ReportedErrors) async throws {
         try await browser.load(url, manner.load)
-        // Read the errors before the screenshot is taken: errors caused by taking it are not the page's.
+        // Read the errors before the screenshot is taken, because taking the screenshot may itself cause errors.
         self.complaints = complaints.all
         picture = try await browser.picture(without: manner.masks)
         (notes, status) = (await browser.notes, await browser.status)
@@ -81,7 +81,7 @@ extension Browser {
         ).data
     }
 
-    /// The maximum length of a screenshot's sides in pixels; graphics hardware supports no larger images.
+    /// The maximum length of a screenshot's sides in pixels, because graphics hardware supports no larger images.
     private static let maximumSide = 16_000.0
 
     /// The JavaScript function that ends animations and hides elements; returns the first invalid selector, or "".

@@ -17,9 +17,9 @@ struct PictureComparison: Decodable, Sendable {
     let height: Int
     /// The number of pixels that differ.
     let count: Int
-    /// The rectangles with the most differing pixels, the one with most first; at most ten.
+    /// The ten rectangles with the most differing pixels, in descending order; fewer if there are not as many.
     let places: [Region]
-    /// The second screenshot, faded, with differing pixels in red, as PNG in base64.
+    /// A faded copy of the second screenshot with the differing pixels in red, as PNG in base64.
     var picture: String
 
     /// The share of the pixels that differ, from 0 to 1.
@@ -38,7 +38,7 @@ struct PictureComparison: Decodable, Sendable {
     ///   - first: PNG in base64.
     ///   - second: PNG in base64.
     ///   - scale: The number of pixels per CSS pixel.
-    ///   - browser: The browser to use; an empty page replaces its current one.
+    ///   - browser: The browser to use; an empty page replaces the browser's current page.
     /// - Throws: ``ToolError`` if the browser does not respond.
     init(_ first: String, _ second: String, scale: Double, in browser: Browser) async throws {
         try await browser.load("about:blank")
@@ -56,10 +56,12 @@ struct PictureComparison: Decodable, Sendable {
 
     private static let partLength = 32_000_000
 
+    /// The JavaScript function that compares two screenshots.
+    ///
     /// A pixel differs if one of its channels differs by more than 4 of 255.
     ///
-    /// If one browser draws a page twice, the pixels are equal, but a graphics processor may round differently. A large
-    /// area whose colour changes by 5 is visible.
+    /// Smaller differences are ignored, because a graphics processor may round differently when a browser draws a page
+    /// twice. A difference of 5 is visible if a large area has it.
     private static let comparison = """
         async (first, second, scale) => {
           const read = async data => {
@@ -82,7 +84,7 @@ struct PictureComparison: Decodable, Sendable {
             context.getImageData(0, 0, width, height).data.buffer));
           const shown = canvases[1].getImageData(0, 0, width, height);
           const out = shown.data;
-          // Adjacent cells with differing pixels form one place.
+          // Adjacent cells with differing pixels form one region.
           const side = 16, columns = Math.ceil(width / side), rows = Math.ceil(height / side);
           const cells = new Uint32Array(columns * rows);
           const isApart = at => Math.abs(one[at] - two[at]) > 4;

@@ -58,8 +58,8 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         guard let request = URLRequest(held), held.request.method == "GET", let answer = table.answer(to: request),
             let substitution = table.explain(request).substitution
         else {
-            // The load with the files also reads the whole body. Read it here, too, so that both pages are complete at
-            // the same point.
+            // In the load with the files, ``LiveTable`` reads the whole body before the page receives it. This load
+            // does the same, so that both pages are complete at the same time.
             _ = await held.size(body)
             return .proceed
         }
@@ -79,7 +79,7 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
         return .proceed
     }
 
-    /// Returns the server's response; nil if it has the file's bytes, or if it cannot be compared.
+    /// Returns the server's response if it differs from the file; nil if it does not, or cannot be compared.
     private func served(
         _ held: HeldRequest,
         _ file: Data,
@@ -87,7 +87,7 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
     ) async -> Served? {
         // A request that the page cancelled says nothing about the server.
         guard let status = held.responseStatusCode else { return held.isOffline ? .nothing : nil }
-        // For a byte range (206), the file's response covers the same range.
+        // A response with a byte range (206) can be compared, because `file` covers the same range.
         guard status == 200 || status == 206 else { return .status(status) }
         guard let text = try? await body(), let data = Data(base64Encoded: text) else { return nil }
         if let length = held.plainLength, data.count < length { return nil }

@@ -15,12 +15,14 @@ struct Verification: Sendable {
         let url: String
         /// A sentence that gives the reason.
         let reason: String
-        /// The manifest line that would make a file answer; nil if none would.
+        /// The manifest line that would make a file answer; nil if no line would.
         let line: String?
     }
 
     let url: String
-    /// The number of GET requests over http and https, including that for the page itself; redirects count once.
+    /// The number of GET requests over http and https, including the request for the page itself.
+    ///
+    /// A request and its redirects count as one.
     let requestCount: Int
     /// The number of these requests that files answered.
     let answeredCount: Int
@@ -35,7 +37,7 @@ struct Verification: Sendable {
     var failures: [String]
     /// The errors that were reported only in the load with the files.
     var complaints: [String]
-    /// Sentences about limits the tool imposed, such as a refused download, a closed pop-up or a cropped screenshot.
+    /// Sentences about what the tool limited, such as a refused download, a closed pop-up or a cropped screenshot.
     var notes: [String]
     /// The status of the server's response for the page.
     let status: Int?
@@ -119,7 +121,7 @@ struct Verification: Sendable {
 }
 
 extension LiveTable.FinishedLoad {
-    /// True for a load of the page that a file could answer.
+    /// True if the page made the request, and a file could answer the request.
     fileprivate var isCounted: Bool {
         // The browser requests this icon, not the page.
         let isOfBrowser = kind == "Other" && URL(string: url)?.path == "/favicon.ico" && file == nil

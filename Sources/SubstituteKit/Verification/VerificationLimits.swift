@@ -23,7 +23,7 @@ struct VerificationLimits: Sendable {
         let kind: Kind
         /// A sentence about the problem, with a remedy if there is one.
         let sentence: String
-        /// The entry whose file differs from the server's; nil for other problems.
+        /// The entry whose file differs from the server's response; nil for problems of other kinds.
         var substitution: Substitution?
     }
 

@@ -2,18 +2,20 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The ZIP file of an extension, written beside its folder.
+/// The ZIP file of an extension, beside the extension's folder.
 struct ArchiveFile {
-    /// The path for messages: the folder's path as the user wrote it, with `.zip`.
+    /// The path for messages: the folder's path as the user wrote it, followed by `.zip`.
     ///
-    /// If symbolic links lead to a folder with a different name, this is the archive's absolute path.
+    /// If the folder's path is a symbolic link to a folder with a different name, this is the archive's absolute path.
     let path: String
     private let url: URL
 
-    /// The archive's first file, by which the tool recognises an archive that it wrote.
+    /// The archive's first file.
+    ///
+    /// By the name and header of this file, the tool recognises an archive that it wrote.
     private static let first = "manifest.json"
 
-    /// Checks that the file may be written: it does not exist, or this tool wrote it.
+    /// Checks that the archive may be written: either no file has its path, or this tool wrote the file.
     init(beside folder: OutputFolder) throws(UsageError) {
         url = folder.url.appendingPathExtension("zip")
         path =
@@ -40,7 +42,7 @@ struct ArchiveFile {
         return archive.data.prefix(30 + first.utf8.count)
     }()
 
-    /// Writes the archive; an existing one is replaced only once the new one is completely on disk.
+    /// Writes the archive; replaces an existing archive only when the new one is completely on disk.
     func write(_ files: [String: WebExtension.Content]) throws {
         var archive = ZIPArchive()
         let paths = files.keys.sorted { ($0 == Self.first ? 0 : 1, $0) < ($1 == Self.first ? 0 : 1, $1) }

@@ -3,11 +3,13 @@ import LocalSubstitutionCache
 
 /// The paths of the file copies in a web extension.
 ///
-/// The path of a copy is made of its URL's host and path, so that relative references in stylesheets and scripts still
-/// resolve. If another file already has that path, the copy gets a different name in the same folder. This happens for
-/// two queries of one path, and for `A` and `a` on a case-insensitive disk. If a file already has the path of a folder
-/// that the copy needs, the copy gets the same path in the next of several parallel trees. ``RootCopies`` finds the
-/// files that are also needed at the extension's root.
+/// The path of a copy contains the host and path of its URL, so that relative references in stylesheets and scripts
+/// still resolve. If a different file already has this path, the copy gets a different name in the same folder. This
+/// happens for two URLs that differ only in their queries. It also happens for the names `A` and `a`, because a disk
+/// may be case-insensitive.
+///
+/// A copy may need a folder at a path that a file already has. The host folder of this copy is then in `files/~2`
+/// instead of in `files`. ``RootCopies`` finds the files that are also needed at the extension's root.
 struct ExtensionLayout {
     /// The folder of all copies.
     static let root = "files"
@@ -16,13 +18,13 @@ struct ExtensionLayout {
     private(set) var copies: [String: Substitution] = [:]
     /// The files that are also copied to the root, keyed by path.
     private(set) var rootCopies: [String: Substitution] = [:]
-    /// The real path of the file at each lowercase path, or "" for a folder.
+    /// The real path of each copied file, or "" for a folder, keyed by the copy's path after case folding.
     private var taken: [String: String] = [:]
     private var places: [Address: String] = [:]
-    /// The number for the next file that wants the same path, keyed by lowercase path.
+    /// The number for the next copy with the same preferred path, keyed by this path after case folding.
     private var numbers: [String: Int] = [:]
 
-    /// A copy, and the URL that it answers for.
+    /// A copy, with the host and path of a URL that it answers.
     struct Copy {
         let authority: String
         /// Percent-encoded.
@@ -31,7 +33,9 @@ struct ExtensionLayout {
         let substitution: Substitution
     }
 
-    /// The copies for all URLs; several URLs may share a path.
+    /// The copies for all URLs, in order.
+    ///
+    /// Copies for two URLs that differ only in their queries have the same `path`.
     var all: [Copy] {
         places.compactMap { address, place in
             copies[place].map { Copy(authority: address.authority, path: address.path, place: place, substitution: $0) }
@@ -46,7 +50,7 @@ struct ExtensionLayout {
         let type: String
     }
 
-    /// Chooses, reserves and returns the path of the copy that answers for a URL.
+    /// Chooses, reserves and returns the path of the copy that answers a URL.
     mutating func assignPath(_ substitution: Substitution, authority: String, path: String) -> String {
         let address = Address(
             authority: authority,
@@ -61,13 +65,15 @@ struct ExtensionLayout {
         return place
     }
 
-    /// Adds a copy at the extension's root, if the path is free and allowed there.
+    /// Adds a copy at the extension's root if the path is free and allowed.
     ///
-    /// The extension's own files lie at the root, too, and Chromium rejects names that begin with "_".
+    /// The names of the extension's own files are not allowed, because these files are at the root. Chromium rejects
+    /// names that begin with "_".
     mutating func placeAtRoot(_ substitution: Substitution, _ path: String) {
         let names = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard let first = names.first, let last = names.last, names.allSatisfy(Self.isPortable),
-            // Browsers match the patterns of web-accessible resources against percent-encoded paths.
+            // Do not allow a name that needs percent-encoding: browsers compare the patterns of web-accessible
+            // resources with encoded paths.
             first == WebExtension.encoded(first), !first.hasPrefix("_"), !Self.ownNames.contains(first.lowercased()),
             path.utf8.count <= 600,
             Self.suffix(for: substitution, in: last).isEmpty,
@@ -117,10 +123,12 @@ struct ExtensionLayout {
         return "\(name[..<dot])~\(number)\(name[dot...])"
     }
 
-    /// Returns the path with its case folded; this equates more letters than any case-insensitive disk does.
+    /// Returns the path after case folding.
+    ///
+    /// All paths that a case-insensitive disk treats as equal have the same result.
     private static func key(_ place: String) -> String { place.uppercased().lowercased() }
 
-    /// Returns true if no file has the path of this folder or of one of its parents.
+    /// Returns true if no file has the path of `folder`, or the path of one of its parent folders.
     private func isFree(_ folder: String) -> Bool {
         Self.foldersUpToTop(Self.key(folder)[...]).allSatisfy { taken[$0, default: ""].isEmpty }
     }
@@ -135,7 +143,7 @@ struct ExtensionLayout {
         return folders
     }
 
-    /// Reserves a path and its parent folders; returns false if another file has the path.
+    /// Reserves a path and its parent folders; returns false if the path belongs to a different file.
     private mutating func reserve(_ place: String, for substitution: Substitution) -> Bool {
         let key = Self.key(place)
         if let other = taken[key] { return other == substitution.realPath && copies[place] != nil }
@@ -144,12 +152,14 @@ struct ExtensionLayout {
         return true
     }
 
-    /// Returns the file extension to append, if any, so that the browser infers the right media type from it.
+    /// Returns the extension to append to a name; empty if the name needs no extension.
+    ///
+    /// From the extension, a browser infers the media type.
     private static func suffix(for substitution: Substitution, in name: String) -> String {
         let type = substitution.mediaType
         let read = MediaType(fileName: name)
-        // A server that does not know a font's type sends the font as `application/octet-stream`; browsers recognise
-        // fonts by their bytes.
+        // Some servers send a font as `application/octet-stream`. Browsers recognise a font by its bytes, so the name
+        // needs no extension for that type.
         if read != nil, type.isUnknown { return "" }
         if read?.isSame(as: type) ?? (type.fileExtension == nil) { return "" }
         return ".\(type.fileExtension ?? "bin")"
@@ -157,8 +167,8 @@ struct ExtensionLayout {
 
     /// Returns the file name for a component of a URL's path.
     ///
-    /// The name is the decoded component, or a replacement if some file system rejects the component. The same
-    /// component always gets the same replacement, so that the files of one folder stay in one folder.
+    /// The name is the decoded component, or a replacement if a file system might reject it. The replacement depends
+    /// only on the component. The files of one folder therefore stay in one folder.
     private static func name(of part: Substring) -> String {
         if part.isEmpty { return replacement(for: part) }
         guard let name = part.removingPercentEncoding, isPortable(name) else { return replacement(for: part) }
@@ -180,7 +190,7 @@ struct ExtensionLayout {
             && name.unicodeScalars.allSatisfy {
                 $0.value >= 0x20 && $0.value != 0x7F && !"/\\:*?\"<>|".unicodeScalars.contains($0)
             }
-            // Compare scalars: as characters, other Unicode normalisation forms would be equal.
+            // Compare scalars: for characters, all Unicode normalisation forms of a name are equal.
             && name.unicodeScalars.elementsEqual(name.precomposedStringWithCanonicalMapping.unicodeScalars)
     }
 }

@@ -4,9 +4,9 @@ import SubstituteCheckKit
 
 /// A folder that the tool writes and replaces as a whole.
 ///
-/// The folder contains a list of the written files, by which the tool recognises it. The tool never changes a folder
-/// without such a list, or a folder to which the user has added a file. The old content is replaced once all new files
-/// are written; until then, it stays unchanged.
+/// The folder contains a list of the written files. By this list, the tool recognises a folder that it wrote. The tool
+/// never changes a folder without a list, or a folder to which the user has added a file. The old content stays
+/// unchanged until all new files are written.
 struct OutputFolder {
     /// The path as the user wrote it.
     let path: String
@@ -20,9 +20,9 @@ struct OutputFolder {
 
     /// Files that file managers add to folders.
     private static let strangers = [".DS_Store", "Thumbs.db", "desktop.ini"]
-    /// Names that no file of the extension may have at the top of the folder.
+    /// The names that no file at the top of the folder may have.
     static let reservedNames = [listName] + strangers
-    /// Files that Chromium generates from an extension's rules at the top of its folder.
+    /// Files that Chromium adds to the folder of an extension, such as its rules in a binary format.
     private static let generated = ["_metadata/generated_indexed_rulesets/", "_metadata/verified_contents.json"]
 
     /// Checks that the folder may be written.
@@ -30,7 +30,7 @@ struct OutputFolder {
     /// - Parameters:
     ///   - path: The path as the user wrote it.
     ///   - current: The current folder.
-    ///   - sources: The folder of the manifest's files, in which nothing may be written.
+    ///   - sources: The folder of the manifest's files; nothing may be written there.
     /// - Throws: ``UsageError`` if the folder may not be written.
     init(_ path: String, in current: CurrentFolder, besides sources: URL) throws {
         self.path = path
@@ -78,13 +78,13 @@ struct OutputFolder {
         }
     }
 
-    /// Returns the list in a folder that this tool wrote; nil for any other folder.
+    /// Returns the list of files in a folder; nil if this tool did not write the folder.
     private static func list(in folder: URL) -> String? {
         let list = try? String(contentsOf: folder.appendingPathComponent(listName), encoding: .utf8)
         return list.flatMap { $0.hasPrefix(listHead) ? $0 : nil }
     }
 
-    /// Writes the files to a new folder, and then renames it to replace the old one.
+    /// Writes the files to a new folder, and then replaces the old folder with the new one.
     func write(_ files: [String: WebExtension.Content]) throws {
         tidyUp()
         do {
@@ -112,7 +112,7 @@ struct OutputFolder {
         }
     }
 
-    /// Replaces the old folder with the new one; if that fails, the old one keeps its name.
+    /// Replaces the old folder with the new one; if the replacement fails, the old folder keeps its name.
     ///
     /// On Linux, Foundation's `replaceItemAt` refuses to replace a folder that is not empty.
     private func replace(with new: URL) throws {
@@ -147,8 +147,8 @@ struct OutputFolder {
 
     /// Removes a folder that this tool wrote.
     ///
-    /// The folder is renamed first. If the removal is interrupted, no later run mistakes the rest for a complete
-    /// folder.
+    /// The folder first gets a name that ends in `-gone`. If the removal is interrupted, no later run mistakes the rest
+    /// for a complete folder.
     private static func discard(_ folder: URL) {
         let name = folder.lastPathComponent
         let gone = folder.deletingLastPathComponent().appendingPathComponent(name + goneSuffix)
@@ -158,7 +158,8 @@ struct OutputFolder {
 
     /// Returns the items to remove, in order: the files, then the list, then the folder itself.
     ///
-    /// The list comes after the files because the next run recognises an unfinished removal by it.
+    /// The list is removed after the files. If the removal is interrupted, the next run recognises the folder by the
+    /// list.
     static func removalSteps(of folder: URL) -> [URL] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let others = names.filter { $0 != listName }.sorted()
@@ -170,7 +171,7 @@ struct OutputFolder {
     private static let asideSuffix = "-old"
     private static let goneSuffix = "-gone"
 
-    /// Removes the temporary folders of a killed run, and restores the old folder if that run had moved it aside.
+    /// Removes the temporary folders of a killed run; if the run renamed the old folder, restores the folder's name.
     private func tidyUp() {
         let parent = url.deletingLastPathComponent()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
@@ -188,9 +189,9 @@ struct OutputFolder {
         }
     }
 
-    /// Returns true if a folder whose name has the temporary prefix was left by a run.
+    /// Returns true if the content of a folder with the temporary prefix shows that a run left it behind.
     ///
-    /// Such a folder contains a list, or nothing but an incomplete list, or nothing at all.
+    /// A folder that a run left behind contains a complete list, or only an incomplete list, or nothing.
     private static func isLeftover(_ folder: URL) -> Bool {
         if list(in: folder) != nil { return true }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { return false }
@@ -200,7 +201,7 @@ struct OutputFolder {
 }
 
 extension WebExtension.Content {
-    /// The bytes; for a copy, they are read from disk.
+    /// The bytes; the bytes of a copied file are read from disk.
     ///
     /// - Throws: ``ToolError`` if a file's size has changed since the check, or if the file cannot be read.
     var data: Data {

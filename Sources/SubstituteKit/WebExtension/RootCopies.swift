@@ -4,29 +4,32 @@ import SubstitutionRules
 
 /// Finds the files that also need a copy at the root of a web extension.
 ///
-/// In an extension, a stylesheet's or script's reference such as `/img/a.png` resolves to the extension's root instead
-/// of to the root of the host. Only the files that are referenced in this way are copied to the extension's root,
-/// together with the files that these copies reference themselves. All hosts share the root. A path is therefore left
-/// out if two hosts answer it with different files, or if a host references it but does not answer it.
+/// On a site, a reference such as `/img/a.png` in a stylesheet or script resolves to the root of the host. In an
+/// extension, it resolves to the extension's root. Only the files to which such references lead are copied to the
+/// extension's root. The files to which these copies refer are also copied.
+///
+/// All hosts share the extension's root. A path is not copied if the entries of two hosts map it to different files. It
+/// is also not copied if a host refers to it but has no entry for it.
 struct RootCopies {
-    /// The file that answers at one path, and the hosts for which it answers.
+    /// The file that answers one path, and the hosts for which the file answers.
     private struct Candidate {
         let copy: ExtensionLayout.Copy
         var authorities: Set<String>
-        /// False once two hosts, or two schemes, have different files at the path.
+        /// False if two hosts, or http and https, have different files at the path.
         var isOne = true
     }
 
     /// The candidates, keyed by path without percent-encoding.
     private var candidates: [String: Candidate] = [:]
-    /// For each path, the hosts whose stylesheets or scripts reference it from the root.
+    /// For each path, the hosts with stylesheets or scripts that refer to the path.
     private var namedBy: [String: Set<String>] = [:]
 
     /// Finds the paths of the files to copy to the root.
     ///
     /// - Parameters:
-    ///   - copies: The copies in the folders named after hosts.
-    ///   - scanned: The references of stylesheets and scripts; files that are not yet scanned are added.
+    ///   - copies: The copies in the folders of the hosts.
+    ///   - scanned: The references of stylesheets and scripts; receives the references of files that have not been
+    ///     scanned yet.
     init(_ copies: [ExtensionLayout.Copy], _ scanned: inout ScannedReferences) {
         for copy in copies {
             guard let path = Self.decoded(copy.path) else { continue }
@@ -65,10 +68,10 @@ struct RootCopies {
         }
     }
 
-    /// Returns the path that a copy has, or would have, at the root; nil if it can have none.
+    /// Returns the path at the root that belongs to a copy; nil if no path at the root is possible.
     static func path(of copy: ExtensionLayout.Copy) -> String? { decoded(copy.path) }
 
-    /// Returns a URL's path as a file path; nil if a component cannot be decoded or contains an encoded slash.
+    /// Returns the file path for a URL's path; nil if a component contains an encoded slash or cannot be decoded.
     private static func decoded(_ path: String) -> String? {
         let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         let names = parts.compactMap { $0.removingPercentEncoding }.filter { !$0.contains("/") }
@@ -96,9 +99,10 @@ struct ScannedReferences {
 }
 
 extension ReferenceScanner.Reference {
-    /// Returns the path in the extension that the reference resolves to from the file at `place`.
+    /// Returns the path in the extension to which this reference resolves in the file at `place`.
     ///
-    /// Nil if it leads elsewhere: an absolute URL, a fragment, or a bare module specifier, which the page resolves.
+    /// Nil for an absolute URL, for a fragment, and for a bare module specifier. A bare specifier is resolved by the
+    /// page.
     func path(from place: String) -> String? {
         let path = String(text.prefix { !"?#".contains($0) })
         if path.isEmpty || Self.hasScheme(path) { return nil }

@@ -3,11 +3,11 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionRules
 
-/// The service worker scripts that a manifest maps, and the scripts that these import.
+/// The mapped scripts of service workers, and the scripts that these scripts import.
 ///
-/// A rule for such a script breaks its site. Browsers do not register a service worker if its script is redirected
-/// (Service Workers, "Update"), and Chromium does not let a service worker import a redirected script. A rule cannot
-/// exempt service workers, because it cannot tell what requests a script.
+/// A rule that redirects such a script breaks the site. Browsers do not register a service worker if its script is
+/// redirected (Service Workers, "Update"). Chromium does not let a service worker import a redirected script. A rule
+/// matches URLs and cannot know whether a page or a service worker requests a script.
 struct ServiceWorkerScripts {
     private var workers: Set<String> = []
     /// The URLs of the imported scripts, without queries.
@@ -30,14 +30,15 @@ struct ServiceWorkerScripts {
                 guard let url = URL(string: name, relativeTo: worker)?.absoluteURL,
                     imported.insert(Self.key(url)).inserted, let script = scripts[Self.key(url)]
                 else { continue }
-                // Names in `importScripts` are relative to the worker, names in `import` to the script.
+                // An address in `importScripts` is relative to the worker. An address in `import` is relative to the
+                // script.
                 let text = Self.text(of: script)
                 open.append((text, text.contains("importScripts") ? worker : url))
             }
         }
     }
 
-    /// Returns the reason why a substitution can have no rule; nil if it can have one.
+    /// Returns the reason why a substitution cannot have a rule; nil if a rule is possible.
     func reason(against substitution: Substitution) -> String? {
         if workers.contains(substitution.realPath) {
             return "a service worker's script, which browsers do not accept after a redirect"
@@ -54,7 +55,7 @@ struct ServiceWorkerScripts {
 
     /// Returns true if a script does something that only service workers do.
     ///
-    /// It listens for a service worker's events, takes control of pages, or begins with `importScripts`.
+    /// Such a script listens for a service worker's events, takes control of pages, or begins with `importScripts`.
     private static func isServiceWorker(_ text: String) -> Bool {
         let events = "(install|activate|fetch|push|notificationclick)"
         let listens = #"addEventListener\s*\(\s*["'`]\#(events)["'`]|\bself\.on\#(events)\s*="#
@@ -63,7 +64,7 @@ struct ServiceWorkerScripts {
         return text.range(of: "\(listens)|\(calls)|\(begins)", options: .regularExpression) != nil
     }
 
-    /// Returns the string literals in `importScripts` calls, and the names in `import`.
+    /// Returns the addresses that a script imports, with `importScripts` or with `import`.
     private static func imports(in text: String) -> [String] {
         let modules = ReferenceScanner.references(inScript: Data(text.utf8)).map(\.text)
         return modules + text.components(separatedBy: "importScripts").dropFirst().flatMap(arguments)

@@ -3,9 +3,11 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionRules
 
-/// The page of the extension's toolbar button: a switch, the substitutions, and the cases left to the network.
+/// The page of the extension's toolbar button.
+///
+/// The page contains a switch, the list of substitutions, and the list of URLs that the extension does not substitute.
 struct ToolbarPage {
-    /// One file in the page's list.
+    /// One row in the page's list of substitutions.
     struct ListedURL {
         let substitution: Substitution
         /// The copy's address in the extension, percent-encoded.
@@ -52,7 +54,7 @@ struct ToolbarPage {
             """
     }
 
-    /// The list of the cases that are left to the network, with the reasons.
+    /// The list of the URLs that the extension does not substitute, with the reasons.
     private var leftList: String {
         if left.isEmpty { return "" }
         let items = left.map { omission in
@@ -136,7 +138,7 @@ struct ToolbarPage {
 
         \(PictureScript.isTransparent)
         for (const image of document.querySelectorAll("#rows img")) {
-          // Show a transparent image on white and on black, so that it is visible on one of them.
+          // Show a transparent image on white and on black, so that it is visible on at least one of the two.
           const look = () => {
             if (!isTransparent(image)) return;
             image.parentElement.classList.add("transparent");

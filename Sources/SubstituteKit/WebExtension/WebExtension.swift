@@ -3,7 +3,9 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionRules
 
-/// A web extension (Manifest V3) for Chromium, Firefox and Safari that shows a site with a manifest's files.
+/// A web extension (Manifest V3) that shows a site with a manifest's files.
+///
+/// The extension is for Chromium, Firefox and Safari.
 struct WebExtension {
     /// The content of each file, keyed by path.
     ///
@@ -12,9 +14,11 @@ struct WebExtension {
     let ruleset: Ruleset
     /// The copied files, keyed by path.
     let copies: [String: Substitution]
-    /// The files that are also copied to the root, because references begin with "/"; keyed by path.
+    /// The files that are also copied to the root, keyed by path.
+    ///
+    /// References that begin with "/" lead to these copies.
     let rootCopies: [String: Substitution]
-    /// The path of a file's copy at the root, keyed by the path of the same file's copy in the folder of a host.
+    /// The path of each copy at the root, keyed by the path of the same file in the folder of a host.
     let rootPlaces: [String: String]
     /// The references of the copied stylesheets and scripts.
     let references: ScannedReferences
@@ -43,7 +47,7 @@ struct WebExtension {
     /// - Parameters:
     ///   - substitutions: The mapped files, without expired entries.
     ///   - name: The manifest's name in messages.
-    ///   - pages: The hosts of pages that use the files, in addition to the hosts in the manifest.
+    ///   - pages: Additional hosts: the hosts of pages that use the files.
     /// - Throws: ``ToolError`` if no entry can be expressed as a rule, or if there are more rules than browsers accept.
     init(_ substitutions: [Substitution], name: String, pages: [String]) throws {
         let workers = ServiceWorkerScripts(substitutions)
@@ -99,9 +103,9 @@ struct WebExtension {
 
     /// Returns the reason why the extension cannot answer with a substitution's file; nil if there is no reason.
     private static func refusal(_ substitution: Substitution) -> String? {
-        // A rule answers a service worker's fetch with a redirect. If the service worker passes the redirected response
-        // to a navigation, the navigation fails, because its redirect mode is "manual" (Fetch Standard, "HTTP fetch").
-        // Chromium then shows an error instead of the page.
+        // A rule answers a service worker's fetch with a redirect. If the service worker passes this response to a
+        // navigation, the navigation fails. The redirect mode of a navigation is "manual" (Fetch Standard, "HTTP
+        // fetch"). Chromium then shows an error instead of the page.
         if substitution.mediaType.isHTML {
             return "a page, which browsers refuse to show if a service worker keeps the copy"
         }

@@ -6,7 +6,7 @@ import SubstitutionRules
 /// Finds the parts of a manifest that a web extension cannot show in the same way as an app.
 struct WebViewCheck {
     private(set) var issues: [ManifestIssue] = []
-    /// The number of rules, in words; nil if there can be none.
+    /// The numbers of rules, as text; nil if no rule is possible.
     private(set) var counts: String?
 
     private let check: ManifestCheck
@@ -42,9 +42,9 @@ struct WebViewCheck {
         web.copies.reduce(0) { $0 + lostReferences(in: $1.value, at: $1.key, web).count }
     }
 
-    /// Returns the references in a copy that lead to no file in the extension, each once.
+    /// Returns the distinct references in a copy that lead to no file in the extension.
     ///
-    /// If the copy also lies at the root, a reference is lost unless it resolves from both positions.
+    /// If the file also has a copy at the root, a reference must lead to a file from both copies.
     private static func lostReferences(
         in substitution: Substitution,
         at place: String,
@@ -81,7 +81,7 @@ struct WebViewCheck {
         check.substitutions.flatMap { $0.addresses.map { "\($0.scheme)://\($0.authority)\($0.path)" } }
     )
 
-    /// Returns true if an entry maps the URL that a reference leads to on the network.
+    /// Returns true if an entry maps the URL to which a reference resolves on the site.
     private mutating func isMapped(_ text: String, from substitution: Substitution) -> Bool {
         guard let address = substitution.addresses.first,
             let base = URL(string: "\(address.scheme)://\(address.authority)\(address.path)"),
@@ -90,13 +90,13 @@ struct WebViewCheck {
         return mappedURLs.contains(String(url))
     }
 
-    /// Returns true if a reference leads to a path in the extension at which there is no file.
+    /// Returns true if a reference leads into the extension, but to no file.
     private static func isLost(
         _ reference: ReferenceScanner.Reference,
         from place: String,
         _ web: WebExtension
     ) -> Bool {
-        // A reference such as `//host/path` gets the extension's scheme, under which no hosts exist.
+        // A reference such as `//host/path` gets the extension's scheme. The host in such a URL does not exist.
         if reference.text.hasPrefix("//") { return true }
         guard let path = reference.path(from: place) else { return false }
         return web.copies[path] == nil && web.rootCopies[path] == nil

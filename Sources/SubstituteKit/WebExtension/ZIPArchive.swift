@@ -2,10 +2,12 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// A ZIP archive without compression (PKWARE's APPNOTE 6.3.3), a format in which browsers load extensions.
+/// A ZIP archive without compression (PKWARE's APPNOTE 6.3.3).
 ///
-/// Foundation cannot write ZIP files on Linux, so this type does. The same files always give the same bytes, because
-/// every entry has the earliest date that the format allows.
+/// Browsers can load an extension from a ZIP archive.
+///
+/// On Linux, Foundation cannot write ZIP files. The same files always result in the same bytes, because every entry has
+/// the earliest date that the format allows.
 struct ZIPArchive {
     private var bytes = Data()
     private var directory = Data()
@@ -33,7 +35,8 @@ struct ZIPArchive {
         bytes.append(0x0403_4B50 as UInt32)
         bytes += head + name + data
         directory.append(0x0201_4B50 as UInt32)
-        // The host system is Unix, so that the permissions apply: a regular file that every user may read.
+        // Declare Unix as the host system, so that readers apply the permissions. The permissions below are for a
+        // regular file that every user may read.
         directory.append(3 << 8 | 20 as UInt16)
         directory += head
         directory.append(0 as UInt16, 0, 0)

@@ -1,7 +1,7 @@
 import Foundation
 package import LocalSubstitutionCache
 
-/// The remedies, which end the messages about mistakes.
+/// The remedies: the last parts of messages about mistakes, which say how to correct the mistake.
 extension Advice {
     package func remedy(for mistake: ManifestMistake) -> String? {
         switch mistake {
@@ -18,7 +18,7 @@ extension Advice {
         }
     }
 
-    /// Returns the value that was meant by a list of one file, or by `null`.
+    /// Returns the words for the value that was meant by a list or by `null`, where a file's name is expected.
     private static func entry(meantBy value: JSONValue) -> String? {
         switch value.kind {
         case .null: return "the file's name in quotation marks, or remove the entry"
@@ -42,7 +42,7 @@ extension Advice {
 
     private static func type(meantBy text: String) -> String? {
         let word = text.split(separator: ".").last.map(String.init) ?? ""
-        // Put a semicolon before the charset instead of a space or a comma.
+        // If there is a space or comma before the charset, put a semicolon in its place.
         let repaired = text.replacing(charsetBehindSpace, with: "; charset")
         return MediaType(fileName: "x.\(word)")?.essence ?? (MediaType(repaired)?.isConcrete == true ? repaired : nil)
     }
@@ -50,7 +50,7 @@ extension Advice {
     nonisolated(unsafe) private static let charsetBehindSpace = /[, ]+charset/
 
     private static func days(meantBy text: String) -> String? {
-        // Programs write a time after the day; drop it.
+        // Some programs write a time after the day, so drop the time.
         let day = text.dropFirst(10).first.map { "T ".contains($0) } ?? false ? String(text.prefix(10)) : text
         let meant = CalendarDay(day).map { [$0] } ?? CalendarDay.days(meantBy: day)
         return meant.isEmpty ? nil : meant.map { "\"\($0)\"" }.joined(separator: " or ")
@@ -63,7 +63,9 @@ extension Advice {
         return parts.count == 2 ? "{ \(quoted(String(parts[0]))): \(quoted(String(parts[1]))) }" : nil
     }
 
-    /// Returns a header field's name without one or two trailing characters that no name may have.
+    /// Returns `name` without one or two characters at its end that no field name may hold.
+    ///
+    /// Nil if the rest is still no field name.
     private static func headerName(meantBy name: String) -> String? {
         let plain = name.prefix { $0.utf8.allSatisfy(\.isTokenCharacter) }
         return plain.isEmpty || plain.count + 2 < name.count ? nil : String(plain)
@@ -76,7 +78,7 @@ extension Advice {
     }
 
     private static func queryRule(meantBy value: JSONValue) -> String? {
-        // A URL is not a list. Quoted as a whole, its user info is hidden; split into parts, the user info would show.
+        // A URL is not a list of names. A message hides the user info only in a whole URL, so do not split the URL.
         guard case .string(let word) = value.kind, !word.contains("/") else { return nil }
         return ["true", "false"].contains(word)
             ? "\(word) without quotation marks"

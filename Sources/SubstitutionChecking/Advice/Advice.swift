@@ -1,7 +1,7 @@
 package import Foundation
 package import LocalSubstitutionCache
 
-/// The advice for a designer: repairs after a mistake, and guesses at what was meant.
+/// The advice for a designer: repairs of mistakes, and guesses at what was meant.
 package struct Advice: ManifestAdvice {
     package init() {}
 
@@ -30,9 +30,10 @@ package struct Advice: ManifestAdvice {
         MisplacedField.diagnosis(of: field, among: fields, of: key)
     }
 
-    /// True if an entry's fields look like the content of a file.
+    /// True if the object of an entry looks like the content of a JSON file, and not like the fields of an entry.
     ///
-    /// Then no name resembles that of a field, and no value names a file.
+    /// Then there are several members. No member's name resembles the name of a field, and no value looks like the name
+    /// of a file.
     package func isFileContent(_ fields: [JSONMember]) -> Bool {
         fields.count > 1
             && fields.allSatisfy { member in

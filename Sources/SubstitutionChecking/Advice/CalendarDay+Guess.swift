@@ -1,9 +1,10 @@
 import LocalSubstitutionCache
 
 extension CalendarDay {
-    /// Returns the days that a text may mean as a date whose parts are in another order, or not separated by hyphens.
+    /// Returns the days that a date may mean if it is not written as `YYYY-MM-DD`.
     ///
-    /// Examples are `2027/3/31`, `31.3.2027`, `3/31/2027` and `20270331`.
+    /// Examples are `2027/3/31`, `31.3.2027`, `3/31/2027` and `20270331`. Two days are returned for `3/4/2027`, in
+    /// which either number may be the month.
     static func days(meantBy text: String) -> [CalendarDay] {
         if text.utf8.count == 8, text.utf8.allSatisfy(\.isASCIIDigit) {
             let month = text.index(text.startIndex, offsetBy: 4)

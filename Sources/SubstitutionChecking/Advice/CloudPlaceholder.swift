@@ -3,7 +3,9 @@ import LocalSubstitutionCache
 
 /// The placeholders that macOS keeps for files that are only in iCloud: `.logo.png.icloud` for `logo.png`.
 enum CloudPlaceholder {
-    /// Returns the message about a missing file that has a placeholder, with the remedy; nil if it has none.
+    /// Returns the message about a missing file that is only in iCloud, with the remedy.
+    ///
+    /// Nil if the file has no placeholder.
     static func problem(ofMissing path: String, in folder: URL) -> String? {
         let file = folder.appendingPathComponent(path)
         let placeholder = file.deletingLastPathComponent().appendingPathComponent(".\(file.lastPathComponent).icloud")

@@ -1,8 +1,8 @@
 import LocalSubstitutionCache
 
-/// The names that designers give to comments; a manifest's comment is called `$comment`.
+/// The names that designers give to comments, although only `$comment` is the name of a comment in a manifest.
 enum CommentName {
-    /// Returns a sentence that says how to write the comment; nil if the name is not a comment's.
+    /// Returns a sentence that says how to write the comment; nil if `name` does not look like the name of a comment.
     static func problem(of name: String, _ value: JSONValue) -> String? {
         guard let text = comment(in: name) else { return nil }
         let remedy: String
@@ -15,21 +15,24 @@ enum CommentName {
         return "\(quoted(name)) is not the name of a comment; \(remedy)"
     }
 
-    /// Returns such a sentence for a key that could name a server, such as `//comment`, if its file does not exist.
+    /// Returns a sentence that says how to write the comment that an entry was meant to be.
+    ///
+    /// Nil if the entry's key does not look like the name of a comment. A key such as `//comment` could be the URL of a
+    /// server, too. So this sentence is only for an entry whose file does not exist.
     static func problem(ofMissing file: Located<String>, of entry: ManifestEntry) -> String? {
         let key = entry.key.value
         guard key.hasPrefix("//"), !key.dropFirst(2).contains(where: { "/.:".contains($0) }) else { return nil }
         return problem(of: key, JSONValue(kind: .string(file.value), offset: file.offset))
     }
 
-    /// Returns the text in a comment's name, which may be empty; nil if the name is not a comment's.
+    /// Returns the text in the name of a comment, which may be empty; nil if `name` does not look like such a name.
     private static func comment(in name: String) -> String? {
         let isMarked = ["//", "#", "/*", "--", ";", "_", "$", "@"].contains(where: name.hasPrefix)
         let text = String(name.drop { "/#*-;_$@! ".contains($0) }.reversed().drop { "/*_: ".contains($0) }.reversed())
         let word = String(text.lowercased().reversed().drop { $0.isNumber || "_- ".contains($0) }.reversed())
         if words.contains(word) { return "" }
         if facts.contains(word) { return text }
-        // A sentence after `//` is a comment; a server's name has a dot and no space.
+        // Words with spaces after `//` are a comment, because the name of a server has a dot and no space.
         let isSentence = text.contains(" ") && !text.contains("://") || text.isEmpty || text.allSatisfy(\.isNumber)
         return isMarked && isSentence ? text.allSatisfy(\.isNumber) ? "" : text : nil
     }
@@ -39,7 +42,7 @@ enum CommentName {
         "doc", "docs", "about", "kommentar", "notiz", "hinweis", "beschreibung", "commentaire", "comentario",
     ]
 
-    /// The names of metadata in other kinds of files.
+    /// The names of metadata that other kinds of files hold.
     private static let facts: Set = [
         "version", "author", "name", "title", "date", "updated", "last updated", "license",
     ]

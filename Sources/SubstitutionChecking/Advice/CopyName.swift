@@ -1,25 +1,26 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// File names that are the same except for additions.
+/// A comparison of file names that ignores additions.
 ///
-/// The Finder, Windows and browsers add to the name of a copy, and users add a version.
+/// The Finder, Windows and browsers add a word or number to the name of a copy. Users add a version.
 enum CopyName {
-    /// Returns the shortest candidate that differs from `name` only by additions to either of the two.
+    /// Returns the shortest candidate that equals `name` if the additions to one of the two are ignored.
     ///
-    /// Only the first 5,000 candidates are examined.
+    /// Nil if there is none. Only the first 5,000 candidates are examined.
     static func match(for name: String, among candidates: [String]) -> String? {
         let (own, plain) = (normalised(name), plain(name))
         func stem(_ name: String) -> Substring { name.prefix { $0 != "." } }
         return candidates.prefix(5000).filter { candidate in
             let other = normalised(candidate)
             if other == own || other == plain { return true }
-            // The longer name contains the shorter one. This is cheaper to test, so it comes first.
+            // If only the candidate has additions, it contains the stem of `name`. This test comes first, because it
+            // costs less than removing the additions.
             return other.contains(stem(own)) && self.plain(candidate) == own
         }.min { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
     }
 
-    /// Returns the name in lower case, without percent-encoding and without the characters between words.
+    /// Returns `name` in lower case, without percent-encoding and without the characters between words.
     private static func normalised(_ name: String) -> String {
         let name = String(name.drop { "'<`".contains($0) }.prefix { !"?#'>`".contains($0) })
         let decoded = (name.removingPercentEncoding ?? name).precomposedStringWithCanonicalMapping.lowercased()
@@ -30,7 +31,8 @@ enum CopyName {
     /// Returns the normalised name without additions, such as " copy", "(1)" or a second ".png".
     private static func plain(_ name: String) -> String {
         var name = (name.removingPercentEncoding ?? name).precomposedStringWithCanonicalMapping.lowercased()
-        // Drop a second extension: `.png.png`, or what editors, browsers and converters append to a whole name.
+        // Drop a second extension, as in `.png.png`. Editors, browsers and converters append a second extension to a
+        // complete name.
         while let (stem, last) = split(name), let (_, inner) = split(stem),
             inner == last || extras.contains(last) || isPicture(name) && isPicture(stem)
         {
@@ -59,14 +61,14 @@ enum CopyName {
 
     private static let extras: Set = ["txt", "bak", "orig", "tmp", "download", "crdownload", "part"]
 
-    /// Regular expressions of the additions, in lower case.
+    /// The regular expressions of the additions, for names in lower case.
     private static let additions = [
-        // Finder, Explorer and GNOME in several languages.
+        // Additions by the Finder, the Explorer and GNOME, in several languages.
         "^(copy of|kopie von|kopie van|copie de|copia de|copia di|cópia de|kopi av|kopia) ",
         "[ _]?[-–]? ?(copy|kopie|copie|copia|cópia|kopia|kopi|kopio)( [0-9]+)?$", "のコピー( ?[0-9]+)?$", "( ?的副本|副本)$",
-        // Browsers, for a second download.
+        // Additions by browsers, for a second download of the same file.
         " ?\\([0-9]+\\)$", "[ _-][0-9]{1,2}$",
-        // The scale of an image, or its version.
+        // Additions by users and design programs: the scale of an image, or a version.
         "@[234]x$", "[ _-](final|neu|new|alt|old|v[0-9]+)$",
     ]
 }

@@ -1,13 +1,13 @@
 import LocalSubstitutionCache
 
-/// The names that designers write for the fields of an entry.
+/// The names that designers may write instead of the names of an entry's fields.
 enum FieldName {
-    /// Returns the field that was meant; nil if none is close enough.
+    /// Returns the name of the field that was meant by `name`; nil if none is similar.
     static func meant(by name: String) -> String? {
         synonyms[name.lowercased()] ?? suggestion(for: name, among: ManifestReader.fieldNames)
     }
 
-    /// The names of the fields in other tools, in lower case, with the field that each means.
+    /// The names of similar fields in other tools, in lower case, each with the field of an entry that it means.
     private static let synonyms = [
         "path": "file", "src": "file", "source": "file", "url": "file", "href": "file", "name": "file",
         "filename": "file", "mime": "type", "mimetype": "type", "contenttype": "type", "content-type": "type",

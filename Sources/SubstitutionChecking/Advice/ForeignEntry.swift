@@ -2,13 +2,15 @@ import LocalSubstitutionCache
 
 /// Entries in the formats of other tools, such as `{ "url": …, "file": … }` in a list.
 enum ForeignEntry {
-    /// Returns the entries that a value was probably meant to be, as a manifest writes them; nil if it holds none.
+    /// Returns the text of the entries that were probably meant by `value`, as a manifest writes them.
+    ///
+    /// Nil if `value` holds no entry.
     static func entries(meantBy value: JSONValue) -> String? {
         switch value.kind {
         case .object(let members):
             return entry(meantBy: members)
         case .array(let elements):
-            // A pair, `[url, file]`.
+            // The list may be a single entry: `[url, file]`.
             if let pair = entry(meantBy: elements.map { JSONMember(name: "", nameOffset: $0.offset, value: $0) }) {
                 return pair
             }
@@ -20,7 +22,9 @@ enum ForeignEntry {
         }
     }
 
-    /// Returns the entry that was probably meant by an object with the URL in one member and the file in another.
+    /// Returns the text of the entry that was probably meant by `members`; nil if there is none.
+    ///
+    /// One of the members must hold the URL, and another one the file.
     static func entry(meantBy members: [JSONMember]) -> String? {
         guard members.count <= 16 else { return nil }
         var texts: [(name: String, text: String)] = []
@@ -39,9 +43,9 @@ enum ForeignEntry {
             + (more.isEmpty ? answer : "{ \((["\"file\": \(answer)"] + more).joined(separator: ", ")) }")
     }
 
-    /// The fields that an entry has besides its file.
+    /// The fields that an entry may have besides its file; they are kept as they are.
     private static let kept = ["type", "headers", "ignoreQuery", "when", "until", "$comment"]
-    /// The names of the file's field in other tools.
+    /// The names that other tools give to the field with the file, in lower case.
     private static let names: Set = [
         "file", "path", "to", "target", "local", "with", "response", "replacement", "body", "bodyfile", "filename",
         "dest", "asset",
@@ -51,7 +55,7 @@ enum ForeignEntry {
         ["http://", "https://", "//"].contains(where: text.lowercased().hasPrefix) && (try? URLPattern(text)) != nil
     }
 
-    /// Returns a value as a manifest writes it, on one line.
+    /// Returns `value` as JSON on one line; long lists are cut.
     private static func text(of value: JSONValue) -> String {
         switch value.kind {
         case .null: "null"

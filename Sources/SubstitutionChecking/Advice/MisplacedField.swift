@@ -1,8 +1,10 @@
 import LocalSubstitutionCache
 
-/// A field that no entry has, because a comment, another entry or another field was meant.
+/// A field that entries do not have.
+///
+/// The designer meant a comment, another entry or another field.
 enum MisplacedField {
-    /// Returns what was probably meant by the field; nil if it resembles nothing.
+    /// Returns what was probably meant by `field`; nil if the field resembles nothing.
     static func diagnosis(
         of field: JSONMember,
         among fields: [JSONMember],

@@ -1,8 +1,10 @@
 import LocalSubstitutionCache
 
-/// A member of the manifest whose name is not a URL, because a comment or another form of entry was meant.
+/// A member of the manifest whose name is not a URL.
+///
+/// The designer meant a comment, or wrote an entry in another form.
 enum MisplacedMember {
-    /// Returns what was probably meant by the member; nil if only its URL is wrong.
+    /// Returns what was probably meant by `member`; nil if only the URL of an entry is wrong.
     static func diagnosis(of member: JSONMember, among members: [JSONMember]) -> Diagnosis<MisplacedMemberKind>? {
         if let problem = CommentName.problem(of: member.name, member.value) {
             return Diagnosis(.comment, problem)

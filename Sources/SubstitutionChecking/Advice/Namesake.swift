@@ -1,12 +1,15 @@
-/// Files and folders that have the name that was written, but lie elsewhere.
+/// Files and folders that have the written name, but are in another folder.
 enum Namesake {
-    /// Finds a path with the last component of `path`, in any letter case, or for a file in the name of a copy.
+    /// Finds a path with the same last component as `path`, in any letter case.
+    ///
+    /// If there is none and `path` names a file, a file is searched for whose name differs only by additions (see
+    /// ``CopyName``).
     ///
     /// - Parameters:
-    ///   - path: The path as it was written; one that ends in "/" names a folder.
+    ///   - path: The path as it was written; a path that ends in "/" names a folder.
     ///   - files: The paths of all files.
-    /// - Returns: The path; of several, the one that shares the longest suffix with what was written, as the mistake is
-    ///   in the folders before it.
+    /// - Returns: The path; nil if there is none. If several are found, the one that shares the longest suffix with
+    ///   `path` is returned, because the mistake is in the folders before the suffix.
     static func path(of path: String, among files: [String]) -> String? {
         let isFolder = path.hasSuffix("/")
         guard let name = name(of: path) else { return nil }
@@ -24,7 +27,7 @@ enum Namesake {
 
     private static func name(of path: String) -> String? { path.split(separator: "/").last.map(String.init) }
 
-    /// Returns every folder that contains a file, with "/" at its end.
+    /// Returns the paths of all folders that contain a file, each with "/" at its end.
     private static func folders(of files: [String]) -> [String] {
         var folders: Set<Substring> = []
         for file in files {

@@ -3,20 +3,20 @@ import LocalSubstitutionCache
 
 /// Repairs of texts that were probably meant to be URLs.
 ///
-/// Each step fixes one mistake and leaves every other text unchanged, so a text with several mistakes is fixed
-/// completely.
+/// Each step repairs one kind of mistake, and leaves texts without this mistake unchanged. All steps are applied one
+/// after another, so a text may have several mistakes.
 enum URLRepair {
     private typealias Step = @Sendable (String) -> String
 
-    /// Returns the repaired URL; nil if none can be made out, or if the text has no mistake.
+    /// Returns the repaired URL; nil if the text is no URL even after all steps, or if no step changes it.
     static func repaired(_ text: String) -> String? {
         let result = steps.reduce(text) { $1($0) }
         return result != text && isURL(result) ? result : nil
     }
 
-    /// Returns the first mistake in a text that is a valid URL, and the URL that was meant.
+    /// Returns the first mistake in a valid URL, and the URL that was meant; nil if there is no mistake.
     ///
-    /// The cause is the predicate of a sentence about the URL.
+    /// `cause` is the predicate of a sentence about the URL.
     static func suspicion(of url: String) -> (cause: String, meant: String)? {
         suspicions.lazy.compactMap { cause, repair in
             guard repair(url) != url else { return nil }
@@ -24,9 +24,9 @@ enum URLRepair {
         }.first
     }
 
-    /// The mistakes that leave a valid URL, but one that no server has.
+    /// The mistakes that turn a URL into another valid URL, which no server has.
     ///
-    /// They are in its scheme, its server's name or its query, or come from HTML.
+    /// They are in the scheme, in the server's name or in the query, or were copied from HTML.
     private static let suspicions: [(cause: String, repair: Step)] = [
         ("has two schemes, so its server is called \"http\" or \"https\"", withoutSecondScheme),
         ("has a server whose name holds a comma, or a dot too many", withSoundHost),
@@ -47,7 +47,7 @@ enum URLRepair {
 
     // MARK: - Around the URL
 
-    /// Returns the text without pairs of brackets or quotation marks around it.
+    /// Returns `text` without pairs of brackets or quotation marks around it.
     private static func unwrapped(_ text: String) -> String {
         var text = text
         while text.count > 2, let first = text.first, let last = text.last,
@@ -58,7 +58,7 @@ enum URLRepair {
         return text
     }
 
-    /// Returns the URL in a Markdown link, an HTML tag, a CSS `url(…)`, or after another scheme such as `blob:`.
+    /// Returns the URL in a Markdown link, an HTML tag or a CSS `url(…)`, or after a scheme such as `blob:`.
     private static func embedded(_ text: String) -> String {
         guard let start = text.range(of: "https?://", options: [.regularExpression, .caseInsensitive])?.lowerBound,
             start > text.startIndex, "<([{\"'`=: ".contains(text[text.index(before: start)]),
@@ -69,7 +69,9 @@ enum URLRepair {
 
     nonisolated(unsafe) private static let schemeAndSlashes = /(https?[:;.]?)?\/+/
 
-    /// Returns the URL of one candidate in `srcset`, without its width or resolution (HTML §4.8.4.2.1).
+    /// Returns the URL of an image candidate in a `srcset` attribute.
+    ///
+    /// The width or resolution after the URL is removed (HTML §4.8.4.2.1).
     private static func withoutDescriptor(_ text: String) -> String {
         text.replacing(descriptor, with: "")
     }
@@ -77,7 +79,7 @@ enum URLRepair {
     nonisolated(unsafe) private static let descriptor = /\s+[0-9]+(\.[0-9]+)?[wx],?$/
 
     private static func withoutInvisible(_ text: String) -> String {
-        // These join letters and emoji, so they stay.
+        // These scalars join letters and emoji, so they are not removed.
         let joiners: [Unicode.Scalar] = ["\u{200C}", "\u{200D}", "\u{FE0F}"]
         return String(
             String.UnicodeScalarView(
@@ -108,7 +110,7 @@ enum URLRepair {
 
     nonisolated(unsafe) private static let nearScheme = /([A-Za-z]{2,8})([:;., ]*)(\/*) */
 
-    /// Removes the first scheme of `https://https://`, however the second is spelled.
+    /// Removes the first scheme of `https://https://`, even if the second scheme is misspelled.
     private static func withoutSecondScheme(_ text: String) -> String {
         guard let first = text.lowercased().prefixMatch(of: firstOfTwoSchemes) else { return text }
         let rest = String(text.dropFirst(first.0.count))
@@ -120,7 +122,7 @@ enum URLRepair {
 
     /// Adds a scheme to a text that begins with the name of a server.
     ///
-    /// The scheme is `http` for this machine and for an IP address, since a server in the local network has no
+    /// The scheme is `http` for `localhost` and for an IP address, because a server in a local network has no
     /// certificate.
     private static func withScheme(_ text: String) -> String {
         guard text.prefixMatch(of: schemeOrSlash) == nil, !text.contains("@"), isHost(text) else {
@@ -135,7 +137,7 @@ enum URLRepair {
 
     nonisolated(unsafe) private static let schemeOrSlash = /[A-Za-z][A-Za-z0-9+.-]*:\/|\//
 
-    /// True for a text that begins with the name of a server, or with a misspelled one.
+    /// True for a text that begins with the name of a server, or with a misspelled name of a server.
     private static func isHost(_ text: some StringProtocol) -> Bool {
         let authority = text.prefix { !"/?#".contains($0) }
         let host = (authority.split(separator: "@").last ?? "").prefix { $0 != ":" }
@@ -148,7 +150,7 @@ enum URLRepair {
 
     // MARK: - Server
 
-    /// The range of the server, with user and port, in a URL with a scheme or `//`.
+    /// Returns the range of the server, with user and port, in a URL that begins with a scheme or `//`.
     private static func authority(of url: String) -> Range<String.Index>? {
         guard let start = url.prefixMatch(of: authorityStart)?.range.upperBound else { return nil }
         return start..<(url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex)
@@ -173,7 +175,7 @@ enum URLRepair {
             guard isHost(authority.drop { $0 == "." || $0 == " " }) else { return String(authority) }
             let dotted = host.filter { $0 != " " }.replacingOccurrences(of: ",", with: ".")
                 .replacing(dots, with: ".").drop { $0 == "." }
-            // Foundation converts the name to its `xn--` form.
+            // Foundation converts an internationalised name to its `xn--` form.
             let ascii = dotted.utf8.allSatisfy { $0 < 0x80 } ? nil : URL(string: "https://\(dotted)/")?.host
             let isFound = ascii.map { !$0.isEmpty && $0.utf8.allSatisfy { $0 < 0x80 } } ?? false
             return (isFound ? ascii ?? "" : String(dotted)) + authority[host.endIndex...]
@@ -196,7 +198,7 @@ enum URLRepair {
         url.hasSuffix("?") ? String(url.dropLast()) : url
     }
 
-    /// Returns the URL with each "%" escaped that does not begin a percent-encoding.
+    /// Returns the URL in which `%25` replaces each "%" that does not begin a percent-encoding.
     private static func withEncodedPercents(_ url: String) -> String {
         guard url.utf8.contains(UInt8(ascii: "%")) else { return url }
         let bytes = Array(url.utf8)

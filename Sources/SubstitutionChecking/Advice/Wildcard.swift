@@ -1,8 +1,10 @@
 import LocalSubstitutionCache
 
-/// Stars and braces that were meant for several URLs or files; a manifest has no wildcards.
+/// Stars and braces with which a designer meant several URLs or files; a manifest has no wildcards.
 enum Wildcard {
-    /// Returns a warning for an entry with a wildcard in its URL, with what was probably meant; nil without one.
+    /// Returns a warning about the wildcard in an entry's URL; nil if the URL has no wildcard.
+    ///
+    /// The warning says what was probably meant.
     static func warning(for entry: ManifestEntry) -> String? {
         let key = UserInformation.hidden(in: entry.key.value)
         guard let wildcard = key.first(where: { "*{".contains($0) }), let file = entry.file?.value else { return nil }
@@ -17,7 +19,7 @@ enum Wildcard {
         return "\"\(wildcard)\" is not a wildcard here and stands only for itself; \(remedy)"
     }
 
-    /// Returns the message about a missing file with a wildcard in its name; nil if it has none.
+    /// Returns the message about a missing file with a wildcard in its name; nil if the name has no wildcard.
     static func problem(with file: String, of entry: ManifestEntry) -> String? {
         guard file.contains("*") else { return nil }
         let key = UserInformation.hidden(in: entry.key.value)
@@ -25,7 +27,7 @@ enum Wildcard {
         return "\"*\" is not a wildcard; \(advice ?? "name one file, such as \"img/logo.png\"")"
     }
 
-    /// Returns the message about a key that is a regular expression, with the remedy; nil for all other keys.
+    /// Returns the message about a key that is a regular expression, with the remedy; nil for any other key.
     static func problem(ofPattern pattern: String, _ value: JSONValue) -> String? {
         guard pattern.hasPrefix("^") else { return nil }
         let key = UserInformation.hidden(in: pattern).filter { $0 != "^" && $0 != "\\" }
@@ -35,7 +37,9 @@ enum Wildcard {
             + (advice ?? "write an entry for each URL")
     }
 
-    /// Returns the advice to map the folder of the URL to that of the file; nil if there is no such folder.
+    /// Returns the advice to map the URL's folder to the file's folder.
+    ///
+    /// Nil if the URL has no folder before the wildcard.
     private static func folderAdvice(key: String, file: String) -> String? {
         guard let slash = key.prefix(while: { $0 != "*" }).lastIndex(of: "/"), key[..<slash].contains("//") else {
             return nil

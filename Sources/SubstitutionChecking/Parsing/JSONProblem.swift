@@ -9,9 +9,9 @@ package struct JSONProblem {
     package let column: Int
     package let message: String
 
-    /// Parses a text strictly (RFC 8259); nil if it has no mistake.
+    /// Checks a text strictly (RFC 8259); nil if the text has no mistake.
     ///
-    /// Nesting that is too deep for a manifest is not a mistake.
+    /// Nesting that is too deep for a manifest does not count as a mistake.
     package init?(in text: Data) {
         guard let error = RepairingJSONParser.parse(text).errors.first(where: { $0.kind != .nesting }) else {
             return nil

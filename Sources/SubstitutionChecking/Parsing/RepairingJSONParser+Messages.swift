@@ -1,6 +1,6 @@
 import LocalSubstitutionCache
 
-/// The messages for what is written instead of JSON.
+/// The error messages for text that is not JSON.
 extension RepairingJSONParser {
     func error(_ message: String, at offset: Int? = nil, kind: JSONSyntaxError.Kind = .syntax) -> JSONSyntaxError {
         JSONSyntaxError(offset: offset ?? position, kind: kind, message: message)
@@ -8,8 +8,8 @@ extension RepairingJSONParser {
 
     /// Returns the error for a text that ends before all its brackets are closed.
     ///
-    /// `opening` is the offset of the innermost open bracket, or nil if it is missing, too. `closings` holds the
-    /// closing bracket of each open object and array, outermost first.
+    /// `opening` is the offset of the innermost open bracket, or nil if the text lacks that bracket. `closings` holds
+    /// the closing bracket of each open object and array, outermost first.
     func unclosed(_ opening: Int?, closings: [UInt8]) -> JSONSyntaxError {
         let missing = String(decoding: closings.reversed(), as: UTF8.self)
         var message = "the file ends too early; write \"\(missing)\" at its end"
@@ -38,7 +38,7 @@ extension RepairingJSONParser {
             : error("all brackets are already closed; remove this, or the bracket that closes too early")
     }
 
-    /// Returns the error for a file that is not JSON at all, with the remedy; nil if it may be JSON.
+    /// Returns the error for a file in a format other than JSON; nil if the file may be JSON.
     func foreignFormat() -> JSONSyntaxError? {
         let start = bytes.prefix(16)
         if let error = scanner.wideEncodingError { return error }

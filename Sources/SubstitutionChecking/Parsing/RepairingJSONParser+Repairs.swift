@@ -1,16 +1,20 @@
 import LocalSubstitutionCache
 
-/// Repairs of common mistakes, which take what was written instead of JSON for what was probably meant.
+/// Repairs of common mistakes: text that is not JSON is read as the JSON that was probably meant.
 ///
-/// Each repair reports an error and moves `position` past the text it has read, so that the rest is checked
-/// independently. Ranges and offsets count the bytes of the whole text. A string is either a name, which is what
-/// precedes the colon of an object's member, or a value.
+/// Each repair reports an error, and parsing continues after the mistake. Ranges and offsets count the bytes of the
+/// whole text. A string is either a name, which is what precedes the colon of an object's member, or a value.
+///
+/// `report` records an error, and throws `Stop` when there are too many. `stop` records an error after which parsing
+/// cannot continue. `isUTF8` reports an error before it returns false. `faultyText` decodes a range and replaces
+/// passwords, so that its result may be part of a message.
 extension RepairingJSONParser {
     // MARK: - Missing quotation marks
 
-    /// Returns a string whose closing quotation mark is missing at the end of `range`, and reports that.
+    /// Returns the string in `range`, and reports that its closing quotation mark is missing.
     ///
-    /// Nil if the string cannot be read: it is not UTF-8, or it has escapes, which are not decoded here.
+    /// `range` begins after the opening quotation mark, and may end in white space. The result is nil if the string is
+    /// not UTF-8, or if it has escapes, which are not decoded here. `position` stays unchanged.
     mutating func closed(_ range: Range<Int>) throws(Stop) -> String? {
         var end = range.upperBound
         while end > range.lowerBound, bytes[end - 1].isJSONSpace { end -= 1 }
@@ -27,12 +31,13 @@ extension RepairingJSONParser {
         return text.contains("\\") ? nil : text
     }
 
-    /// Reads a string without a closing quotation mark on its line; `range` is from its first byte to the line's end.
+    /// Reads a string without a closing quotation mark; `range` is the rest of the line after the opening one.
     ///
-    /// A name is taken to end before its colon, as in `"name: {`. A value is taken to end before the commas and
-    /// brackets at the end of the line, as in `"value,`.
+    /// A name ends before its colon, as in `"name: {`; if it has no colon, the result is nil. A value ends before the
+    /// commas and brackets at the end of the line, as in `"value,`.
     mutating func unclosedString(_ range: Range<Int>, isName: Bool) throws(Stop) -> String? {
         if isName {
+            // The range for `colonInside` begins at the opening quotation mark.
             guard let colon = colonInside(range.lowerBound - 1..<range.upperBound) else {
                 _ = try closed(range)
                 return nil
@@ -40,7 +45,7 @@ extension RepairingJSONParser {
             position = colon
             return try closed(range.lowerBound..<colon)
         }
-        // The comma and the brackets at the end of the line belong to the entry, not to the string.
+        // The comma and the brackets at the end of the line are JSON, and no part of the string.
         var end = range.upperBound
         while end > range.lowerBound,
             bytes[end - 1].isJSONSpace || bytes[end - 1].isClosingBracket
@@ -52,11 +57,13 @@ extension RepairingJSONParser {
         return try closed(range.lowerBound..<end)
     }
 
-    /// Returns the value of a string that ends at the opening quotation mark of the next string, as in `"a, "b"`.
+    /// Returns the string `a` of text such as `"a, "b"`, in which the closing quotation mark after `a` is missing.
     ///
-    /// In this example the value is `a`, and its closing quotation mark is missing. `range` is the string without its
-    /// quotation marks, here `a, `. Nil if the string is not such a case.
+    /// The parser has taken the opening quotation mark of `"b"` for the missing one. `range` is the string that it has
+    /// read, here `a, `, and `position` is before `b`. On return, `position` is at the comma after `a`. The result is
+    /// nil for text in any other form, and an empty string if `a` cannot be read.
     mutating func withoutNextName(_ range: Range<Int>) throws(Stop) -> String? {
+        // After a real closing quotation mark, white space, a bracket, a comma or a colon would be next.
         guard let next = current, !next.isJSONSpace, !next.isClosingBracket, next != UInt8(ascii: ","),
             next != UInt8(ascii: ":"), next != UInt8(ascii: "\""),
             bytes[range].last(where: { !$0.isJSONSpace }) == UInt8(ascii: ","),
@@ -66,22 +73,23 @@ extension RepairingJSONParser {
         return try closed(range.lowerBound..<comma) ?? ""
     }
 
-    /// Returns the value of a string that continues after its closing quotation mark; nil if it does not.
+    /// Reads the whole of a string that continues after its second quotation mark; nil if it does not continue.
     ///
-    /// Such a string holds a quoted word, as in `"the "new" logo"`, or is added to others, as in `"a" + "b"`. `opening`
-    /// is the offset of its first quotation mark, and `position` is just after its second.
+    /// Such a string contains quotation marks, as in `"the "new" logo"`, or is joined to others, as in `"a" + "b"`.
+    /// `opening` is the offset of its first quotation mark, and `position` is just after its second.
     mutating func wholeString(from opening: Int) throws(Stop) -> String? {
+        // White space may precede a "+", but a letter or digit counts only directly after the quotation mark.
         guard let next = bytes[position...].first(where: { !$0.isJSONSpace }),
             next == UInt8(ascii: "+") || current?.isASCIILetter == true || current?.isASCIIDigit == true
         else { return nil }
-        // Look at 500 bytes of the line at most, which is as much as a designer writes.
+        // Look at 500 bytes of the line at most; strings that designers write are shorter.
         let line = bytes[position...].prefix(500).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         let quotes = line.indices.filter { bytes[$0] == UInt8(ascii: "\"") }
         let last = quotes.last { isEndOfValue($0 + 1) }
         guard let last, !bytes[opening...last].contains(UInt8(ascii: "\\")) else { return nil }
         let parts = bytes[opening...last].split(separator: UInt8(ascii: "\""))
         if next == UInt8(ascii: "+") {
-            // The parts at even indices are the strings. Those at odd indices hold "+" and nothing else.
+            // If no string is empty, the parts at even indices are the strings, and each part between two is a "+".
             let isSum = parts.enumerated().allSatisfy { index, part in
                 index.isMultiple(of: 2) || part.filter { !$0.isJSONSpace } == [UInt8(ascii: "+")]
             }
@@ -93,6 +101,7 @@ extension RepairingJSONParser {
             position = last + 1
             return sum.joined()
         }
+        // A string with one quoted word has two more quotation marks: after the word, and at the end of the string.
         let inner = quotes.prefix { $0 <= last }
         guard inner.count == 2, !line[..<last].contains(UInt8(ascii: ":")), try isUTF8(opening..<last)
         else { return nil }
@@ -103,7 +112,7 @@ extension RepairingJSONParser {
         return text
     }
 
-    /// True if a value may end at `offset`, because a comma, a closing bracket or the end of the line is next.
+    /// True if a value may end at `offset`: a comma, a closing bracket, or the end of the line or text is next.
     private func isEndOfValue(_ offset: Int) -> Bool {
         guard let next = bytes[offset...].first(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }) else {
             return true
@@ -113,8 +122,8 @@ extension RepairingJSONParser {
 
     /// Returns the offset of the last colon inside a name's quotation marks, if a value seems to follow that colon.
     ///
-    /// In `"name: "value"`, for example, the name's closing quotation mark is missing, so its string ends at the
-    /// value's opening one. `range` is from the opening quotation mark to the closing one, or to the end of the line.
+    /// In `"name: "value"`, for example, the name's closing quotation mark is missing, so the parser has read `name: `
+    /// as the string. `range` begins at the opening quotation mark, and ends before the next one or at the line's end.
     func colonInside(_ range: Range<Int>) -> Int? {
         var end = range.upperBound
         while end > range.lowerBound + 1, bytes[end - 1].isJSONSpace || "{[".utf8.contains(bytes[end - 1]) { end -= 1 }
@@ -130,9 +139,9 @@ extension RepairingJSONParser {
         return rest == UInt8(ascii: ":") || rest == UInt8(ascii: "=")
     }
 
-    /// Skips the rest of a string that continues on the next line, with an error.
+    /// Skips the rest of a string that continues on the next line, and reports the line break.
     ///
-    /// Returns false if no such rest is found; then the string's closing quotation mark is missing instead.
+    /// Returns false if the string does not seem to continue; then its closing quotation mark is missing.
     mutating func skipBrokenString(isName: Bool) throws(Stop) -> Bool {
         let next = bytes[position...].drop { $0.isJSONSpace }
         let line = next.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
@@ -155,7 +164,7 @@ extension RepairingJSONParser {
 
     /// Reads text without quotation marks, up to a quotation mark, a line break, or a byte for which `ends` is true.
     ///
-    /// The range that is returned leaves out trailing white space.
+    /// Returns the range of the text without white space at its end.
     mutating func bareText(until ends: (UInt8, _ next: UInt8?) -> Bool) -> Range<Int> {
         let start = position
         while let byte = current, byte != UInt8(ascii: "\n"), byte != UInt8(ascii: "\r"), byte != UInt8(ascii: "\"") {
@@ -167,12 +176,12 @@ extension RepairingJSONParser {
         return start..<end
     }
 
-    /// True if bare text ends directly at a quotation mark, so that only its opening one is missing.
+    /// True if a quotation mark directly follows bare text in `range`, so that only the opening one is missing.
     func isClosedOnly(by range: Range<Int>) -> Bool {
         range.upperBound == position && current == UInt8(ascii: "\"")
     }
 
-    /// Reports that bare text, which ends at the current position, lacks its quotation marks or the opening one.
+    /// Reports that the bare text before `position` lacks its opening quotation mark, or both quotation marks.
     mutating func reportMissingQuotes(around bare: Range<Int>) throws(Stop) {
         let text = quoted(faultyText(bare))
         if isClosedOnly(by: bare) {
@@ -182,7 +191,9 @@ extension RepairingJSONParser {
         try report(error("\(text) needs quotation marks around it", at: bare.lowerBound))
     }
 
-    /// Reads a string in single or typographic quotation marks or in backticks, with an error; nil if there is none.
+    /// Reads a name or value in single or typographic quotation marks or in backticks, and reports the marks.
+    ///
+    /// The result is nil if there is no such string here. The text in the result is nil if the string is not UTF-8.
     mutating func foreignString() throws(Stop) -> Name? {
         let start = position
         guard let (opening, width) = scanner.character(at: start),
@@ -224,12 +235,13 @@ extension RepairingJSONParser {
             .contains(character)
     }
 
-    // MARK: - Around the whole
+    // MARK: - Before the object
 
     /// Skips any text before the first object, as in a chatbot's answer or a Markdown file, and reports an error.
     ///
     /// Such text may be prose, or the line that opens a code block. The object begins at the first line that begins
-    /// with "{" and continues like JSON. Returns false if there is no object.
+    /// with "{" and continues like JSON. It is never the first line of the text, which begins with something else.
+    /// Returns false if there is no object.
     mutating func skipProse() throws(Stop) -> Bool {
         let start = position
         let brace = bytes.indices[start...].first { index in
@@ -256,7 +268,10 @@ extension RepairingJSONParser {
 
     // MARK: - Between values
 
-    /// Skips consecutive comments, or a merge conflict marker, with one error; returns false if there is none.
+    /// Skips consecutive comments, or one marker line of a merge conflict, and reports one error.
+    ///
+    /// Each of a conflict's three or four marker lines gets an error of its own. Returns false if there is neither a
+    /// comment nor a marker line here.
     mutating func skipComments() throws(Stop) -> Bool {
         if skipsConflictMarker { return try skipConflictMarker() }
         guard let length = commentLength else { return false }
@@ -280,7 +295,7 @@ extension RepairingJSONParser {
         return true
     }
 
-    /// True at the beginning of a line that Git writes to mark a merge conflict.
+    /// True at the beginning of a line that Git writes to mark a part of a merge conflict.
     private var skipsConflictMarker: Bool {
         guard position == 0 || bytes[position - 1] == UInt8(ascii: "\n") else { return false }
         return ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].contains { bytes[position...].starts(with: $0.utf8) }
@@ -298,6 +313,7 @@ extension RepairingJSONParser {
     func comment(_ range: Range<Int>, _ count: Int) -> JSONSyntaxError {
         let lines = bytes[range].count { $0 == UInt8(ascii: "\n") }
         let content = bytes[range].drop { "/*#<!- ".utf8.contains($0) }
+        // An entry that was commented out can be used again without the characters that make it a comment.
         let isEntry = content.first == UInt8(ascii: "\"") || content.first == UInt8(ascii: "}")
         let remedy =
             if count > 1 {
@@ -337,7 +353,7 @@ extension RepairingJSONParser {
         return isKey ? nil : rest.prefix(while: isInLine).count
     }
 
-    /// Skips consecutive characters that are invisible or look like spaces, with one error.
+    /// Skips consecutive characters that are invisible or look like spaces, and reports one error.
     ///
     /// Returns false if there are none.
     mutating func skipInvisible() throws(Stop) -> Bool {
@@ -351,6 +367,7 @@ extension RepairingJSONParser {
         while let (next, width) = scanner.character(at: position), next.unicodeScalars.allSatisfy(\.isInvisible),
             next != " "
         {
+            // Tabs and line breaks are allowed, and other control characters get an error of their own.
             if next.isASCII { break }
             position += width
         }

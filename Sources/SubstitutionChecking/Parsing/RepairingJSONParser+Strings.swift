@@ -1,6 +1,6 @@
 import LocalSubstitutionCache
 
-/// Names and strings.
+/// The part of the parser that reads names and strings.
 extension RepairingJSONParser {
     /// A member's name; its text is nil if it cannot be read.
     struct Name {
@@ -14,7 +14,7 @@ extension RepairingJSONParser {
         if byte == UInt8(ascii: "\"") {
             let known = errors.count
             let text = try string(isName: true)
-            // A colon is inside the string and none follows it, so the quotation mark that ended it opens the value.
+            // If a colon is in the string and not after it, the quotation mark that ended the string opens the value.
             if errors.count == known, let colon = colonInside(start..<position - 1), !isFollowedByColon {
                 position = colon
                 return Name(text: try closed(start + 1..<colon))
@@ -27,7 +27,7 @@ extension RepairingJSONParser {
         guard isBare else {
             try report(scanner.unexpected(expecting: "a name in quotation marks"))
             if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-                // Read the value, so that its brackets do not close others.
+                // Read the whole value, so that its closing brackets do not close the objects around it.
                 _ = try value(depth: depth)
             } else {
                 skipStray()
@@ -103,7 +103,7 @@ extension RepairingJSONParser {
         return try unclosedString(start..<position, isName: isName)
     }
 
-    /// Reads a string that has a `\` or a control character: the slow path, from the opening quotation mark again.
+    /// Reads a string from its opening quotation mark again, because it has a `\` or a control character.
     private mutating func stringWithEscapes(opening: Int, isName: Bool) throws(Stop) -> String? {
         position = opening + 1
         var content: [UInt8] = []

@@ -1,10 +1,10 @@
 package import LocalSubstitutionCache
 
-/// A JSON parser for the designers' tool that finds the errors ``JSONParser`` finds, and continues after each.
+/// A JSON parser for the designers' tool, as strict as ``JSONParser``, that continues after each error.
 ///
-/// After an error, it guesses what the text was meant to be, so that one run finds every mistake. If it cannot guess,
-/// the value is ``JSONValue/Kind/unreadable``. It makes one pass, linear in the length of the text. The nesting depth
-/// is limited, and with it the stack; so is the number of errors.
+/// After an error, the parser guesses what the text was meant to be, so that one run finds every mistake. If it cannot
+/// guess, the value is ``JSONValue/Kind/unreadable``. The parser takes time linear in the length of the text. The
+/// number of errors is limited, and so is the nesting, which also limits the depth of the stack.
 package struct RepairingJSONParser {
     /// The number of errors after which parsing stops, since no user reads more.
     static let maximumErrors = 100
@@ -15,7 +15,7 @@ package struct RepairingJSONParser {
     private(set) var errors: [JSONSyntaxError] = []
     private lazy var secrets = UserInformation.Secrets(in: bytes)
 
-    /// Thrown when it makes no sense to read further; the last of `errors` says why.
+    /// The error that ends parsing; the last element of `errors` gives the reason.
     struct Stop: Error {}
 
     /// Parses one JSON text.
@@ -41,7 +41,7 @@ package struct RepairingJSONParser {
             var value = try value(depth: 0)
             try skipSpace()
             if case .string = value.kind, current == UInt8(ascii: ":") {
-                // The text is the members of an object whose "{" is missing. They can still be read.
+                // The text is an object whose "{" is missing. The members of the object can still be read.
                 position = value.offset
                 try report(error("the \"{\" before the first entry is missing"))
                 value = JSONValue(kind: .object(try members(opening: nil, depth: 1)), offset: value.offset)
@@ -191,13 +191,13 @@ package struct RepairingJSONParser {
             || Self.isTypographicQuote(character)
     }
 
-    /// Reports the brackets that are still open at the end of the text, once.
+    /// Reports the brackets that are still open at the end of the text, unless they have been reported.
     private mutating func reportEnd(_ opening: Int?) throws(Stop) {
         if errors.last?.kind == .end { return }
         try report(unclosed(opening, closings: closings))
     }
 
-    /// Skips a bracket that closes the whole text too early, with an error.
+    /// Skips a bracket that closes the whole text too early, and reports it.
     ///
     /// Returns false if no more entries follow the bracket.
     private mutating func closesTooEarly() throws(Stop) -> Bool {
@@ -336,7 +336,9 @@ package struct RepairingJSONParser {
 
     // MARK: - Errors
 
-    /// Records an error; of encoding errors only the first, since saving the file again in UTF-8 fixes them all.
+    /// Records an error, and throws when there are too many.
+    ///
+    /// Of several encoding errors, only the first is recorded: saving the file again in UTF-8 fixes them all.
     mutating func report(_ error: JSONSyntaxError) throws(Stop) {
         if error.kind == .encoding, errors.contains(where: { $0.kind == .encoding }) { return }
         errors.append(error)
@@ -361,7 +363,7 @@ package struct RepairingJSONParser {
 
     var current: UInt8? { scanner.current }
 
-    /// Skips white space, and comments, merge conflict markers and invisible characters, with an error for these.
+    /// Skips white space; skips and reports comments, merge conflict markers and invisible characters.
     mutating func skipSpace() throws(Stop) {
         while let byte = current {
             if byte.isJSONSpace {
@@ -382,9 +384,9 @@ package struct RepairingJSONParser {
             ?? false
     }
 
-    /// Returns a faulty part of the text for a message, without user info.
+    /// Returns a faulty part of the text for a message, with "…" instead of user names and passwords.
     ///
-    /// The secrets are found in the whole text, because the part alone may not show them.
+    /// The whole text is searched for them, because a part may not look like a URL.
     mutating func faultyText(_ range: Range<Int>) -> String {
         String(decoding: secrets.hidden(in: range, of: bytes), as: UTF8.self)
     }

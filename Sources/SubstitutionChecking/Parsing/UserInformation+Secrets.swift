@@ -1,7 +1,9 @@
 package import LocalSubstitutionCache
 
 extension UserInformation {
-    /// All secrets of one text, found once, so that any number of its parts can be shown without them.
+    /// The user names and passwords in one text.
+    ///
+    /// The text is searched once, and then any number of its parts can be shown without these secrets.
     package struct Secrets {
         /// The ranges of the secrets, in the order of the text, without overlaps.
         private let ranges: [Range<Int>]
@@ -16,7 +18,9 @@ extension UserInformation {
             ranges[firstIndex(endingAfter: offset)...].first.flatMap { $0.contains(offset) ? $0 : nil }
         }
 
-        /// Returns the bytes of a part of the text, with "…" for each secret, even for one that the part cuts.
+        /// Returns the bytes of a part of the text, with "…" instead of each secret.
+        ///
+        /// A secret of which only some bytes are in the part is replaced, too.
         package func hidden<Text: RandomAccessCollection<UInt8>>(in part: Range<Int>, of text: Text) -> [UInt8]
         where Text.Index == Int {
             var (shown, start): ([UInt8], Int) = ([], part.lowerBound)

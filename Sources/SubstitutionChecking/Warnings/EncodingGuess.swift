@@ -1,17 +1,21 @@
 package import Foundation
 import LocalSubstitutionCache
 
-/// The encoding of a text, if its bytes show it; most encodings look alike.
+/// A guess at the encoding of a text, from its bytes.
+///
+/// Most encodings with one byte for each character look alike, so only few encodings are recognised.
 package enum EncodingGuess: Equatable {
     case utf8
-    /// Without a byte-order mark.
+    /// UTF-16 without a byte-order mark.
     case utf16
     case shiftJIS
-    /// The encoding windows-1252, whose letters and quotation marks ISO 8859-1 shares in part.
+    /// The encoding windows-1252.
+    ///
+    /// A text in ISO 8859-1 counts as windows-1252, as in the WHATWG Encoding Standard (§4.2).
     case western
     case other
 
-    /// The length of the part of a file that is examined, in bytes.
+    /// The number of bytes at the beginning of a file that are examined.
     static let length = 256 * 1024
 
     /// Guesses the encoding of a text; nil if the bytes are not text.
@@ -32,7 +36,7 @@ package enum EncodingGuess: Equatable {
         }
     }
 
-    /// The encoding, as it follows the file's name and "is" in a sentence.
+    /// The encoding in words, for a sentence in which the file's name and "is" come before these words.
     var name: String {
         switch self {
         case .utf8: "UTF-8"
@@ -42,7 +46,7 @@ package enum EncodingGuess: Equatable {
         }
     }
 
-    /// The label of the WHATWG Encoding Standard (§4.2), where the encoding is known.
+    /// The encoding's label in the WHATWG Encoding Standard (§4.2); nil if no message proposes this encoding.
     var charset: String? {
         switch self {
         case .shiftJIS: "shift_jis"
@@ -53,15 +57,16 @@ package enum EncodingGuess: Equatable {
 
     /// True if more than one byte in thirty is a control character.
     ///
-    /// A text may have a stray one; of a binary file, a tenth or more are control characters.
+    /// A text may have a single control character by mistake. In a binary file, a tenth or more of the bytes are
+    /// control characters.
     private static func isBinary(_ bytes: [UInt8]) -> Bool {
         let controls = bytes.count { $0 < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D, 0x1B].contains($0) }
         return controls > 1 && controls * 30 > bytes.count
     }
 
-    /// True if one byte of most pairs is zero and the other is not.
+    /// True if most pairs of bytes have a zero in the same place, and almost none has a zero in the other place.
     ///
-    /// Most text is largely ASCII, in which every other byte of UTF-16 is zero.
+    /// Most text is largely ASCII. For an ASCII character, one of the two bytes of UTF-16 is zero.
     private static func isUTF16(_ bytes: [UInt8]) -> Bool {
         let pairs = bytes.count / 2
         guard pairs > 3 else { return false }
@@ -74,7 +79,7 @@ package enum EncodingGuess: Equatable {
 
     /// True if a third or more of the two-byte characters are kana.
     ///
-    /// In no other encoding does every sentence have these bytes.
+    /// Every Japanese sentence has kana. Texts in other encodings do not have the bytes of kana in every sentence.
     private static func isShiftJIS(_ bytes: [UInt8]) -> Bool {
         var (pairs, kana) = (0, 0)
         var index = 0
@@ -95,7 +100,7 @@ package enum EncodingGuess: Equatable {
 
     /// True if accented letters occur alone or in pairs next to ASCII letters, and all other bytes are typography.
     ///
-    /// Some accented letters are whole words, so they need no letter beside them.
+    /// An accented letter that is a whole word may have no letter beside it.
     private static func isWestern(_ bytes: [UInt8]) -> Bool {
         var run = 0
         for (index, byte) in bytes.enumerated() {
@@ -107,7 +112,8 @@ package enum EncodingGuess: Equatable {
             guard run <= 2 else { return false }
             if typography.contains(byte) { continue }
             guard byte >= 0xC0, byte != 0xD7, byte != 0xF7 else { return false }
-            // Look at both neighbours: a letter that begins its word, such as a capital, has a letter only after it.
+            // Look at both neighbours: the first letter of a word has a letter only after it, and the last letter only
+            // before it.
             let neighbours = [index > 0 ? bytes[index - 1] : 0, index + 1 < bytes.count ? bytes[index + 1] : 0]
             guard words.contains(byte) || neighbours.contains(where: { $0.isASCIILetter || $0 >= 0xC0 }) else {
                 return false
@@ -116,10 +122,10 @@ package enum EncodingGuess: Equatable {
         return true
     }
 
-    /// ÀÈÉàèéìíòóý, which are words by themselves.
+    /// ÀÈÉàèéìíòóý: each of these letters can be a whole word.
     private static let words: Set<UInt8> = [0xC0, 0xC8, 0xC9, 0xE0, 0xE8, 0xE9, 0xEC, 0xED, 0xF2, 0xF3, 0xFD]
 
-    /// €‚„…‘’“”•–—™ and the signs of ISO 8859-1 that texts have.
+    /// €‚„…‘’“”•–—™ and those signs of ISO 8859-1 that occur in texts.
     private static let typography: Set<UInt8> = [
         0x80, 0x82, 0x84, 0x85, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x99, 0xA0, 0xA7, 0xA9, 0xAB, 0xAE, 0xB0,
         0xB7,

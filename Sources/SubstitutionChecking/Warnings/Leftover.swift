@@ -1,12 +1,14 @@
 import LocalSubstitutionCache
 
-/// A file that a program made for its own use, a link to another file, or the source of other files.
+/// A file that was probably left in the folder by mistake.
+///
+/// It is a file that a program made for its own use, a link, or a source of other files.
 struct Leftover {
-    /// The predicate of a sentence about the file.
+    /// The predicate of a sentence about the file, such as "is an unfinished download".
     let cause: String
     let remedy: String
 
-    /// Recognises a leftover by its file name; nil for all other files.
+    /// Recognises a leftover by its file name; nil for any other file.
     init?(_ path: String) {
         let name = (path.split(separator: "/").last ?? "").lowercased()
         let kind = Self.kinds.first { kind in

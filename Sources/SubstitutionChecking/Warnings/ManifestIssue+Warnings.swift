@@ -2,23 +2,24 @@ package import LocalSubstitutionCache
 
 /// The kinds of warnings.
 extension ManifestIssue.Code {
-    /// A file whose extension has no known media type.
+    /// A file whose media type is not known, neither from its extension nor from its entry.
     package static let unknownExtension = Self(rawValue: "unknown-extension")
-    /// A text file that is not UTF-8 and whose entry names no charset.
+    /// A text file whose encoding is not the charset with which it is sent.
     package static let notUTF8 = Self(rawValue: "not-utf-8")
     /// A file in the folder that no entry uses.
     package static let unusedFile = Self(rawValue: "unused-file")
-    /// An entry that never answers because others always answer before it.
+    /// An entry that never answers, because other entries always answer before it.
     package static let shadowed = Self(rawValue: "shadowed")
-    /// A condition that holds when the server asks the user to sign in.
+    /// A condition that holds if the server asks the user to sign in.
     package static let hidesSignIn = Self(rawValue: "hides-sign-in")
     /// A key with a wildcard, although keys have no wildcards.
     package static let wildcard = Self(rawValue: "wildcard")
     /// A file whose type does not fit its URL, or a type that no browser knows.
     ///
-    /// The URL looks like an image, a font, audio, video, a stylesheet or a script, and the file is none.
+    /// A type does not fit if the URL's extension is that of another kind of file. Only URLs of images, fonts, audio,
+    /// video, stylesheets and scripts are checked.
     package static let unlikelyType = Self(rawValue: "unlikely-type")
-    /// A URL that no server has, for example with two schemes.
+    /// A URL that no server has, for example a URL with two schemes.
     package static let unlikelyURL = Self(rawValue: "unlikely-url")
     /// A header field whose name or value browsers do not accept as written.
     package static let unlikelyHeader = Self(rawValue: "unlikely-header")

@@ -1,7 +1,9 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Warnings about fields that are allowed, but that browsers do not understand as they are probably meant.
+/// Warnings about URLs, types and header fields that are valid but probably wrong.
+///
+/// Browsers do not understand these as they are probably meant.
 extension ManifestResolver {
     mutating func warnOfFields() {
         for entry in manifest.entries {
@@ -22,14 +24,17 @@ extension ManifestResolver {
 
     // MARK: - Types
 
-    /// Returns the type that was meant by an unknown one; nil for a known type, and for one the app may define.
+    /// Returns the type that was probably meant by an unknown type.
+    ///
+    /// Nil for a known type, and for a type that resembles no known type: the app itself may define such a type.
     private static func type(meantBy type: MediaType, of file: String) -> MediaType? {
         guard !MediaType.isKnown(type.essence), type.synonyms == [type.essence] else { return nil }
         let subtype = String(type.essence.dropFirst(type.kind.count + 1))
-        // In `image/svg` and `text/js`, the subtype is the extension of such files.
+        // In `image/svg` and `text/js`, the subtype is the file extension of the type that was meant.
         let kinds: Set<Substring> = ["image", "text", "font", "audio", "video", "application"]
         if kinds.contains(type.kind), let meant = MediaType(fileName: "x.\(subtype)"), isOfWeb(meant) { return meant }
-        // Otherwise it may be a misspelling of the type that the file's extension has.
+        // If there is no such type, the written type may be a misspelling of the type that belongs to the file's
+        // extension.
         guard let own = MediaType(fileName: file) else { return nil }
         let ownSubtype = String(own.essence.dropFirst(own.kind.count + 1))
         let isSlip =
@@ -38,7 +43,9 @@ extension ManifestResolver {
         return isSlip ? own : nil
     }
 
-    /// True for types that pages load; there are too many others to guess one.
+    /// True for types that web pages load.
+    ///
+    /// No other types are guessed, because there are too many of them.
     private static func isOfWeb(_ type: MediaType) -> Bool {
         ["image", "font", "audio", "video"].contains(type.kind)
             || ["text/css", "text/html", "text/javascript", "text/plain", "application/json"].contains(type.essence)
@@ -46,7 +53,9 @@ extension ManifestResolver {
 
     // MARK: - Headers
 
-    /// Returns a message about a header field that browsers do not accept as written (Fetch Standard §3.3).
+    /// Returns a message about a header field that browsers do not accept as it is written.
+    ///
+    /// Nil if they accept the field (Fetch Standard §3.3).
     private static func problem(ofHeader name: String, _ value: String?, of entry: ManifestEntry) -> String? {
         switch name.lowercased() {
         case "access-control-allow-origin":
@@ -69,7 +78,7 @@ extension ManifestResolver {
         }
     }
 
-    /// Returns the header field name that differs from `name` in a single word, by a misspelling.
+    /// Returns the known field name of which `name` is a misspelling in a single word; nil if there is none.
     private static func headerName(meantBy name: String) -> String? {
         let words = name.lowercased().split(separator: "-").map(String.init)
         return headerNames.first { known in
@@ -80,7 +89,7 @@ extension ManifestResolver {
         }
     }
 
-    /// Names so long that a misspelling leaves them recognisable (Fetch Standard §3.3, CSP §3.1).
+    /// Field names that are so long that they stay recognisable if misspelled (Fetch Standard §3.3, CSP §3.1).
     private static let headerNames = [
         "Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
         "Access-Control-Allow-Methods", "Access-Control-Expose-Headers", "Cross-Origin-Resource-Policy",

@@ -3,12 +3,13 @@ import LocalSubstitutionCache
 
 /// Warnings about files that no entry uses.
 extension ManifestResolver {
-    /// Warns of unused files by folder, or one by one.
+    /// Warns of unused files, one by one or by folder.
     ///
-    /// If there are errors, it adds a single warning at most.
+    /// If there are errors, at most one warning is added.
     mutating func warnOfUnusedFiles(oneByOne: Bool) {
         let errors = (manifest.findings + findings).filter { $0.severity == .error }
-        // Beside errors, list the unused files only if an error is about a file, since that entry may mean one of them.
+        // If there are errors, list unused files only if an error is about a file: the entry with the error may mean an
+        // unused file.
         guard errors.isEmpty || errors.contains(where: { Self.aboutFiles.contains($0.code) }) else { return }
         guard let found = try? files?.files(below: "./").files else { return }
         // An entry whose URL is wrong still uses its file.
@@ -27,7 +28,8 @@ extension ManifestResolver {
         let leftovers = unused.filter { Leftover($0) != nil }
         if !leftovers.isEmpty { report(.warning, .unusedFile, 0, Self.sentence(ofLeftovers: leftovers)) }
         let isUsed = Set(found.filter { used.contains($0.file.realPath) }.flatMap { Self.folders(of: $0.name) })
-        // Group files by the topmost folder in which no file is used, or else by the folder that contains the file.
+        // Group the files by the topmost folder in which no file is used. If there is no such folder, group them by the
+        // folder that contains the file.
         let groups = Dictionary(grouping: unused.filter { Leftover($0) == nil }) { name in
             let folders = Self.folders(of: name)
             return folders.first { !isUsed.contains($0) && !$0.isEmpty } ?? folders.last ?? ""
@@ -44,18 +46,20 @@ extension ManifestResolver {
 
     // MARK: - Beside errors
 
-    /// The mistakes that an entry may have because it means an unused file.
+    /// The errors of entries that may mean an unused file, but do not name it correctly.
     private static let aboutFiles: Set<ManifestIssue.Code> = [.missingFile, .badPath]
-    /// The mistakes after which the file of an entry is not known.
+    /// The errors after which it is not known which file an entry uses.
     private static let unread: Set<ManifestIssue.Code> = [
         .syntax, .encoding, .nesting, .wrongKind, .missingField, .tooManyURLs,
     ]
 
-    /// Warns of the unused files that an entry with an error may mean, unless all errors propose an existing file.
+    /// Warns of the unused files that an entry with an error may mean.
+    ///
+    /// There is no warning if the message of each such error already proposes an existing file.
     private mutating func warnOfUnusedFiles(_ unused: [String], of all: [String], beside errors: [Finding]) {
         guard !errors.contains(where: { Self.unread.contains($0.code) }) else { return }
         let messages = errors.filter { Self.aboutFiles.contains($0.code) }.prefix(100).map(\.message)
-        /// The texts in quotation marks in each message; some of them are names of files.
+        /// The parts of each message between quotation marks; some of them are names of files.
         let quotedParts = messages.map { Set($0.components(separatedBy: "\"")) }
         let places = Set(all + all.flatMap { Self.folders(of: $0).dropFirst() })
         guard quotedParts.contains(where: { $0.isDisjoint(with: places) }) else { return }
@@ -96,7 +100,9 @@ extension ManifestResolver {
             + "; map them, or remove the files"
     }
 
-    /// Returns the folders that contain a file, outermost first; the manifest's own folder is the empty string.
+    /// Returns the folders that contain the file `name`, outermost first.
+    ///
+    /// The manifest's own folder is the empty string.
     private static func folders(of name: String) -> [String] {
         [""] + name.indices.filter { name[$0] == "/" }.map { String(name[...$0]) }
     }

@@ -1,11 +1,13 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Warnings about what a designer has probably not meant; an app's launch does not look for them.
+/// Warnings about what a designer has probably not meant.
+///
+/// An app does not look for these warnings when it is launched.
 extension ManifestResolver {
     /// Adds the warnings; reads the content of text files.
     ///
-    /// Unused files are reported by folder, or, with `listsUnused`, one by one.
+    /// If `listsUnused` is true, unused files are reported one by one; if it is false, they are reported by folder.
     mutating func warn(on today: CalendarDay, listsUnused: Bool) {
         for entry in manifest.entries {
             if let until = entry.until, until.value < today {
@@ -27,11 +29,12 @@ extension ManifestResolver {
 
     /// True if no error was found.
     ///
-    /// An entry with an error is left out, so another entry would seem to answer its URL.
+    /// An entry with an error is not among the substitutions. So if there are errors, it is not certain which entry
+    /// answers a URL.
     var isSound: Bool { (manifest.findings + findings).allSatisfy { $0.severity == .warning } }
 
     private mutating func warnOfWildcards() {
-        // If the entry has an error, that error is reported instead.
+        // Leave out entries with errors: a designer should see the error first.
         let sound = Set(substitutions.map(\.entry.key.offset))
         for entry in manifest.entries where sound.contains(entry.key.offset) {
             guard entry.namesFolder != true || entry.pattern?.isFolder == true,
@@ -58,7 +61,7 @@ extension ManifestResolver {
 
     private mutating func warnOfTypes() {
         var seen: Set<String> = []
-        // Read each file once, even if several entries name its folder.
+        // Read each file once, even if several entries use the file.
         var encodings: [FilePath: OpenedFile.Encoding] = [:]
         for substitution in substitutions
         where seen.insert("\(substitution.fileOffset) \(substitution.foundFile.path)").inserted {
@@ -93,7 +96,7 @@ extension ManifestResolver {
             + (substitution.folderLength == nil ? "write \(entry)" : "give the file an entry of its own: \(entry)")
     }
 
-    /// Warns of a URL with the extension of an image, a font, audio or video that a file of another kind answers.
+    /// Warns if a URL has the extension of an image, a font, audio or video, but the file is of another kind.
     private mutating func warnOfKind(of substitution: Substitution) {
         let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
         guard substitution.folderLength == nil, let expected = MediaType(fileName: path)?.kind,
@@ -103,9 +106,10 @@ extension ManifestResolver {
         warn(of: substitution, loadedAs: noun)
     }
 
-    /// Warns of a URL with the extension of a stylesheet or a script that another kind of file answers.
+    /// Warns if a URL has the extension of a stylesheet or a script, but the file is of another kind.
     ///
-    /// The warning is limited to the kinds that browsers refuse as a stylesheet or a script.
+    /// The other kinds are HTML, images, video, fonts, scripts instead of stylesheets, and stylesheets instead of
+    /// scripts.
     private mutating func warnOfCode(_ substitution: Substitution) {
         let path = substitution.pattern.targets.first.map { String($0.identity.path) } ?? ""
         let (expected, sent) = (MediaType(fileName: path)?.essence ?? "", substitution.mediaType)
@@ -140,7 +144,7 @@ extension ManifestResolver {
         case ("utf-8", .utf16):
             sentence = "\(path) is UTF-16, and is sent as UTF-8; save it as UTF-8"
         case ("utf-8", .unknown), ("utf-8", .ascii):
-            // The tool reports bytes that are not text at all.
+            // If the bytes are no text at all, the guess is nil. The tool has a check of its own for such files.
             let guess = substitution.bytes(upTo: EncodingGuess.length).flatMap { EncodingGuess($0) }
             guard let guess, guess != .utf8 else { return }
             let type = guess.charset.map { "\(substitution.mediaType.essence); charset=\($0)" }

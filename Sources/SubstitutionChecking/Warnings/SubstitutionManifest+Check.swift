@@ -4,7 +4,7 @@ package import LocalSubstitutionCache
 extension SubstitutionManifest {
     /// Returns all issues, and the substitutions of the entries that could be resolved.
     ///
-    /// Unused files are reported by folder, or, with `listsUnused`, one by one.
+    /// If `listsUnused` is true, unused files are reported one by one; if it is false, they are reported by folder.
     package func check(
         in folder: URL,
         on date: Date,
@@ -17,11 +17,12 @@ extension SubstitutionManifest {
         return (source.issues(findings + resolver.findings + shadowed), resolver.substitutions)
     }
 
-    /// Warns of entries that are never used, for any request and on any day.
+    /// Returns warnings about entries that are not used for any request on any day.
     private static func shadowedEntries(of substitutions: [Substitution]) -> [Finding] {
         var used: Set<Int> = []
         var shadows: [Int: Substitution] = [:]
-        // An entry with an `until` does not shadow others, since they answer its URL after that day.
+        // An entry with an `until` does not shadow other entries for ever: after the last day, one of them answers the
+        // URL.
         let shadowed = MatchOrder(substitutions).shadowed { substitutions[$0].entry.until == nil }
         for (index, substitution) in substitutions.enumerated() {
             if let shadow = shadowed[index] {

@@ -3,15 +3,15 @@ package import Foundation
 /// The URL schemes under which a web engine requests http and https URLs from this library.
 ///
 /// `substitution-https://host/path` is called the mirror of `https://host/path`. A mirror keeps the host, port, path
-/// and query. So relative references in a mirror lead to mirrors, and two sites have two origins.
+/// and query. So a relative reference in a mirror refers to a mirror, and the mirrors of different origins have
+/// different origins.
 package enum MirrorURL {
     package static let prefix = "substitution-"
     package static let schemes = ["substitution-http", "substitution-https"]
 
     /// Returns the mirror of an http or https URL; nil for any other URL.
     ///
-    /// Host and port are in normal form: under an app's custom scheme, engines do not normalise them, and compare them
-    /// as text.
+    /// The mirror's host and port are in normal form, because engines compare them as text under a custom scheme.
     package static func mirror(of url: URL) -> URL? {
         let text = url.absoluteString
         guard let origin = WebOrigin(text), !origin.isMirror, let start = text.range(of: "://") else { return nil }

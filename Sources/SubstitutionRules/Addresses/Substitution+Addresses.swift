@@ -1,7 +1,7 @@
 package import LocalSubstitutionCache
 
 extension Substitution {
-    /// The URLs that the file answers for: scheme, `host:port`, and the path, percent-encoded as in normal form.
+    /// The URLs for which the file answers, in normal form and without a query: scheme, `host:port` and path.
     package var addresses: [(scheme: String, authority: String, path: String)] {
         pattern.targets.map { target in
             let parts = target.identity.base.split(separator: "/", maxSplits: 2).map(String.init)

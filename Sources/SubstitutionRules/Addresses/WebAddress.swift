@@ -1,16 +1,16 @@
 import LocalSubstitutionCache
 
-/// An address as an http or https page parses it (URL Standard §4.4, the states of the basic URL parser).
+/// An address in an http or https page, as the basic URL parser reads it (URL Standard §4.4).
 ///
 /// In URL parsing, http and https are special schemes: `\` means `/`, and in an https page `https:i.png` is a relative
-/// address. The scheme of a mirror is not special, so in a mirror page an engine parses both examples differently. The
-/// parts of a ``WebAddress`` are spelled so that both kinds of page parse them alike.
+/// address. The scheme of a mirror (``MirrorURL``) is not special, so in a mirror an engine parses both examples
+/// differently. The parts of a ``WebAddress`` are spelled in a way that has the same meaning in pages and in mirrors.
 package enum WebAddress: Equatable {
     /// An http or https URL with a host.
     ///
     /// `rest` is the path, query and fragment.
     case absolute(scheme: String, authority: String, rest: [UInt8])
-    /// A URL with a host and without a scheme, which takes the scheme of the page.
+    /// A URL with a host but no scheme; its scheme is that of the page.
     case schemeRelative(authority: String, rest: [UInt8])
     /// A path, query or fragment.
     case relative([UInt8])
@@ -51,7 +51,7 @@ package enum WebAddress: Equatable {
         self = .absolute(scheme: own, authority: authority, rest: path)
     }
 
-    /// Returns true if a parser neither ignores the beginning of a relative address nor takes it for a scheme.
+    /// Returns false if a parser would ignore the beginning of a relative address, or take it for a scheme.
     private static func standsAlone(_ text: [UInt8]) -> Bool {
         guard scheme(of: text) == nil, let first = text.first else { return text.isEmpty }
         return first >= 0x80 || first.isUnreserved || "/?#%".utf8.contains(first)
@@ -83,8 +83,8 @@ package enum WebAddress: Equatable {
 
     /// Returns a path and query with replacements for `\` and `'`.
     ///
-    /// A parser treats these two specially only in http and https URLs (path state and query state). The fragment stays
-    /// unchanged.
+    /// A parser treats these two characters specially only in http and https URLs (path state and query state). The
+    /// fragment stays unchanged.
     private static func written(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var isQuery = false
         var result: [UInt8] = []
@@ -96,7 +96,7 @@ package enum WebAddress: Equatable {
                 isQuery = true
                 result.append(byte)
             case UInt8(ascii: "\\") where !isQuery: result.append(UInt8(ascii: "/"))
-            // The special-query percent-encode set (§1.3).
+            // The `'` is in the special-query percent-encode set (§1.3).
             case UInt8(ascii: "'") where isQuery: result += "%27".utf8
             default: result.append(byte)
             }

@@ -8,7 +8,7 @@ package struct WebOrigin: Hashable, Sendable {
     /// The origin without the mirror's prefix: `https://host:port` in normal form, without the scheme's default port.
     package let site: String
 
-    /// Parses a URL or an origin; nil for `null` and for any scheme other than http, https and those of mirrors.
+    /// Parses a URL or an origin; nil for `null`, and for a scheme that is not http, https or a mirror's.
     package init?(_ text: String) {
         let prefix = text.prefix(MirrorURL.prefix.count)
         isMirror = prefix.lowercased() == MirrorURL.prefix
@@ -40,7 +40,7 @@ package struct WebOrigin: Hashable, Sendable {
         return !isAddress && host != "localhost" && !host.hasSuffix(".localhost")
     }
 
-    /// The mirror's origin for this origin.
+    /// The origin of the mirrors of this origin's pages.
     package var mirror: WebOrigin { WebOrigin(isMirror: true, site: site) }
 
     private init(isMirror: Bool, site: String) { (self.isMirror, self.site) = (isMirror, site) }

@@ -2,14 +2,14 @@ import LocalSubstitutionCache
 
 /// A character reference of HTML (§13.2.5.72 to §13.2.5.80) in an address or a style.
 ///
-/// Only the names of ASCII characters are known, because these characters decide where an address ends and whether it
-/// is absolute. The name of any other character stays undecoded.
+/// Only the names of ASCII characters are known, because these characters decide where an address ends and whether the
+/// address is absolute. The name of any other character stays undecoded.
 struct CharacterReference {
     let bytes: [UInt8]
     /// The length of the reference in the page, in bytes.
     let length: Int
 
-    /// Parses the reference at the start of `text`, which begins with "&"; nil if that is plain text.
+    /// Parses the reference at the start of `text`, which begins with "&"; nil if the "&" is plain text.
     init?(_ text: ArraySlice<UInt8>, inAttribute: Bool = true) {
         let content = text.dropFirst()
         if content.first == UInt8(ascii: "#") {
@@ -40,7 +40,8 @@ struct CharacterReference {
             length = name.count + 2
             return
         }
-        // These four may lack the semicolon, except in an attribute before a character that may continue a query.
+        // The names in `old` may lack the semicolon. In an attribute, however, the semicolon is required before a
+        // letter, a digit or "=", because the "&" may be part of a query.
         guard let old = Self.old.first(where: { name.starts(with: $0.utf8) }), let character = Self.named[old] else {
             return nil
         }

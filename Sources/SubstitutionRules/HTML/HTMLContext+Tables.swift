@@ -1,6 +1,7 @@
 /// The insertion modes in tables (HTML §13.2.6.4.9 to §13.2.6.4.15).
 ///
-/// A tree would move misplaced elements before the table; that does not change which elements are open.
+/// In the standard, misplaced elements move before the table in the tree. The stack of open elements does not depend on
+/// this move.
 extension HTMLContext {
     private static let groups = ["tbody", "tfoot", "thead"]
     private static let cells = ["td", "th"]

@@ -1,15 +1,15 @@
 /// The part of a page's tree construction (HTML §13.2.6) on which the tokenizer depends.
 ///
 /// `title`, `style` and similar elements hold text in HTML, but elements in SVG and MathML. The open elements decide to
-/// which of the three a tag belongs, and all earlier tags decide which elements are open. No tree is built. Scripting
-/// counts as enabled, as in the web views that show mirrors.
+/// which of these three languages a tag belongs, and all earlier tags decide which elements are open. No tree is
+/// built. A `noscript` holds text, because scripting counts as enabled, as in a web view.
 struct HTMLContext {
     /// The tokenizer's state after a start tag.
     enum Content { case markup, text, plaintext }
 
     /// The insertion mode (§13.2.4.1).
     ///
-    /// Modes that leave the same elements open share a case.
+    /// Modes of the standard that open and close the same elements share a case.
     enum Mode { case head, body, table, caption, columnGroup, tableBody, row, cell, template, frameset }
 
     /// The kinds of characters in a text.
@@ -49,7 +49,7 @@ struct HTMLContext {
 
     /// Returns true if a doctype with these words selects quirks mode (§13.2.6.4.1).
     ///
-    /// A public identifier other than those of HTML 4.01 and XHTML counts as an older one.
+    /// Any public identifier but those of HTML 4.01 and XHTML selects quirks mode.
     private static func isQuirky(_ words: String) -> Bool {
         guard words.drop(while: \.isWhitespace).prefix(while: { !$0.isWhitespace }) == "html" else { return true }
         guard words.contains("public") else { return words.contains("ibmxhtml1-transitional.dtd") }
@@ -159,7 +159,7 @@ struct HTMLContext {
         }
     }
 
-    /// Processes a start tag that most modes treat as the head does; returns nil for any other tag.
+    /// Processes a start tag for which most modes use the rules of "in head"; returns nil for any other tag.
     mutating func startAnywhere(_ tag: HTMLTag) -> Content? {
         switch tag.name {
         case "base", "basefont", "bgsound", "link", "meta": return .markup

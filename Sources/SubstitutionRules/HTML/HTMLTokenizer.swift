@@ -2,13 +2,13 @@ import LocalSubstitutionCache
 
 /// A tokenizer that splits a page into tags and text (HTML §13.2.5).
 ///
-/// Foundation has no HTML parser. This one reads every encoding in which ASCII characters are single, unchanged bytes.
-/// ``HTMLContext`` follows the tree construction for it: that decides where CDATA sections are allowed, and which
-/// elements hold text.
+/// Foundation has no HTML parser. This tokenizer reads every encoding in which ASCII characters are single, unchanged
+/// bytes. Tree construction decides where CDATA sections are allowed and which elements hold text; ``HTMLContext`` does
+/// that part.
 struct HTMLTokenizer {
     enum Token {
         case tag(HTMLTag)
-        /// Text with its character references, which are not decoded yet.
+        /// Text whose character references are not decoded yet.
         case text(Range<Int>)
         case characterData(Range<Int>)
         /// The text after `<!DOCTYPE`.
@@ -38,7 +38,7 @@ struct HTMLTokenizer {
         }
     }
 
-    /// Skips the content of an element that holds no tags, and its end tag.
+    /// Skips the content and the end tag of an element whose content has no tags.
     ///
     /// - Returns: The range of the content.
     mutating func skipContent(of element: HTMLTag) -> Range<Int> {
@@ -180,16 +180,16 @@ struct HTMLTokenizer {
 
     // MARK: - Content without tags
 
-    /// Moves to the "<" of the end tag.
+    /// Moves to the "<" of the element's end tag.
     private mutating func skip(toEndOf element: String) {
         let end = "</" + element
         while index < bytes.count, bytes[index] != UInt8(ascii: "<") || !isTagNext(end) { index += 1 }
     }
 
-    /// Moves to the "<" of the end tag.
+    /// Moves to the "<" of the script's end tag.
     ///
-    /// A comment in a script may contain nested `script` tags, whose end tag does not end the script (§13.2.5.20 to
-    /// §13.2.5.31).
+    /// In a script, the text between "<!--" and "-->" may contain a `script` start tag. The end tag after it does not
+    /// end the script (§13.2.5.20 to §13.2.5.31).
     private mutating func skipScript() {
         var (isComment, isNested) = (false, false)
         while index < bytes.count {
@@ -199,7 +199,7 @@ struct HTMLTokenizer {
                 isNested = false
             case UInt8(ascii: "<") where !isComment && isNext("<!--"):
                 isComment = true
-                // The hyphens of "<!--" may also be those of "-->".
+                // The hyphens of "<!--" may also be those of "-->", as in "<!-->".
                 index += 1
             case UInt8(ascii: "<") where isComment && isTagNext("<script"): isNested = true
             case UInt8(ascii: "-") where isNext("-->"): (isComment, isNested) = (false, false)
@@ -211,7 +211,7 @@ struct HTMLTokenizer {
 
     private func isNext(_ text: String) -> Bool { bytes[index...].starts(with: text.utf8) }
 
-    /// Returns true if a tag begins here with exactly this name, such as "</style", in letters of any case.
+    /// Returns true if the tag that begins here has exactly the name in `start`, such as "</style", in any case.
     private func isTagNext(_ start: String) -> Bool {
         guard bytes[index] == UInt8(ascii: "<"), index + start.utf8.count < bytes.count,
             zip(bytes[index...], start.utf8).allSatisfy({ $0.asciiLowercased == $1 })

@@ -1,9 +1,12 @@
 /// The stack of open elements and the list of active formatting elements (HTML §13.2.4.2 and §13.2.4.3).
 ///
-/// There is no tree, because the tokenizer's state depends only on the elements' names.
+/// The names of the open elements decide how the tokenizer reads on: a `title` holds text in HTML, but elements in SVG.
+/// Nothing else depends on the elements, so there is no tree. An element in the stack and its entry in the list have
+/// the same id.
 struct OpenElements {
     /// An active formatting element.
     private struct Formatting {
+        /// The id of the element in the stack; 0 before the element is opened.
         var id: Int
         let name: String
         /// A hash that is equal for tags with the same name and the same attributes, in any order.
@@ -23,11 +26,14 @@ struct OpenElements {
         }
     }
 
-    /// The maximum number of elements in the stack, and in the list.
+    /// The maximum number of elements in the stack, and of entries in the list.
     ///
-    /// It bounds the cost of each tag. WebKit's trees are no deeper.
+    /// This limit bounds the cost of each tag, and WebKit limits the depth of its trees, too. `push` does not check the
+    /// limit of the stack; `HTMLContext` checks `isFull` at each start tag.
     static let deepest = 512
-    /// The budget for the formatting elements of one page, in steps through stack and list; most pages need few.
+    /// The budget for the formatting elements of one page: the number of elements and entries that may be looked at.
+    ///
+    /// Most pages need few.
     private static let mostSteps = 1_000_000
 
     private(set) var elements = [Element("html")]
@@ -40,6 +46,8 @@ struct OpenElements {
     var current: Element { elements[elements.count - 1] }
 
     /// True if no more elements may be opened: the stack is full, or the page has used up its budget of steps.
+    ///
+    /// Start tags then open nothing, and the formatting elements in the list are neither closed nor reopened.
     var isFull: Bool { elements.count >= Self.deepest || steps > Self.mostSteps }
 
     // MARK: - The stack
@@ -62,6 +70,7 @@ struct OpenElements {
     /// Pops elements up to and including the first with one of these names.
     mutating func pop(through names: String...) { popUntil { names.contains($0.name) && $0.isHTML } }
 
+    /// Pops elements up to and including the one with this id.
     mutating func pop(through id: Int) { popUntil { $0.id == id } }
 
     private mutating func popUntil(_ isLast: (Element) -> Bool) {
@@ -84,6 +93,7 @@ struct OpenElements {
     mutating func remove(_ id: Int) { elements.removeAll { $0.id == id } }
 
     func contains(_ name: String) -> Bool {
+        // This is faster than a comparison of whole names.
         let isNamed = Element.named(name)
         return elements.contains { $0.isHTML && isNamed($0) }
     }
@@ -104,6 +114,7 @@ struct OpenElements {
 
     func hasInScope(_ id: Int) -> Bool { index(in: .normal) { $0.id == id } != nil }
 
+    /// Returns the index of the innermost element for which `isMeant` is true; nil if the scope ends before it.
     private func index(in scope: Scope, _ isMeant: (Element) -> Bool) -> Int? {
         elements.lastIndex { isMeant($0) || $0.ends.contains(scope) }.flatMap { isMeant(elements[$0]) ? $0 : nil }
     }
@@ -121,14 +132,19 @@ struct OpenElements {
 
     // MARK: - Active formatting elements
 
+    /// Adds a marker to the list; searches for formatting elements stop at the last one.
     mutating func pushMarker() { push(nil) }
 
-    /// Removes the formatting elements of the innermost table cell, caption, object or template from the list.
+    /// Removes the last marker and everything after it from the list.
+    ///
+    /// These entries belong to the innermost table cell, caption, object or template.
     mutating func clearToMarker() {
         while case .some(.some) = formatting.popLast() {}
     }
 
-    /// Opens a formatting element (§13.2.4.3); if the list has three equal ones already, removes the earliest.
+    /// Opens a formatting element (§13.2.4.3).
+    ///
+    /// If the list has three equal elements after the last marker, the first of the three is removed from the list.
     mutating func pushFormatting(_ tag: HTMLTag) {
         let start = formatting.lastIndex { $0 == nil }.map { $0 + 1 } ?? 0
         var entry = Formatting(tag)
@@ -138,16 +154,18 @@ struct OpenElements {
         push(entry)
     }
 
+    /// Adds an entry or a marker to the list; the first entry of a full list is dropped.
     private mutating func push(_ entry: Formatting?) {
         if formatting.count >= Self.deepest { formatting.removeFirst() }
         formatting.append(entry)
     }
 
-    /// Reopens the formatting elements that the end tag of another element has closed.
+    /// Reopens the formatting elements that were closed, but not by an end tag of their own (§13.2.4.3).
     mutating func reconstructFormatting() {
         guard case .some(.some(let last)) = formatting.last, index(of: last.id) == nil, !isFull else { return }
         steps += elements.count + formatting.count
         let open = Set(elements.lazy.map(\.id))
+        // Begin after the last entry that is a marker or still open; without such an entry, begin with the first.
         let start = formatting.lastIndex { $0.map { open.contains($0.id) } ?? true }.map { $0 + 1 } ?? 0
         for index in start..<formatting.count {
             guard let entry = formatting[index], !isFull else { return }
@@ -162,7 +180,9 @@ struct OpenElements {
         return formatting[index] == nil ? nil : index
     }
 
-    /// Closes an open link, at any depth, before another one begins.
+    /// Closes an open link, at any depth, before another link begins.
+    ///
+    /// `adopt` may leave the link open, so it is then removed from the stack and the list.
     mutating func closeLink() {
         guard let index = formattingIndex("a"), let id = formatting[index]?.id else { return }
         adopt("a")
@@ -190,12 +210,14 @@ struct OpenElements {
         }
     }
 
-    /// Runs one iteration of that algorithm's outer loop.
+    /// Runs the rest of one iteration in `adopt`, after the furthest block has been found.
     ///
-    /// Among the elements between `index` and `furthest`, the last three get a new id if they are formatting elements,
-    /// and all others are removed. Then `element` is reopened below `furthest`.
+    /// Of the elements between `index` and `furthest`, the last three stay open if they are in the list; all others are
+    /// closed. Then `element` is reopened below `furthest`. Where the standard creates a clone, the element gets a new
+    /// id: a clone has the same name, and there is no tree in which to replace the original.
     private mutating func reopen(_ element: Formatting, at index: Int, below furthest: Int) {
         let block = elements[furthest].id
+        // The id of the list entry after which `element` is inserted again; nil if `element` keeps its index.
         var bookmark: Int?
         var count = 0
         for node in (index + 1..<furthest).reversed() {
@@ -226,7 +248,7 @@ struct OpenElements {
         elements.insert(Element(element.name, id: lastID), at: place + 1)
     }
 
-    /// Processes the end tag of any other element (§13.2.6.4.7).
+    /// Processes an end tag that has no rule of its own, "any other end tag" in §13.2.6.4.7.
     mutating func close(_ name: String) {
         let isNamed = Element.named(name)
         let index = elements.lastIndex { $0.isSpecial || $0.isHTML && isNamed($0) } ?? 0

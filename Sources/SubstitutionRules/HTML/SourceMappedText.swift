@@ -1,12 +1,12 @@
-/// Text with its escapes decoded, and with the source offset of each of its bytes.
+/// Text with decoded escapes, and the source offset of each byte.
 ///
-/// One example is an attribute's value with its character references decoded. Another is an address in a stylesheet in
-/// that attribute.
+/// One example is an attribute's value, in which the character references are decoded. Another example is an address in
+/// a stylesheet that is an attribute's value.
 package struct SourceMappedText: Hashable, Sendable {
     package private(set) var bytes: [UInt8] = []
     /// The source offset of each byte; empty if the bytes are contiguous from `start`.
     ///
-    /// The bytes of one escape share its offset.
+    /// The bytes of one escape have the same offset, that of the escape.
     private var offsets: [Int] = []
     private let start: Int
     /// The source offset after the last byte.
@@ -51,7 +51,9 @@ package struct SourceMappedText: Hashable, Sendable {
         return part
     }
 
-    /// Returns this text, which was found in `outer`, with the offsets that it has in the source of `outer`.
+    /// Returns this text with offsets in the source of `outer`.
+    ///
+    /// This text was found in `outer`, and has offsets in the bytes of `outer`.
     func placed(in outer: SourceMappedText) -> SourceMappedText {
         var result = SourceMappedText(endingAt: outer.offset(end))
         for index in bytes.indices { result.append(bytes[index], at: outer.offset(offset(index))) }

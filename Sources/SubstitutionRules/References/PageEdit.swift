@@ -5,9 +5,9 @@ package struct PageEdit {
     let range: Range<Int>
     let text: [UInt8]
 
-    /// The escaping that the surroundings of a text require.
+    /// The escaping that a text needs at its position in a page or stylesheet.
     ///
-    /// Escaped text ends neither the value that it is written into nor anything around that value.
+    /// Escaped text cannot end the value in which it is written, or anything around that value.
     package enum Escaping {
         /// As character references of HTML.
         case attribute
@@ -24,7 +24,7 @@ package struct PageEdit {
                 switch self {
                 case .attribute where "()\\".utf8.contains(byte): return [byte]
                 case .attribute: return Array("&#\(byte);".utf8)
-                // Six digits need no space after them, which would end an unquoted attribute.
+                // Six digits need no space after them. A space would end an unquoted attribute.
                 case .stylesheet: return Array("\\\(padding(6))\(digits)".utf8)
                 case .json: return Array("\\u\(padding(4))\(digits)".utf8)
                 }
@@ -40,13 +40,14 @@ package struct PageEdit {
     /// Creates an insertion of text that is already escaped.
     package init(at offset: Int, inserting text: String) { (range, self.text) = (offset..<offset, Array(text.utf8)) }
 
-    /// Creates a replacement of `text` by `new`, without the end that both share; nil if nothing changes.
+    /// Creates a replacement of `text` by `new`; nil if the two are equal, or if `new` is empty.
     ///
-    /// Also nil if `new` is empty: an unquoted attribute would then take the next attribute for its value.
+    /// An end that the two texts share is not replaced. An empty text is refused, because an unquoted attribute would
+    /// then take the next attribute for its value.
     package init?(_ text: SourceMappedText, to new: [UInt8], _ notation: Escaping) {
         guard text.bytes != new, !new.isEmpty else { return nil }
         var kept = zip(text.bytes.reversed(), new.reversed()).prefix { $0 == $1 }.count
-        // An escape is kept only as a whole.
+        // Do not keep the end of an escape without its beginning.
         while kept > 0, kept < text.bytes.count,
             text.offset(text.bytes.count - kept) == text.offset(text.bytes.count - kept - 1)
         {
@@ -55,7 +56,7 @@ package struct PageEdit {
         self.init(text.offset(0)..<text.offset(text.bytes.count - kept), new.dropLast(kept), notation)
     }
 
-    /// Returns the bytes with the edits applied; their order does not matter.
+    /// Returns the bytes with the edits applied; the order of the edits does not matter.
     package static func apply(_ edits: [PageEdit], to bytes: [UInt8]) -> Data {
         var result = Data(capacity: bytes.count + edits.reduce(0) { $0 + $1.text.count })
         var index = 0

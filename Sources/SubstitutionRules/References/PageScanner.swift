@@ -2,22 +2,26 @@ import LocalSubstitutionCache
 
 /// A scanner that finds the addresses in an HTML page, and their positions.
 ///
-/// `HTMLTokenizer` splits the page into tags and text, and `HTMLContext` decides which elements hold text. The scanner
-/// collects addresses from the attributes of each start tag, and from the text of `style` elements.
+/// `HTMLTokenizer` splits the page into tags and text, and `HTMLContext` decides in which elements tags are only text.
+/// The scanner collects addresses from the attributes of start tags, and from the text of `style` elements.
 package struct PageScanner {
     package typealias Reference = ReferenceScanner.Reference
 
-    /// The addresses in a page, by their use.
+    /// The addresses in a page, grouped by their use.
     package struct References {
         /// The addresses of images, stylesheets, scripts, links and forms, without those in ``promised``.
         package var addresses: [Reference] = []
         /// The addresses in `style` elements and `style` attributes.
         package fileprivate(set) var styles: [Reference] = []
-        /// The addresses whose bytes an `integrity` attribute fixes in advance, and those of them in `link` elements.
+        /// The addresses in elements with `integrity`, and those of them in `link` elements.
+        ///
+        /// The attribute has a hash of the bytes at the address.
         package fileprivate(set) var promised: [Reference] = [], promisedLinks: [Reference] = []
         /// The addresses of `base` elements, against which relative addresses are resolved.
         package fileprivate(set) var bases: [Reference] = []
-        /// The addresses that the page loads: images, stylesheets, scripts, audio and video, also with `integrity`.
+        /// The addresses that the page loads, from attributes and styles, with and without `integrity`.
+        ///
+        /// The addresses of links and forms are not among them.
         package fileprivate(set) var resources: [String] = []
         /// The content security policies in the page's `meta` elements.
         package var policies: [SourceMappedText] = []
@@ -28,10 +32,12 @@ package struct PageScanner {
     private var tokenizer: HTMLTokenizer
     private var context = HTMLContext()
     private var references = References()
-    /// The text of each SVG `style` element, by the element's id; it is complete only at the end of the page.
+    /// The text of each SVG `style` element, keyed by the element's id in `HTMLContext`.
+    ///
+    /// A text is complete only at the end of the page.
     private var foreignStyles: [Int: ForeignStyle] = [:]
 
-    /// A stylesheet that is joined from the texts and CDATA sections of one element.
+    /// A stylesheet that is joined from the texts and CDATA sections in one element.
     private struct ForeignStyle {
         var text = SourceMappedText(endingAt: 0)
         var pieces: [Range<Int>] = []
@@ -43,7 +49,7 @@ package struct PageScanner {
 
         /// Returns true if an address lies within one piece.
         ///
-        /// Between two pieces are tags or the delimiters of CDATA sections, which must not be overwritten.
+        /// Between two pieces are tags, or the delimiters of CDATA sections. These must not be overwritten.
         func isWhole(_ reference: Reference) -> Bool {
             let place = reference.place
             return pieces.contains { $0.lowerBound <= place.offset(0) && place.end <= $0.upperBound }
@@ -56,7 +62,7 @@ package struct PageScanner {
         return scanner.references
     }
 
-    /// Scans a page and reports each start tag, and the text of each `style` element.
+    /// Scans a page, and reports each start tag, and each `style` element again with its text.
     static func read(_ bytes: [UInt8], _ report: (HTMLTag, SourceMappedText?) -> Void) {
         var scanner = PageScanner(tokenizer: HTMLTokenizer(bytes))
         scanner.readPage(report)
@@ -112,7 +118,7 @@ package struct PageScanner {
         if !characters.isEmpty { context.text(characters) }
     }
 
-    /// Returns the kinds of characters in a text, up to the first that is neither a space nor NUL.
+    /// Returns the kinds of characters in a text, up to and including the first that is neither a space nor NUL.
     private func characters(in range: Range<Int>, _ isPlain: Bool) -> HTMLContext.Characters {
         let bytes = tokenizer.bytes
         var result: HTMLContext.Characters = []
@@ -162,7 +168,7 @@ package struct PageScanner {
         }
     }
 
-    /// Returns true if the page loads the addresses of an element.
+    /// Returns true if the page loads the addresses in an element's attributes.
     private static func isLoaded(_ element: HTMLTag) -> Bool {
         guard element.name == "link" else {
             return ["script", "img", "source", "video", "audio", "track", "image", "body"].contains(element.name)
@@ -174,9 +180,9 @@ package struct PageScanner {
         return !loaded.isDisjoint(with: relations.lowercased().split(whereSeparator: \.isWhitespace))
     }
 
-    /// Returns true for an attribute whose http address browsers upgrade to https (Mixed Content Level 2 §3.1).
+    /// Returns true for an attribute in which browsers replace an http address by https (Mixed Content Level 2 §3.1).
     ///
-    /// Browsers do not upgrade the addresses in `srcset`.
+    /// Browsers do not replace the addresses in `srcset`.
     private static func isUpgraded(_ element: String, _ attribute: String) -> Bool {
         switch attribute {
         case "src": ["img", "input", "audio", "video", "source"].contains(element)

@@ -1,13 +1,14 @@
 import LocalSubstitutionCache
 
-/// Stylesheets (CSS Syntax Level 3 §4).
+/// The part of the scanner for stylesheets (CSS Syntax Level 3 §4).
 extension ReferenceScanner {
     mutating func readStylesheet() {
-        // The number of open parentheses, and that number directly inside `image-set()`, if one is open.
+        // The number of open parentheses. `imageSet` is this number directly inside an open `image-set()`; nil outside
+        // one.
         var depth = 0
         var imageSet: Int?
         while index < bytes.count {
-            // Most bytes begin nothing that matters here.
+            // Most bytes begin none of these, and are skipped.
             switch bytes[index] {
             case UInt8(ascii: "("): depth += 1
             case UInt8(ascii: ")"):
@@ -16,7 +17,8 @@ extension ReferenceScanner {
             case UInt8(ascii: ";"), UInt8(ascii: "{"), UInt8(ascii: "}"): (depth, imageSet) = (0, nil)
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
                 let range = readString()
-                // Directly in `image-set()` a string is an address (CSS Images Level 4 §2.4), but not in `type()`.
+                // A string directly in `image-set()` is an address (CSS Images Level 4 §2.4). A string in `type()`
+                // inside it is not.
                 if let range, depth == imageSet { addStyle(range) }
                 continue
             case UInt8(ascii: "i"), UInt8(ascii: "I"), UInt8(ascii: "-"):
@@ -29,7 +31,7 @@ extension ReferenceScanner {
         }
     }
 
-    /// Reads `url(…)`, `@import` with its string, or `@namespace`; returns false if none of them begins here.
+    /// Reads `url(…)`, `@import` with a string, or `@namespace`; returns false if none of these begins here.
     private mutating func readURL() -> Bool {
         if isWord("url(") {
             index += 4

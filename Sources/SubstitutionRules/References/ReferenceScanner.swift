@@ -2,15 +2,20 @@ package import Foundation
 
 /// A scanner that finds the addresses in a stylesheet or a script, and their positions.
 ///
-/// Foundation has no parser for either. This one knows only the parts of CSS (CSS Syntax Level 3 §4) and ECMAScript
-/// (§16.2) that distinguish references from comments and other strings.
+/// Foundation has no parser for either language. The scanner knows only what distinguishes references from comments and
+/// other strings, in CSS (CSS Syntax Level 3 §4) and ECMAScript (ECMA-262 §16.2, modules). The functions for
+/// stylesheets are in a separate extension.
 package struct ReferenceScanner {
     /// An address and its position.
     package struct Reference: Hashable, Sendable {
         /// The address with its escapes decoded, and its offsets in the source.
         package let place: SourceMappedText
+        /// The escaping that a new address needs at this position.
         package let notation: PageEdit.Escaping
-        /// True for an image, audio or video: in an https page, browsers load its http address over https.
+        /// True for the address of an image, audio or video in a page.
+        ///
+        /// In an https page, browsers replace http by https in such an address. Only ``PageScanner`` sets this
+        /// property.
         package var isUpgraded = false
         /// True for a module specifier, which is an address only if it begins with `/`, `./` or `../`.
         package var isSpecifier = false
@@ -38,10 +43,12 @@ package struct ReferenceScanner {
         self.bytes = bytes
     }
 
-    /// Returns the addresses in `url()`, `image-set()` and `@import`.
+    /// Returns the addresses in `url()`, `image-set()` and `@import` of a stylesheet.
     package static func references(inStylesheet text: Data) -> [Reference] { references(inStylesheet: Array(text)) }
 
-    /// Returns the addresses in `import`, `export … from`, `new URL(…, import.meta.url)` and `import.meta.resolve()`.
+    /// Returns the addresses in a script.
+    ///
+    /// They are in `import`, `export … from`, `new URL(…, import.meta.url)` and `import.meta.resolve()`.
     package static func references(inScript text: Data) -> [Reference] {
         var scanner = ReferenceScanner(Array(text))
         scanner.readScript()
@@ -57,13 +64,16 @@ package struct ReferenceScanner {
     // MARK: - Scripts
 
     private mutating func readScript() {
-        // The meaning that a string has if it comes next, and whether it is then an argument of a call.
+        // The kind of reference that a string at the current position would be; nil if it would be none. `isCall` is
+        // true after the parenthesis that begins the arguments of a call.
         var expected: Expected?
         var isCall = false
         var isAfterNew = false
-        // The last byte outside spaces and comments: it decides whether a "/" divides or begins a regular expression.
+        // The last byte outside spaces and comments, which decides whether a "/" divides or begins a regular
+        // expression.
         var last = UInt8(ascii: ";")
-        // For each `${…}` of a template around the current position, the number of open braces in it.
+        // The current position may lie in nested `${…}` of templates. For each of them, from the outside in, the number
+        // of braces that are open in it.
         var openBraces: [Int] = []
         while index < bytes.count {
             let byte = bytes[index]
@@ -72,7 +82,8 @@ package struct ReferenceScanner {
                 let range = readString()
                 skipSpace()
                 switch (expected, range) {
-                // In a call, the string must be the whole argument; the value of a longer expression is unknown.
+                // In a call such as `import(…)`, the string must be the whole argument: the value of a longer
+                // expression is unknown.
                 case (.specifier, let range?) where !isCall || index < bytes.count && ",)".utf8.contains(bytes[index]):
                     add(SourceMappedText(range, of: bytes), isSpecifier: true)
                 case (.address, let range?) where isCall && isModuleAddressNext():
@@ -100,7 +111,8 @@ package struct ReferenceScanner {
                 let isProperty = start > 0 && bytes[start - 1] == UInt8(ascii: ".")
                 expected = isProperty ? expectedOfProperty(word, at: start) : Self.expected(after: word, isAfterNew)
                 isAfterNew = word.elementsEqual("new".utf8)
-                // Of the common words, only `return` can precede a regular expression.
+                // After a word, "/" normally divides. After `return` it begins a regular expression, as after ";".
+                // Rarer exceptions, such as `typeof`, are ignored.
                 (isCall, last) = (false, word.elementsEqual("return".utf8) ? UInt8(ascii: ";") : byte)
             } else {
                 if byte == UInt8(ascii: "(") {
@@ -132,7 +144,7 @@ package struct ReferenceScanner {
             ? .specifier : nil
     }
 
-    /// Returns true if the next argument of the call is `import.meta.url`, and the last one.
+    /// Returns true if `import.meta.url` follows as the last argument of the call.
     private func isModuleAddressNext() -> Bool {
         guard index < bytes.count else { return false }
         let rest = bytes[index...].prefix(100).filter { $0 > 0x20 }
@@ -209,6 +221,8 @@ package struct ReferenceScanner {
     }
 
     /// Returns true if this word begins here, in letters of any case, and is not the end of a longer name.
+    ///
+    /// It may be the beginning of a longer name. So callers pass `url(` and `image-set(` with the parenthesis.
     func isWord(_ word: String) -> Bool {
         let slice = bytes[index...].prefix(word.utf8.count)
         return slice.count == word.utf8.count && zip(slice, word.utf8).allSatisfy { $0 == $1 || $0 | 0x20 == $1 }

@@ -14,14 +14,16 @@ package struct DeclarativeRule: Encodable, Sendable {
     struct Condition: Encodable {
         var urlFilter: String?
         var regexFilter: String?
-        /// Always written, because the engines' default has changed.
+        /// Always written, because the default of the engines has changed.
         let isUrlFilterCaseSensitive = true
-        /// Pages and frames would lose their origin if they were redirected; an `object` can hold a page, too.
+        /// The types of requests that are not redirected.
+        ///
+        /// If a page or frame were redirected, it would lose its origin. An `object` can contain a page, too.
         let excludedResourceTypes = ["main_frame", "sub_frame", "object"]
         var requestMethods: [String]?
     }
 
-    /// Creates a rule for browsers, which redirects to a file of the extension.
+    /// Creates a rule that redirects to a file of the extension, for browsers.
     package init(_ number: Int, _ filter: URLFilter, toFile path: String) {
         id = number
         action = Action(redirect: ["extensionPath": path])
@@ -31,17 +33,17 @@ package struct DeclarativeRule: Encodable, Sendable {
             ?? Condition(regexFilter: filter.regularExpression, requestMethods: methods)
     }
 
-    /// Creates a rule for an app's web views, which redirects to the mirror of the URL.
+    /// Creates a rule that redirects to the mirror of the URL, for an app's web views.
     ///
-    /// The rule has no methods, because WebKit compares them with the method of the page's own request
-    /// (`ContentExtensionsBackend.cpp`). It has no group, because WebKit's time for rules with groups is quadratic in
-    /// the number of rules.
+    /// The mirror of `https://host/path` is `substitution-https://host/path`. The rule has no `requestMethods`, because
+    /// WebKit compares these with the method of the page's own request (`ContentExtensionsBackend.cpp`). Its expression
+    /// has no group, because WebKit's time for rules with groups grows with the square of their number.
     package init(toMirrorOf filter: URLFilter, _ number: Int) {
         id = number
         action = Action(redirect: ["regexSubstitution": MirrorURL.prefix + #"\0"#])
         condition = Condition(regexFilter: filter.regularExpression)
     }
 
-    /// True if the rule counts towards the browsers' low limit for regular expressions.
+    /// True if the rule counts towards the limit that browsers have for rules with regular expressions.
     package var isRegularExpression: Bool { condition.regexFilter != nil }
 }

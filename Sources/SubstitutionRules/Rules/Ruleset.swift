@@ -1,15 +1,17 @@
 import Foundation
 package import LocalSubstitutionCache
 
-/// A manifest compiled to redirect rules, for the requests of web pages, which never consult `URLCache`.
+/// A manifest compiled to the redirect rules of a web extension.
 ///
-/// The rules are in the format declarativeNetRequest, which Chromium, Firefox and WebKit implement. A *candidate* is
-/// one URL of one substitution, with its rule for the query (``MatchOrder``).
+/// Web pages need such rules, because an engine does not consult the app's `URLCache` for their requests.
 ///
-/// No rule matches a URL that another entry answers, or that is not substituted according to
-/// ``LocalSubstitutionCache/explain(_:)``. No two rules match the same URL, so the order in which an engine tries them
-/// does not matter; WebKit has changed that order. URLs that rules cannot express stay on the network, and
-/// ``omissions`` lists them.
+/// The rules have the format of declarativeNetRequest, which Chromium, Firefox and WebKit implement. A *candidate* is
+/// one URL of one substitution, with the entry's rule for the query (``MatchOrder``).
+///
+/// No rule matches a URL that another entry answers, or a URL that ``LocalSubstitutionCache/explain(_:)`` reports as
+/// not substituted. No two rules match the same URL. So the order in which an engine tries the rules does not matter.
+/// (That order has changed between versions of WebKit.) If rules cannot express a URL, the URL stays on the network,
+/// and ``omissions`` lists it.
 package struct Ruleset: Sendable {
     /// A filter, and the substitution that answers its URLs.
     package struct Rule: Hashable, Sendable {
@@ -18,13 +20,13 @@ package struct Ruleset: Sendable {
         package let substitution: Int
     }
 
-    /// URLs of one entry that the manifest substitutes in an app, but that the rules leave to the network.
+    /// URLs of one entry that an app substitutes, but that the rules leave to the network.
     package struct Omission: Hashable, Sendable {
         /// The position of the entry in the manifest.
         package let line: Int, column: Int
         /// The entry's URL, as the manifest writes it.
         package let url: String
-        /// The URLs that stay on the network, and the reason, as a sentence without its full stop.
+        /// The URLs of the entry that stay on the network, the reason, or both; without a full stop.
         package let reason: String
     }
 
@@ -33,7 +35,9 @@ package struct Ruleset: Sendable {
     /// The number of URLs for each omission.
     private(set) var omissionCounts: [Omission: Int] = [:]
 
-    /// The omissions in manifest order; if one covers several URLs, its reason gives their number.
+    /// The omissions in manifest order.
+    ///
+    /// If an omission covers several URLs, its reason ends with their number.
     package var omissions: [Omission] {
         omissionCounts.sorted {
             ($0.key.line, $0.key.column, $0.key.reason) < ($1.key.line, $1.key.column, $1.key.reason)
@@ -51,14 +55,14 @@ package struct Ruleset: Sendable {
 
     /// The substitutions that have rules and a last day (`until`).
     ///
-    /// Rules do not expire: they still answer after that day, until they are compiled again.
+    /// Rules do not expire: they still answer after that day, until the manifest is compiled again.
     package var dated: [Substitution] {
         Set(rules.map(\.substitution)).sorted().map { substitutions[$0] }.filter { $0.lastDay != nil }
     }
 
     /// Returns the entries of these rules and each entry's number of rules, the highest number first.
     ///
-    /// An entry for a folder is represented by one of its substitutions: they all have the entry's position.
+    /// For a folder's entry, `entry` is one of its substitutions. All of them have the entry's position.
     package func costliest(_ rules: [Rule]) -> [(entry: Substitution, count: Int)] {
         Dictionary(grouping: rules) { [substitutions[$0.substitution].line, substitutions[$0.substitution].column] }
             .sorted { ($1.value.count, $0.key[0], $0.key[1]) < ($0.value.count, $1.key[0], $1.key[1]) }
@@ -66,8 +70,11 @@ package struct Ruleset: Sendable {
     }
 
     private let order: MatchOrder
-    /// The indices of the candidates, keyed by URL without query: the normal form, and the form decoded for folders.
+    /// The indices of the candidates, keyed by URL without query, in normal form.
     private let spelled: [String: [Int]]
+    /// The same indices, keyed by the normal form with some characters decoded (``URLIdentity/decodedBase``).
+    ///
+    /// Requests for files of a folder entry may percent-encode these characters.
     private let decoded: [String: [Int]]
 
     /// Compiles the substitutions to rules.
@@ -76,7 +83,7 @@ package struct Ruleset: Sendable {
     ///
     /// - Parameters:
     ///   - substitutions: The manifest's substitutions, without those that have expired.
-    ///   - refusal: Returns the reason why the target of a rule cannot give the substitution's answer; nil if it can.
+    ///   - refusal: Returns the reason why the target of a redirect cannot answer like the substitution; nil if it can.
     package init(_ substitutions: [Substitution], unless refusal: (Substitution) -> String?) {
         let order = MatchOrder(substitutions)
         (self.substitutions, self.order) = (substitutions, order)
@@ -99,7 +106,9 @@ package struct Ruleset: Sendable {
         rules = Self.inOrderOfManifest(rules, substitutions)
     }
 
-    /// Returns the rules in the order of the manifest; for each entry, https comes first.
+    /// Returns the rules in the order of the manifest, which is easier to read than the order of precedence.
+    ///
+    /// For each entry, the rules for https come first.
     private static func inOrderOfManifest(_ rules: [Rule], _ substitutions: [Substitution]) -> [Rule] {
         let keyed = rules.enumerated().map { index, rule in
             let substitution = substitutions[rule.substitution]
@@ -126,13 +135,13 @@ package struct Ruleset: Sendable {
         }
     }
 
-    /// Adds a rule for one URL, unless another candidate answers it.
+    /// Adds a rule for one URL, unless a different candidate answers the URL.
     private mutating func addRule(for url: String, _ index: Int, _ substitution: Substitution) {
         guard let identity = try? URLIdentity(url), order.first(matching: identity) == index else { return }
         add(URLFilter(url), index, substitution)
     }
 
-    /// Adds a rule for a URL with any query.
+    /// Adds a rule for a URL with any query, unless a different candidate answers the URL with some query.
     private mutating func addOpenRule(for base: String, _ index: Int, _ substitution: Substitution) {
         if let better = competitor(of: index, at: base, where: { $0.rule != .exact || $0.target.identity.query != nil })
         {
@@ -142,7 +151,9 @@ package struct Ruleset: Sendable {
         }
     }
 
-    /// Adds rules for a URL without the ignored parameters, and with one of them at any position.
+    /// Adds rules for a URL without the ignored parameters, and for the URL with one of them.
+    ///
+    /// This parameter may be at any position among the others.
     private mutating func addRules(
         for base: String,
         ignoring names: ParameterNames,
@@ -151,12 +162,15 @@ package struct Ruleset: Sendable {
     ) {
         let candidate = order.candidates[index]
         let (rule, key) = (candidate.rule, candidate.target.identity.query)
+        // The query that is left without the ignored parameters.
         let remainder = rule.remainder(of: key)
         for query in Spelling.queries(remainder) {
             addRule(for: query.map { "\(base)?\($0)" } ?? base, index, substitution)
         }
         let better = competitor(of: index, at: base) { other in
-            // Two candidates that ignore the same names overlap only if the rest of their queries is the same.
+            // A candidate that ignores the same names answers some of the same URLs only if the rest of its query is
+            // the same. An exact candidate does so only if its query has the same rest. Any other rule is assumed to
+            // overlap.
             if other.rule == rule { return rule.remainder(of: other.target.identity.query) == remainder }
             return other.rule != .exact
                 || other.target.identity.query.map { rule.remainder(of: $0) == remainder } ?? false
@@ -173,6 +187,7 @@ package struct Ruleset: Sendable {
             for place in 0...parameters.count {
                 let before = parameters[..<place].map { $0 + "&" }.joined()
                 let after = parameters[place...].map { "&" + $0 }.joined()
+                // After a prefix (`utm_*`), any text may follow, so the filter's value includes the rest of the name.
                 let start = "\(before)\(name.text)\(name.isPrefix ? "" : "=")"
                 for (start, after) in Spelling.parts(start, after) {
                     if after.utf8.count > URLFilter.longestRest {
@@ -188,17 +203,19 @@ package struct Ruleset: Sendable {
     private mutating func add(_ filter: URLFilter, _ index: Int, _ substitution: Substitution) {
         let number = order.candidates[index].substitution
         rules.append(Rule(filter: filter, substitution: number))
-        // Pages write fragments in the URLs of these types; a second rule for every URL would double the number of
-        // rules for nothing. SVG is left out: its fragments name a part that another document uses, and Chromium allows
-        // that only for the page's own origin.
+        // Pages add fragments to the URLs of fonts, audio and video, so these URLs get a second rule. For other types,
+        // it would double the number of rules for nothing. SVG images get no second rule. With a fragment, a page uses
+        // a part of an image, which Chromium allows only for files of the page's own origin.
         if !filter.isOpen, ["font", "audio", "video"].contains(substitution.mediaType.canonical.kind) {
             rules.append(Rule(filter: filter.withFragment, substitution: number))
         }
     }
 
-    /// Returns a substitution that takes precedence over the candidate `index` at `base` with some query.
+    /// Returns a substitution that takes precedence over a candidate; nil if there is none.
     ///
-    /// `overlaps` decides whether another candidate answers any of the same queries.
+    /// The substitution answers `base` with some query, before the candidate `index` does. Candidates with the spelling
+    /// of `base` come first, then candidates that equal `base` after decoding. Among candidates of the same kind, the
+    /// lower index comes first. `overlaps` decides whether a candidate answers any of the queries in question.
     private func competitor(
         of index: Int,
         at base: String,
@@ -222,12 +239,12 @@ package struct Ruleset: Sendable {
 
 /// The spellings of a URL that pages and browsers use.
 ///
-/// A rule compares text, and does not recognise two spellings of the same URL. So each spelling needs a rule.
+/// A rule compares text, so two spellings of the same URL need two rules.
 private enum Spelling {
     /// Returns a URL in the manifest's spelling, but with the origin as browsers send it.
     ///
-    /// The manifest's author has copied the URL from a page. Browsers keep a page's unnecessary escapes, but send no
-    /// dot segments (URL Standard §4.4).
+    /// The manifest's author has probably copied the URL from a page, so the page has the same spelling. Browsers keep
+    /// a page's unnecessary escapes, but remove dot segments (URL Standard §4.4).
     static func written(_ target: URLPattern.Target) -> (base: String, query: String?) {
         let identity = target.identity
         let text = target.spelling.prefix { $0 != "#" }
@@ -242,9 +259,12 @@ private enum Spelling {
 
     /// Returns the spellings of a URL without its query.
     ///
-    /// These are its normal form and the manifest's spelling, both also with the brackets that browsers do not escape.
-    /// For a file in a folder, where an escaped character equals the plain one, there are two more: with the file's
-    /// path escaped as `encodeURIComponent` does it, and as other encoders do.
+    /// These are the normal form and the manifest's spelling. Each of the two is also returned with `[`, `]` and `|`
+    /// unescaped, as browsers leave them.
+    ///
+    /// For a file in a folder, there are two more spellings, because requests may percent-encode the path below the
+    /// folder's URL. In one of them, the path is escaped as `encodeURIComponent` does it. In the other, `!'()*` are
+    /// escaped, too. `folderLength` is the length in bytes of the path of the folder's URL.
     static func bases(of identity: URLIdentity, _ written: String, inFolder folderLength: Int?) -> [String] {
         let base = identity.base
         var spellings = [base, raw(base, "[]|"), written, raw(written, "[]|")]
@@ -268,8 +288,8 @@ private enum Spelling {
 
     /// Returns the spellings of a query.
     ///
-    /// These are its normal form and the manifest's spelling, both also with the characters that browsers leave
-    /// unescaped.
+    /// These are the normal form and the manifest's spelling, and each of the two with the characters unescaped that
+    /// browsers leave unescaped.
     static func queries(_ query: String?, _ written: String? = nil) -> [String?] {
         query.map { query in
             let written = written ?? query
@@ -277,7 +297,8 @@ private enum Spelling {
         } ?? [nil]
     }
 
-    /// Returns the text before and after a parameter's value, spelled as in ``queries(_:_:)``.
+    /// Returns the spellings of the text before and after a parameter's value: the normal form, and the form that
+    /// browsers send.
     static func parts(_ start: String, _ after: String) -> [(start: String, after: String)] {
         [(start, after), (raw(start, "[]^`{|}"), raw(after, "[]^`{|}"))]
     }

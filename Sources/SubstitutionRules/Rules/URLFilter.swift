@@ -1,22 +1,24 @@
 /// The set of URLs that one rule of a web extension matches, in a form that all engines support.
 ///
-/// The engines' declarativeNetRequest (Chromium, Firefox, WebKit) reads the rules. Its `urlFilter` can express neither
-/// a literal `*` nor any value of a single query parameter. Its `regexFilter` can, but browsers accept only a few of
-/// those. The regular expressions use only syntax that WebKit's parser supports: literals, one repeated character
-/// class, `.*`, `^` at the start and `$` at the end. They contain no group, because the time that WebKit takes for
-/// rules with groups is quadratic in the number of rules.
+/// The rules have the format of declarativeNetRequest (Chromium, Firefox, WebKit). A rule's `urlFilter` can express
+/// neither a literal `*` nor a query parameter with any value. A rule's `regexFilter` can, but browsers accept only a
+/// few rules with a `regexFilter`.
+///
+/// The regular expressions here use only syntax that WebKit's parser supports: literals, one repeated character class,
+/// `.*`, `^` at the start and `$` at the end. They contain no group, because WebKit's time for rules with groups grows
+/// with the square of their number.
 package struct URLFilter: Hashable, Sendable {
     /// The beginning of the URL, percent-encoded as browsers send it, and therefore ASCII.
     package let start: String
-    /// The text after an ignored parameter's value; nil if there is no such value, and only `start` is compared.
+    /// The text after an ignored parameter's value; nil if the filter ignores no parameter.
     let rest: String?
-    /// True if any text may follow.
+    /// True if any text may follow `start` or, if there is one, `rest`.
     let isOpen: Bool
 
     /// The maximum length of ``rest``, in bytes.
     ///
-    /// If it is too long, the expression that Chromium compiles exceeds Chromium's own limit. Chromium then drops the
-    /// rule without a message (measured: 100 bytes are accepted, 110 are not).
+    /// For a longer text, the expression that Chromium compiles exceeds Chromium's own limit. Chromium then drops the
+    /// rule without a message. (Measured: 100 bytes are accepted, 110 are not.)
     static let longestRest = 80
 
     package init(_ start: String, rest: String? = nil, isOpen: Bool = false) {
@@ -25,12 +27,14 @@ package struct URLFilter: Hashable, Sendable {
 
     var isSecure: Bool { start.hasPrefix("https:") }
 
-    /// The filter for the same URLs with a fragment: engines compare the fragment, too.
+    /// The filter for the same URLs with any fragment.
+    ///
+    /// Engines compare a URL together with its fragment.
     var withFragment: URLFilter {
         rest.map { URLFilter(start, rest: $0 + "#", isOpen: true) } ?? URLFilter(start + "#", isOpen: true)
     }
 
-    /// The filter as a `urlFilter`; nil if only a regular expression can express it.
+    /// The filter as the text of a `urlFilter`; nil if only a regular expression can express it.
     package var pattern: String? {
         guard rest == nil, !start.utf8.contains(where: "*^|".utf8.contains) else { return nil }
         return "|\(start)\(isOpen ? "" : "|")"
@@ -38,7 +42,8 @@ package struct URLFilter: Hashable, Sendable {
 
     /// The filter as a `regexFilter`, which matches the whole URL.
     package var regularExpression: String {
-        // A value in a URL that a browser sends contains ASCII without control characters, spaces, "#" and "&".
+        // In a URL that a browser sends, a parameter's value contains ASCII without control characters, spaces, "#" and
+        // "&".
         let value = rest.map { #"[!"$%'-~]*"# + Self.escaped($0) } ?? ""
         return "^\(Self.escaped(start))\(value)\(isOpen ? ".*" : "$")"
     }

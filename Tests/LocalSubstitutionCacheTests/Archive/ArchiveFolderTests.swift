@@ -38,7 +38,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(modes.all == [0o600])
     }
 
-    /// The file modes that were seen.
+    /// The permissions that the archive's files had while they were written.
     // Mutable state is only accessed inside the lock.
     private final class Modes: @unchecked Sendable {
         private let lock = NSLock()
@@ -57,7 +57,8 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         try Data(count: 900_000).write(to: written)
         let writer = try #require(FileHandle(forWritingAtPath: written.path))
         #expect(flock(writer.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
-        // Storing a copy first removes the abandoned file. The locked file leaves no room for the copy itself.
+        // Before the archive stores a copy, it removes the abandoned file. The locked file then leaves no room for the
+        // copy.
         try keep(String(repeating: "x", count: 200_000), for: request("a"))
         #expect(files.map(\.lastPathComponent) == ["written.offlinepart"])
         try Data(count: 10).write(to: left)
@@ -140,7 +141,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         try keep("again", for: request("a"))
         #expect(archive.copies.count == 1)
         #expect(try text(of: request("a")) == "again")
-        // The archive leaves a folder with such a name alone.
+        // The archive does not touch a folder that has the name of a copy.
         try FileManager.default.removeItem(at: file)
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
         #expect(try text(of: request("a")) == nil)
@@ -161,9 +162,11 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(try text(of: request("a")) == "a")
     }
 
-    // Only Linux has `/proc/self/exe`, the program's own file, and only macOS and Linux can start processes.
+    // Only Linux has `/proc/self/exe`, a link to the program's own file.
     #if os(Linux)
-    /// Child processes run only this test; an environment variable gives them the shared directory.
+    /// The test starts child processes that run only this test.
+    ///
+    /// An environment variable gives the directory to the child processes.
     @Test("Processes that write, read and make room in one directory serve only whole copies")
     func processes() async throws {
         let variable = "ARCHIVE_OF_ANOTHER_PROCESS"
@@ -185,7 +188,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         #expect(files.allSatisfy { $0.pathExtension == "offlinecopy" })
     }
 
-    /// A child process that runs only ``processes()``, with variables added to its environment.
+    /// Returns a child process that runs only ``processes()``; `environment` is added to its environment.
     private static func worker(_ environment: [String: String]) -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -235,7 +238,7 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
 
 // Mounting a file system requires a child process, and only Linux has tmpfs.
 #if os(Linux)
-/// A small in-memory file system, which is soon full.
+/// An in-memory file system that is so small that it is soon full.
 private struct SmallDisk {
     /// True for root, the only user that may mount a file system.
     static var isAllowed: Bool { geteuid() == 0 }

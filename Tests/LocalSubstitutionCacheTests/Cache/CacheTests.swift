@@ -144,7 +144,9 @@ final class CacheTests: CacheSuite {
         }
     }
 
-    /// Construction once failed on Apple's platforms; `.ci/apple` runs this test first.
+    /// Construction once failed on Apple's platforms.
+    ///
+    /// `.ci/apple` therefore runs this test before all others.
     @Test("A cache can be constructed, from a bundle, from a file and from memory")
     func constructed() throws {
         _ = try LocalSubstitutionCache(bundle: .module)

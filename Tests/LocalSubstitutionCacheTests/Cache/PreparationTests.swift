@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Responses that are built in the background", .serialized)
 struct PreparationTests {
-    /// The number of entries: more than the background builds in one step.
+    /// The number of entries; the background queue builds their responses in more than one step.
     private let count = 100
     private let folder: TemporaryFolder
     private let queue = CurrentTable.Preparation.shared.queue
@@ -34,15 +34,15 @@ struct PreparationTests {
         }
     }
 
-    /// Returns a cache after none or one of the background's steps.
+    /// Returns a cache for which the background queue has run no step, or one step.
     ///
-    /// The background's queue is suspended; the caller resumes it.
+    /// The background queue is suspended; the caller resumes it.
     private func held(afterOneStep: Bool) throws -> LocalSubstitutionCache {
         queue.suspend()
         let cache = try cache()
         if afterOneStep {
             let isHeld = DispatchSemaphore(value: 0)
-            // The queue already holds the first step. That step will enqueue the second one behind this block.
+            // The queue already holds the first step. The first step will enqueue the second step behind this block.
             queue.async { [queue] in
                 queue.suspend()
                 isHeld.signal()
@@ -102,8 +102,8 @@ struct PreparationTests {
         let cache = try cache()
         let table = cache.table.value
         let urls = (0..<count).compactMap { URL(string: "https://h/\($0)") }
-        // Every thread builds the response and then reads it outside the lock, while others may still be building theirs.
-        // The thread sanitizer reports any further write.
+        // Every thread builds the same responses, and reads each response outside the lock. The thread sanitizer
+        // reports a data race if another thread writes a response that is already built.
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
             for url in urls {
                 let request = URLRequest(url: url)
@@ -144,7 +144,7 @@ struct PreparationTests {
             let new = try responses(cache)
             #expect(new.allSatisfy { $0.data == Data((isBegun ? "third" : "second").utf8) })
             #expect(!zip(old, new).contains { $0 === $1 })
-            // After the background has finished, a reload starts it again.
+            // After the background queue has finished its work, a reload gives it new work.
             try cache.reload()
             cache.table.finishPreparation()
             #expect(try !zip(responses(cache), new).contains { $0 === $1 })

@@ -77,7 +77,8 @@ final class RangeTests: CacheSuite {
         }
         cache.table.finishPreparation()
         let path = folder.url.resolvingSymlinksInPath().appendingPathComponent("large.bin").path
-        // A file in /proc reports size 0, so Foundation would read nothing.
+        // A file in /proc reports size 0. If Foundation reads a file by its path, it relies on this size and reads
+        // nothing. So use a handle.
         let maps = try #require(FileHandle(forReadingAtPath: "/proc/self/maps")).readToEnd() ?? Data()
         #expect(String(decoding: maps, as: UTF8.self).split(separator: "\n").count { $0.contains(path) } == 1)
     }
@@ -88,7 +89,7 @@ final class RangeTests: CacheSuite {
         var cache: LocalSubstitutionCache? = try folder.cache(largeManifest, reading: reading)
         let ranges = [nil, "bytes=10-99", "bytes=50-149", "bytes=10-500000", "bytes=5-500000"]
         let expected = [bytes, bytes[10...99], bytes[50...149], bytes[10...500_000], bytes[5...500_000]]
-        // Once while the cache still has the bytes, too, and once after the cache is gone.
+        // First the cache still exists and has the same bytes in memory, then the cache is gone.
         for isGone in [false, true] {
             var answers = try ranges.map { try large($0, from: #require(cache)) }
             let later = isGone ? nil : cache

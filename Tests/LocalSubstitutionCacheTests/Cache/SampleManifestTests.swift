@@ -8,7 +8,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// `Resources/Substitutions`, which the Demo shows; these tests bundle it as an app would.
+/// Tests of `Resources/Substitutions`, the folder that the Demo shows; it is bundled as in an app.
 @Suite("The sample manifest")
 struct SampleManifestTests {
     @Test("A target of a Swift package finds it with bundle: .module")

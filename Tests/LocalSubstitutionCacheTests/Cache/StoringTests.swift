@@ -74,7 +74,8 @@ final class StoringTests: CacheSuite {
                 #expect(cache.currentMemoryUsage == before)
             }
         }
-        // On Linux URLCache ignores the query, so it would remove this URL's response together with the mapped URL's.
+        // On Linux URLCache ignores the query. If it removed the response for the mapped URL, it would also remove the
+        // response for this URL.
         let neighbour = try request("https://example.com/site.css?other")
         cache.storeCachedResponse(try stored("https://example.com/site.css?other"), for: neighbour)
         cache.removeCachedResponse(for: try request())
@@ -85,7 +86,7 @@ final class StoringTests: CacheSuite {
     @Test("An answer may be stored in another cache, also on disk")
     func storedElsewhere() throws {
         let answer = try #require(cache().cachedResponse(for: request()))
-        // Everything in `userInfo` would have to be archived with the response.
+        // URLCache encodes `userInfo` with the response, so everything in `userInfo` would have to be encodable.
         #expect(answer.userInfo == nil)
         let disk = folder.url.appendingPathComponent("disk").path
         let other = URLCache(memoryCapacity: 1_000_000, diskCapacity: 1_000_000, diskPath: disk)

@@ -48,8 +48,8 @@ struct FaultTests {
 
     @Test("The loaded bytes are answered, whatever happens to the file afterwards", arguments: cases)
     func unchanged(reading: ReadingMode, fault: Fault) throws {
-        // Small files are read in both modes; larger ones are mapped in `.mapped`. The sizes cover a part of a page,
-        // one page and several.
+        // In the mode `.mapped`, large files are mapped and small files are read. In the mode `.copied`, all files are
+        // read. The sizes cover less than one memory page, one page and several pages.
         for size in [0, 1, 100, 4095, 4096, 4097, 32 * 1024, 100_001] {
             let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 / 3) })
             try? FileManager.default.removeItem(at: folder.url.appendingPathComponent("a.bin"))

@@ -128,11 +128,12 @@ struct HostileFolderTests {
         #expect(other.issues("{ \"https://h/\": \"./\" }").map(\.code) == [.endlessFolder])
     }
 
-    /// Reads the files of a manifest after a change on disk between the stages of a load.
+    /// Resolves a manifest, makes a change on disk, and then reads the manifest's files.
     ///
     /// - Parameters:
     ///   - manifest: The manifest's text.
-    ///   - opensAgain: True to open the folder again before reading; false to use the directories that are open.
+    ///   - opensAgain: True to open the folder again before reading; false to use the directories that are already
+    ///     open.
     ///   - exchange: The change on disk, made after the manifest was resolved and before the files are read.
     /// - Returns: The texts of all files, or the first problem.
     /// - Throws: The error of the manifest or of the exchange.
@@ -371,7 +372,7 @@ struct HostileFolderTests {
         try folder.write("decomposed", to: "site/e\u{301}.txt")
         #expect(try answer("{ \"https://h/x\": \"\u{E9}.txt\" }", "https://h/x") == "decomposed")
         try folder.write("composed", to: "site/\u{E9}.txt")
-        // On a file system that treats both forms as one name, the folder now has one file.
+        // On a file system that treats both Unicode forms as one name, the folder now has one file.
         let count = try FileManager.default.contentsOfDirectory(atPath: site.path).count { $0.hasSuffix("\u{E9}.txt") }
         try #require(count == 2)
         #expect(try answer("{ \"https://h/x\": \"\u{E9}.txt\" }", "https://h/x") == "composed")
@@ -437,7 +438,7 @@ struct HostileFolderTests {
     func notUTF8() throws {
         let path = (Array(site.path.utf8) + [UInt8(ascii: "/"), 0xFF, 0]).map(CChar.init(bitPattern:))
         let descriptor = open(path, O_CREAT | O_WRONLY, 0o600)
-        // Apple's file systems refuse such names.
+        // Apple's file systems refuse names that are not UTF-8.
         guard descriptor >= 0 else { return }
         close(descriptor)
         let issues = issues(#"{ "https://h/": "./" }"#)
@@ -475,7 +476,7 @@ struct HostileFolderTests {
 
     @Test("Links that multiply into 2^40 paths stop at a limit")
     func explosion() throws {
-        // Each level links twice to the next: 2^40 paths, none of which is a cycle.
+        // Each level has two links to the next level. This makes 2^40 paths, and no cycle.
         for level in 0..<40 {
             try FileManager.default.createDirectory(
                 at: site.appendingPathComponent("e/\(level)"),

@@ -13,7 +13,7 @@ import FoundationNetworking
 extension InstalledTests {
     @Suite("Loads that an archive keeps")
     final class ArchivedLoadTests: InstalledSuite {
-        /// Installs a cache with an archive; returns the archive, and a registered session that uses both.
+        /// Installs a cache with an archive, and returns the archive and a registered session.
         private func makeArchivingSession(
             _ manifest: String = "{}",
             hostsWithCredentials: Set<String> = []
@@ -94,7 +94,7 @@ extension InstalledTests {
             let (archive, session) = try makeArchivingSession()
             let url = site.url.appendingPathComponent("page")
             _ = try await session.data(from: url)
-            // The first request carried no cookie.
+            // The first request carried no cookie, so the archive keeps the response.
             #expect(archive.copies.count == 1)
             archive.removeAll()
             _ = try await session.data(from: url)
@@ -118,7 +118,7 @@ extension InstalledTests {
             }
             defer { site.stop() }
             let (archive, delegated) = try makeArchivingSession()
-            // Foundation on Linux adds cookies to a redirected request only if it asks no delegate.
+            // Foundation on Linux adds cookies to a redirected request only if it asks no delegate about the redirect.
             let session = URLSession(configuration: delegated.configuration)
             let (data, _) = try await session.data(from: site.url.appendingPathComponent("a"))
             #expect(data == Data("page of id=1".utf8))
@@ -160,7 +160,7 @@ extension InstalledTests {
                 try await load("asked", kind, ["Cache-Control": "no-store"], in: session)
             }
             try await load("delegate", .delegate, in: other)
-            // A cookie that a redirect sets is sent only if no delegate is asked.
+            // Foundation sends a cookie that a redirect sets only if it asks no delegate about the redirect.
             let plain = URLSession(configuration: unnamed)
             try await load("way", .async, in: plain)
             #expect(
@@ -229,7 +229,7 @@ extension InstalledTests {
                 let moment = RemovalLog.shared.begin(request)
                 let fallback = Fallback(.copy(archive), for: request, since: moment, installation)
                 let load = BackingLoad(for: owner, fallback, in: inner, of: session)
-                // Calls `start()` as URL loading does when it resumes the owner's task.
+                // Calls `start()` as URL loading does when a task is resumed.
                 func start() async -> Bool {
                     await withCheckedContinuation { done in
                         LoadingQueue.shared.async {

@@ -9,10 +9,10 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// Every order of events that matters to a load in a backing session, forced on purpose.
+/// Tests that force every order of events that matters to a load in a backing session.
 ///
-/// A test acts as the network: it calls the load's callbacks. It also acts as URL loading: it calls `start()`, which
-/// delivers pending events, as when a task is resumed. No task runs.
+/// A test acts as the network: it calls the load's callbacks. The test also acts as URL loading, which calls `start()`
+/// when a task is resumed. `start()` delivers pending events. No task runs.
 @Suite("Orders of events in a load of a backing session")
 struct BackingLoadOrderTests {
     private let client = RecordingClient()
@@ -71,7 +71,8 @@ struct BackingLoadOrderTests {
         load.didComplete(task, nil)
         load.start()
         if Platform.isLinux {
-            // After each part the load delivers an empty one, which replaces the part in Foundation's client.
+            // After each part the load delivers an empty part. In Foundation's client, the empty part replaces the
+            // previous part.
             let parts: [RecordingClient.Event] = [.data("net"), .data(""), .data("work"), .data("")]
             #expect(client.events == [.head(200)] + parts + [.data("network"), .end])
         } else {

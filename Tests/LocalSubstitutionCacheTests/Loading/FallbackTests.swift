@@ -58,7 +58,7 @@ extension InstalledTests {
             head.value(forHTTPHeaderField: "Cache-Status") != nil
         }
 
-        /// Loads a request with a timeout, with all kinds of tasks at once.
+        /// Sets a request's timeout, and loads the request with all kinds of tasks at once.
         private static func results(
             of request: URLRequest,
             within timeout: TimeInterval,
@@ -97,7 +97,9 @@ extension InstalledTests {
 
         private static let body = Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0 / 11) })
 
-        /// The server's answer to a request: by path, and 400 with the request's cookies for any other path.
+        /// Returns the server's answer to a request, by the request's path.
+        ///
+        /// For an unknown path, the answer is a 400 whose body repeats the request's cookies.
         @Sendable private static func answer(to request: LoopbackServer.Request) -> LoopbackServer.Response {
             typealias Response = LoopbackServer.Response
             let fields = [
@@ -146,12 +148,12 @@ extension InstalledTests {
             }
             try folder.cache("{ \(entries.joined(separator: ", ")) }").install()
             let names = Self.answers.filter { dependsOnStatus || !["silent", "stall"].contains($0) }
-            // One name after the other, because each starts dozens of sessions.
+            // Test one name after the other, because each name needs dozens of sessions.
             for name in names {
                 await withTaskGroup(of: Void.self) { group in
                     for kind in TaskKind.receiving {
-                        // On Linux some HEAD requests crash the process: one whose response head is cut off, and one
-                        // that stalls after it was answered.
+                        // On Linux a HEAD request crashes the process if the response head is cut off, or if the
+                        // connection stalls after the head.
                         for method in ["head", "stall"].contains(name) ? ["GET"] : ["GET", "HEAD"] {
                             var request = URLRequest(url: server.url.appendingPathComponent(name))
                             request.httpMethod = method
@@ -173,7 +175,7 @@ extension InstalledTests {
             }
         }
 
-        /// Compares a request's loads without the library, with it, and in a registered session.
+        /// Compares a request's loads without the library, with the library, and in a registered session.
         private static func differences(_ request: URLRequest, _ kind: TaskKind) async -> [String] {
             @Sendable func trace(usingSubstitutions: Bool, named: Bool = false) async -> String {
                 let configuration = URLSessionConfiguration.ephemeral

@@ -1,4 +1,4 @@
-// Only on Linux does the library put a cache in front of a session's own.
+// Only on Linux does the library wrap a session's own cache in a `FrontCache`.
 #if canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking

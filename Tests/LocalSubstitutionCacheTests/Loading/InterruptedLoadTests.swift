@@ -67,7 +67,8 @@ extension InstalledTests {
             let (data, _) = try await session.result(of: site.request) { task in
                 await site.server.waitForRequests(1)
                 task.suspend()
-                // Foundation stops the load later, on its queue. An answer received before that is still delivered.
+                // Foundation stops the load later, on its own queue. It still delivers an answer that is received
+                // before then, so wait until the load has stopped.
                 await session.settle()
                 gate.open()
                 // Leave time for the answer to be received. It must not reach the suspended task.
@@ -105,7 +106,8 @@ extension InstalledTests {
                         task.resume()
                         task.resume()
                     }
-                    // Resuming a task at the moment it finishes crashes the process, with stock Foundation, too.
+                    // If a task is resumed at the moment when it finishes, the process crashes, even without this
+                    // library.
                     gate.open()
                 }
                 #expect(data == Data(Self.fileText.utf8))
@@ -168,7 +170,9 @@ extension InstalledTests {
 
         // Only on Linux does Foundation itself report a cancellation to the protocol's client.
         #if canImport(FoundationNetworking)
-        /// Foundation creates no challenge for a bearer token, so the task is finished.
+        /// Foundation creates no challenge for a bearer token.
+        ///
+        /// Instead, Foundation finishes the task with the 401.
         @Test("A cancellation finds no client once a 401 that asks for a bearer token has finished")
         func cancelAfterUnknownChallenge() async throws {
             let site = try Site(folder, when: "503") { _ in
@@ -183,7 +187,8 @@ extension InstalledTests {
             #expect(response.statusCode == 401)
             await session.settle()
             let loader = try #require(KeptProtocol.last)
-            // Foundation makes this call for a cancellation that looked up the protocol before the task finished.
+            // A cancellation may look up the protocol just before the task finishes. Foundation then makes this call
+            // after the task has finished.
             loader.stopLoading()
             #expect(loader.client == nil)
             KeptProtocol.last = nil

@@ -14,7 +14,7 @@ extension InstalledTests {
     /// A network-first load is passed to the protocol class that would load it without this library.
     @Suite("The app's own protocol classes in network-first loads")
     final class NextProtocolTests: InstalledSuite {
-        /// Answers without a network, in parts, and on a separate thread, as stubs and request signers do.
+        /// Answers as an app's stub or request signer does: without a network, in parts, and on a separate thread.
         private final class Stub: URLProtocol {
             override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "stub.invalid" }
             override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
@@ -83,7 +83,7 @@ extension InstalledTests {
         #if os(macOS) || os(Linux)
         @Test("An archive collects a body in parts in linear time", Platform.measuredOnLinux)
         func linear() async {
-            // In a separate process, because `clock()` would count the threads of other tests.
+            // This runs in a separate process, because `clock()` would also count the processor time of other tests.
             await #expect(processExitsWith: .success) { try await NextProtocolTests().collectBodies() }
         }
         #endif

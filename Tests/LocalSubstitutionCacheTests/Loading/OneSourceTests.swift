@@ -10,7 +10,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// A response has one source: with any combination of delegates, no network bytes precede the file's.
+/// A response has one source: with any combination of delegates, no network bytes precede the bytes of the file.
 extension InstalledTests {
     @Suite("A response has one source")
     final class OneSourceTests: InstalledSuite {
@@ -32,11 +32,11 @@ extension InstalledTests {
         enum Receiver: String, CaseIterable {
             case handler
             case delegate
-            /// `data(for:delegate:)`, which receives the task's delegate.
+            /// `data(for:delegate:)`, whose second argument is the task's delegate.
             case async
         }
 
-        /// The network's behaviour in a load, and the source that might then answer.
+        /// The network's behaviour in a load, and the kind of entry or archive that applies to the URL.
         enum Way: String, CaseIterable {
             case status
             case redirectToNamed
@@ -113,7 +113,8 @@ extension InstalledTests {
                 let task = session.dataTask(with: request)
                 if let own { task.delegate = own }
                 task.resume()
-                // With these delegates, the task's state is the only sign of its end on every system.
+                // Foundation does not tell every one of these delegates that the task has ended, so poll the task's
+                // state.
                 while task.state != .completed { try await Task.sleep(nanoseconds: 1_000_000) }
             }
             await session.settle()
@@ -137,7 +138,7 @@ extension InstalledTests {
             let archive = try makeArchive()
             try folder.cache("{ \(named)\(entry ?? "") }").install(archive: way == .redirectWithArchive ? archive : nil)
             var request = URLRequest(url: url)
-            // Usually long enough to receive the first bytes of a body that then stalls.
+            // The body of `broken` stalls after its first bytes. Two seconds are usually enough to receive these bytes.
             request.timeoutInterval = way == .broken ? 2 : 300
             let load = request
             try await withThrowingTaskGroup(of: (String, [Data]).self) { group in

@@ -10,14 +10,14 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// Events between two steps of a load, forced on purpose.
+/// Tests that force events between `canInit(with:)` and `startLoading()`, or during a body.
 ///
-/// A session asks its cache after `canInit(with:)` and before `startLoading()`. At that moment ``HookCache`` runs the
-/// test's code. For events during a body, the server waits at a ``Gate``.
+/// A session asks its cache between these two calls, and ``HookCache`` then runs the test's code. For events during a
+/// body, the server waits at a ``Gate``.
 extension InstalledTests {
     @Suite("Orders of events in sessions")
     final class OrderTests: InstalledSuite {
-        /// A session that uses substitutions and runs `body` between the two steps, once for each task.
+        /// Returns a session that uses substitutions, and that runs `body` once for each task: before `startLoading()`.
         private func session(between body: @escaping @Sendable (URLSessionDataTask) -> Void) -> URLSession {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()
@@ -108,7 +108,7 @@ extension InstalledTests {
             }
             #expect(try await text(request, in: session) == Self.networkText)
             #expect(archive.copies.isEmpty)
-            // The answer to a task that is resumed after the removal is kept.
+            // The archive keeps the answer to a task that is resumed after the removal.
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()
             configuration.urlCache = nil
@@ -255,7 +255,7 @@ final class Recorder: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         while data.isEmpty { try? await Task.sleep(nanoseconds: 1_000_000) }
     }
 
-    /// Waits for the end, and returns its error.
+    /// Waits for the task's end, and returns the error's code; nil if the task succeeded.
     func end() async -> URLError.Code? {
         while ends == 0 { try? await Task.sleep(nanoseconds: 1_000_000) }
         return lock.withLock { state.error }

@@ -90,7 +90,8 @@ extension InstalledTests {
             for _ in 0..<10 {
                 let (data, _) = try await session.result(of: request) { task in
                     task.suspend()
-                    // On Linux, resuming a task at the moment it finishes crashes the process, whatever answered it.
+                    // On Linux, if a task is resumed at the moment when it finishes, the process crashes, even without
+                    // this library.
                     await session.settle()
                     task.resume()
                 }

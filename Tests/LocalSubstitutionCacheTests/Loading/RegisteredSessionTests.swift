@@ -59,8 +59,8 @@ extension InstalledTests {
 
         /// Starts a server, and installs a cache with a network-first entry for each path.
         ///
-        /// The cache's file always answers `/named`. By default the condition of the other entries is a 503, and the
-        /// server's answers are those of ``answer``.
+        /// The file always answers `/named`. It answers the other paths if the network's answer meets `conditions`, by
+        /// default a status of 503. The server's default answers are those of ``answer``.
         private func makeServer(
             when conditions: String = "503",
             paths: [String] = RegisteredSessionTests.paths,
@@ -141,11 +141,11 @@ extension InstalledTests {
             }
             defer { server.stop() }
             let configuration = URLSessionConfiguration.ephemeral
-            // Properties that are set after `useSubstitutions()` count, too.
+            // Properties also take effect if they are set after `useSubstitutions()`.
             configuration.useSubstitutions()
             configuration.httpAdditionalHeaders = ["Authorization": "Bearer t"]
             let client = StrictClient(onRedirect: { request, follow in
-                // Foundation on Linux adds no cookies to a redirected request if it asks a delegate.
+                // Foundation on Linux adds no cookies to a redirected request if it asks a delegate about the redirect.
                 var request = request
                 request.setValue("id=1", forHTTPHeaderField: "Cookie")
                 follow(request)
@@ -387,7 +387,8 @@ extension InstalledTests {
                     onRedirect: { request, follow in if stage != .redirect { follow(request) } },
                     onPart: { task in
                         parts.increment()
-                        // Two cancellations at the same time may lose the task's end, with stock Foundation, too.
+                        // After two cancellations at the same time, Foundation may never report the task's end, even
+                        // without this library.
                         if stage == .body, parts.value == 1 { DispatchQueue.global().async { cancel(task) } }
                     }
                 )

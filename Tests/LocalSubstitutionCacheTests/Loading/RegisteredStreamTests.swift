@@ -60,7 +60,7 @@ extension InstalledTests {
         #if os(macOS) || os(Linux)
         @Test("A long body passes through without staying in memory", Platform.measuredOnLinux)
         func flatMemory() async {
-            // In a separate process, because other tests use memory, too.
+            // This runs in a separate process, because other tests use memory, too.
             await #expect(processExitsWith: .success) { try await RegisteredStreamTests().passLongBodies() }
         }
 
@@ -70,7 +70,8 @@ extension InstalledTests {
         }
         #endif
 
-        /// Suspends a task before its body is received, and measures the memory once the server has sent all of it.
+        /// Suspends a task before its body is received, and measures the memory once the server has sent the whole
+        /// body.
         private func receiveWhileSuspended() async throws {
             let parts = 100
             let megabyte = Data(count: 1_000_000)
@@ -117,7 +118,7 @@ extension InstalledTests {
             }
             defer { server.stop() }
             try install(server, ["long"])
-            // The first load is not network-first. It is the baseline: the memory of any load, and of the server.
+            // The first load is not network-first. It shows the memory that the server and any other load need.
             for path in ["other", "long"] {
                 let peak = try Peak()
                 received.reset()
@@ -132,8 +133,8 @@ extension InstalledTests {
                 let before = peak.value
                 let load = await client.load(session.dataTask(with: request(path, of: server)))
                 #expect(load.count == parts * 1_000_000)
-                // The limit is a third of the body, in KB. If the body were kept, memory would grow by more than the
-                // body.
+                // The limit is a third of the body's size, in KB. If the library kept the body, memory would grow by
+                // more than the body's size.
                 #expect(peak.value - before < parts * 1000 / 3, "\(path): \(peak.value - before) KB")
                 #expect(client.complaints == [])
             }
@@ -189,7 +190,7 @@ private final class LineBuffer: @unchecked Sendable {
     }
 }
 
-/// The largest memory of the process at the moments when it was measured, in KB.
+/// The largest resident memory that was measured in this process, in KB.
 // Mutable state is only accessed inside the lock.
 private final class Peak: @unchecked Sendable {
     private let lock = NSLock()

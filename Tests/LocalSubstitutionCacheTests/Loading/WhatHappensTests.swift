@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    /// Measures the behaviour that the article "Beyond the cache" shows in a table, and compares it with the table.
+    /// Compares measured behaviour with the table in the article "Beyond the cache".
     @Suite("The behaviour of network-first loads")
     final class WhatHappensTests: InstalledSuite {
         /// The rows of the table, with their titles in the article.

@@ -10,7 +10,8 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// The last rows of the table: whether a session asks a subclass of `URLCache`, and whether it uses the answer.
+/// The last rows of the table: whether a session asks a subclass of `URLCache`, and whether the session uses the
+/// answer.
 ///
 /// Only the last row involves this library.
 extension InstalledTests.WhoAnswersTests {
@@ -26,7 +27,7 @@ extension InstalledTests.WhoAnswersTests {
             ("shared", URLSession.shared), ("default", URLSession(configuration: .default)), ("default, early", early),
             ("ephemeral", URLSession(configuration: .ephemeral)), ("ephemeral, own", URLSession(configuration: own)),
         ]
-        // No server answers with the cache's body, so a load that returns it was answered by the cache.
+        // No server answers with the cache's body, so the cache answered a load that returns this body.
         let urls = [
             server.url.appendingPathComponent("asked"), try #require(URL(string: "https://asked.invalid/asked")),
         ]
@@ -76,7 +77,7 @@ private final class AskingCache: URLCache, @unchecked Sendable {
     private let lock = NSLock()
     private var count = 0
 
-    // Not `init()`: Apple's URLCache has that initialiser, and Foundation's on Linux has none to override.
+    // This is not `init()`, which would need `override` on Apple's systems and must not have `override` on Linux.
     init(capacity: Int) {
         super.init(memoryCapacity: capacity, diskCapacity: 0, diskPath: nil)
     }

@@ -35,8 +35,8 @@ extension InstalledTests {
         /// Compares the answerer of each request with a checked-in table.
         ///
         /// The bytes and the server's count of requests show who answered. The table is documentation: it shows where a
-        /// platform does not let a cache answer. If a platform changes this, the test fails. To update the table, run
-        /// the tests with `UPDATE_GOLDEN_FILES=1`.
+        /// platform does not let a cache answer. If the behaviour of a platform changes, the test fails. To update the
+        /// table, run the tests with `UPDATE_GOLDEN_FILES=1`.
         @Test(
             "Who answers: kind of task × session × policy × method × header",
             .enabled(if: hasTable, "nobody has measured this platform; .ci/apple does")
@@ -68,7 +68,7 @@ extension InstalledTests {
                                 }
                                 let cell = try await answer(to: request, kind, in: session)
                                 cells.append(cell)
-                                // Which session asks the cache or the protocol was not measured on other platforms.
+                                // The expected results were measured on Linux only.
                                 if Platform.isLinux {
                                     let expected = reach(sessionName, kind).answerer(by: cache.explain(request).answer)
                                     #expect(
@@ -116,7 +116,7 @@ extension InstalledTests {
             case cache
             case protocolToo
 
-            /// The expected answerer for an explanation's answer: `bundle` or `network`.
+            /// Returns the expected answerer, `bundle` or `network`, for the answer that an explanation gives.
             func answerer(by answer: Explanation.Answer) -> String {
                 switch (answer, self) {
                 case (.cacheAndProtocol, .cache), (.cacheAndProtocol, .protocolToo), (.protocolOnly, .protocolToo):

@@ -100,7 +100,7 @@ struct RowLimitTests {
             let link = folder.url.appendingPathComponent("l\(number)")
             try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "d")
         }
-        // There are five names below "d": two text files, a page, a folder, and the text file in it.
+        // There are five names below "d": two text files, a page, a folder, and a text file in that folder.
         func reached(_ maximumNames: Int) throws -> Int {
             let files = try ManifestFolder(folder.url, maximumNames: maximumNames)
             return (0..<10).prefix { (try? files.files(below: "l\($0)/").files.count) == 4 }.count

@@ -36,8 +36,8 @@ struct DecodedOrderTests {
 
     /// Returns the first candidate that answers by the documented rules.
     ///
-    /// An exact spelling wins. Otherwise a folder's file answers if the folder's URL is spelled exactly and the decoded
-    /// rest is equal.
+    /// An exact spelling wins. Otherwise a folder's file answers if two conditions hold: the request spells the
+    /// folder's URL exactly, and the rest of the URL is equal after decoding.
     private static func model(_ known: [Known], _ identity: URLIdentity) -> Int? {
         if let index = known.firstIndex(where: { $0.base == identity.base && $0.matches(query: identity.query) }) {
             return index
@@ -49,7 +49,7 @@ struct DecodedOrderTests {
         }
     }
 
-    /// Returns a text whose characters are percent-encoded at random, where a decoded file name allows it.
+    /// Returns a text in which a random selection of the characters with `isOftenEncoded` is percent-encoded.
     private static func spelled(_ text: String, _ numbers: inout Numbers) -> String {
         text.map { character in
             guard let byte = character.asciiValue, byte.isOftenEncoded, Bool.random(using: &numbers) else {
@@ -84,7 +84,7 @@ struct DecodedOrderTests {
                 entries[url + name] = "{ \"file\": \"f/plain\", \(rule) }"
             }
         }
-        // Two keys may be the same URL. Keep the first one.
+        // Two keys may be the same URL. Keep the first key.
         var keys: Set<String> = []
         let manifest = entries.sorted { $0.key < $1.key }.filter { key, _ in
             keys.insert((try? URLPattern(key).identityKey) ?? "").inserted

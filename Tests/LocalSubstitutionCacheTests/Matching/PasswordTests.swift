@@ -16,7 +16,7 @@ struct PasswordTests {
         "https://h/a?n=https%3A%2F%2Fuser%3As3cr3t%40h%2F", "HTTPS://s3cr3t@h/", "https://www.h/A.css?u=//u:s3cr3t@h",
     ]
 
-    /// A table whose entries are similar to the URLs, some with a nested URL.
+    /// Returns a table whose entries are similar to the tested URLs; some entries contain a nested URL.
     private func table(_ folder: TemporaryFolder) throws -> SubstitutionTable {
         let text = """
             { "https://h/a.css": "a.css", "https://h/b?next=https://user:s3cr3t@h/": "a.css",

@@ -61,7 +61,7 @@ struct ScaleTests {
     #if os(macOS) || os(Linux)
     @Test("A sparse file of 2 GB is mapped, and not read into memory")
     func sparse() async {
-        // In a separate process, because other tests use memory, too.
+        // This runs in a separate process, because other tests use memory, too.
         await #expect(processExitsWith: .success) { try ScaleTests().mapSparseFile() }
     }
     #endif
@@ -83,7 +83,8 @@ struct ScaleTests {
     private func mappingsHeld() throws -> Int {
         // Only Linux lists the mappings in a file. Elsewhere the result is 0, and nothing is tested.
         #if os(Linux)
-        // A file in /proc reports size 0, so Foundation would read nothing by its path.
+        // A file in /proc reports size 0. If Foundation reads a file by its path, it relies on this size and reads
+        // nothing. So use a handle.
         let maps = try #require(FileHandle(forReadingAtPath: "/proc/self/maps")).readToEnd() ?? Data()
         return maps.count { $0 == UInt8(ascii: "\n") }
         #else
@@ -102,7 +103,8 @@ struct ScaleTests {
 
     @Test("More files than a process may map are all answered", .enabled(if: Program.isLongRun, "takes a minute"))
     func mappings() throws {
-        // Files beyond the library's limit are read. A process may hold four times as many mappings.
+        // The library maps files up to its own limit, and reads the rest into memory. Linux allows a process four times
+        // as many mappings.
         let count = 70_000
         try FileManager.default.createDirectory(
             at: folder.url.appendingPathComponent("many"),

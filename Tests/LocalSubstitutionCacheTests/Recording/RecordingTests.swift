@@ -68,7 +68,7 @@ extension InstalledTests {
             }
         }
 
-        /// A session that lists the protocol.
+        /// Returns a session that uses substitutions, so the library's protocol is in its `protocolClasses`.
         private func listing(registered: Bool, cache: URLCache? = nil) -> URLSession {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.urlCache = cache
@@ -87,7 +87,8 @@ extension InstalledTests {
                     _ = try await kind.load(app.request(path), in: session)
                 }
             }
-            // In an unregistered session, a delegate has already received the head of the 404.
+            // In an unregistered session, a delegate has already received the head of the 404, so the file cannot
+            // answer.
             let gone = registered ? "file a.txt" : "network"
             #expect(
                 Set(try await app.lines(session)).sorted()
@@ -215,7 +216,7 @@ extension InstalledTests {
             #expect(app.site.requests.isEmpty)
         }
 
-        /// Foundation on Linux stores nothing in the cache by itself, so this test does.
+        /// Foundation on Linux stores nothing in the cache by itself, so this test stores the response.
         @Test("A response that URL loading stores is recorded with its body, even after the task has ended")
         func stored() async throws {
             let app = try App(folder)
@@ -228,7 +229,7 @@ extension InstalledTests {
             #expect(try RecordedEntry.all(in: app.recording.file).map(\.body) == ["stored"])
         }
 
-        /// A session that has the cache, but does not list the protocol.
+        /// Returns a session that asks the cache, and does not have the library's protocol in its `protocolClasses`.
         private func sessionAskingOnly(_ cache: URLCache) -> URLSession {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.urlCache = cache
@@ -410,8 +411,8 @@ extension InstalledTests {
                 for number in 0..<300 {
                     let path = ["a.txt", "page-\(number)", "when", "gone", "moved"][number % 5]
                     let (request, session) = (app.request(path), sessions[number / 5 % 3])
-                    // Foundation crashes the process if a task is cancelled while a cache answers it, or while a
-                    // redirect is being decided about (SECURITY.md).
+                    // Foundation crashes the process if a task is cancelled while a cache answers it. A cancellation
+                    // during a redirect crashes the process, too (SECURITY.md).
                     let isCancelled = number % 7 == 0 && session !== URLSession.shared && path != "moved"
                     group.addTask {
                         await withCheckedContinuation { done in

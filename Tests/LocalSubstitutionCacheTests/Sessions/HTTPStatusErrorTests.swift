@@ -13,7 +13,7 @@ import FoundationNetworking
 struct HTTPStatusErrorTests {
     private let session = URLSession(configuration: .ephemeral)
 
-    /// Runs a test with a server that answers `/404` with 404 and a message, and every other status likewise.
+    /// Runs a test with a server that answers with the status in the path, such as `/404`, and with a message.
     private func withServer(_ test: (URL) async throws -> Void) async throws {
         let server = try LoopbackServer { request in
             let status = Int(request.path.dropFirst()) ?? 200

@@ -12,7 +12,7 @@ import FoundationNetworking
 @Suite("Redirects", .serialized)
 final class RedirectPolicyTests {
     private let server: LoopbackServer
-    /// The same server at another port, which is another origin.
+    /// A server with the same responses as `server`, at another port and thus at another origin.
     private let elsewhere: LoopbackServer
 
     init() throws {

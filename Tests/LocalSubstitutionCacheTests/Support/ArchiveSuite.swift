@@ -10,7 +10,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 /// A suite with an archive in a separate folder.
-// Its properties are constants, but only a final class may conform to `Sendable` with the compiler's check.
+// All properties are constants, but the compiler checks `Sendable` only for final classes.
 class ArchiveSuite: @unchecked Sendable {
     let folder: TemporaryFolder
     let archive: OfflineArchive
@@ -51,7 +51,7 @@ class ArchiveSuite: @unchecked Sendable {
 }
 
 extension OfflineArchive {
-    /// Keeps a response whose body was received in one part.
+    /// Archives a response whose body was received in one part.
     func keep(_ response: HTTPURLResponse, _ body: Data, for request: URLRequest, since moment: Int? = nil) {
         let moment = moment ?? RemovalLog.shared.begin(request)
         let incoming = IncomingCopy(response, to: request, since: moment, for: self)

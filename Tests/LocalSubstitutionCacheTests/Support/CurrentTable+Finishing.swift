@@ -3,7 +3,7 @@ import Foundation
 @testable import LocalSubstitutionCache
 
 extension CurrentTable {
-    /// Returns once the background has built every response, and holds no earlier table.
+    /// Returns once the background queue has built every response and has released all earlier tables.
     func finishPreparation() {
         let queue = Preparation.shared.queue
         while !isPrepared { queue.sync { _ = usleep(1000) } }

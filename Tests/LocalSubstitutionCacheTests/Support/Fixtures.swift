@@ -8,18 +8,18 @@ import Testing
 enum Fixtures {
     static let folder = resources.appendingPathComponent("Fixtures")
 
-    /// The folder of the tests' resources, which on macOS is not always the top of their bundle.
+    /// The folder of the tests' resources, which on macOS may be a subfolder of their bundle.
     static let resources = Bundle.module.resourceURL ?? Bundle.module.bundleURL
 }
 
 extension TemporaryFolder {
-    /// The errors for which an app refuses the manifest in `text`.
+    /// Returns the errors for which an app refuses the manifest in `text`.
     func issues(_ text: String, on date: Date = Date()) -> [ManifestIssue] {
         issuesOf(Data(text.utf8), named: "manifest.json", in: url, on: date)
     }
 }
 
-/// The errors for which an app refuses a manifest.
+/// Returns the errors for which an app refuses a manifest.
 func issuesOf(_ data: Data, named name: String, in folder: URL, on date: Date = Date()) -> [ManifestIssue] {
     do throws(ManifestError) {
         _ = try SubstitutionManifest(data, name: name).substitutions(in: folder, on: date)

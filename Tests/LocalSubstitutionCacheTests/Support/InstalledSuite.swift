@@ -10,7 +10,9 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// A suite with a folder, a server, and a cache that is installed for one test and has an entry for one file.
+/// A suite with a folder, a server and an installed cache.
+///
+/// The cache has an entry for one file. It is created for each test, and uninstalled after the test.
 class InstalledSuite {
     static let fileText = "from the bundle, and long enough for a range\n"
     static let networkText = "from the network\n"
@@ -37,7 +39,7 @@ class InstalledSuite {
     deinit {
         server.stop()
         Installation.current?.cache.uninstall()
-        // If an archive were still writing a copy, the copy would be created again while the folder is removed.
+        // An archive that is still writing a copy could create the copy's file again while the folder is being removed.
         for archive in archives { archive.waitUntilWritten() }
     }
 

@@ -16,7 +16,7 @@ extension URLSession {
         return session
     }
 
-    /// Loads with a completion handler, runs `body` with the task meanwhile, and waits for the end.
+    /// Loads a request with a completion handler, runs `body` during the load, and waits for the task's end.
     func result(
         of request: URLRequest,
         while body: (URLSessionDataTask) async throws -> Void
@@ -32,7 +32,7 @@ extension URLSession {
         throw CancellationError()
     }
 
-    /// Returns once all work enqueued so far is done, on the session's queue and on its delegate's.
+    /// Returns once the session's queue and its delegate queue have done all work that is enqueued so far.
     func settle() async {
         for _ in 0..<3 {
             // On Linux `getAllTasks` is a race: Foundation reads its list of tasks on one queue, and changes it on
@@ -54,7 +54,9 @@ extension LoopbackServer {
     }
 }
 
-/// Blocks threads until a test opens it; for a server's threads, which are used for nothing else.
+/// A barrier that blocks threads until a test opens it.
+///
+/// It must block only the threads of a server, because other threads are shared.
 final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -79,7 +81,7 @@ final class HoldingCache: URLCache, @unchecked Sendable {
         super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
     }
 
-    /// Answers the waiting tasks: it has no response for them.
+    /// Tells the waiting tasks that the cache has no response.
     func letGo() {
         let held = lock.withLock { self.held }
         for answer in held { answer() }
@@ -96,7 +98,7 @@ final class HoldingCache: URLCache, @unchecked Sendable {
 
 /// A cache that runs a closure when a session asks it.
 ///
-/// A session does so after `canInit(with:)` and before `startLoading()`.
+/// A session asks its cache after `canInit(with:)` and before `startLoading()`.
 // The closure is set once.
 final class HookCache: URLCache, @unchecked Sendable {
     private let hook: @Sendable (URLSessionDataTask) -> CachedURLResponse?

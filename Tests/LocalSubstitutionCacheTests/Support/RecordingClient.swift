@@ -21,7 +21,7 @@ final class RecordingClient: NSObject, URLProtocolClient, @unchecked Sendable {
     private var recordedEvents: [Event] = []
     private var body = Data()
     private var parts: [Data] = []
-    /// True to keep each part's data; a pending call on a delegate queue also keeps its data.
+    /// True to keep each part's data, as Foundation does while a delegate call with this part is pending.
     // Set before the load begins.
     var keepsParts = false
 

@@ -10,7 +10,9 @@ import FoundationNetworking
 
 import LocalSubstitutionCache
 
-/// A server with an installed manifest: the file answers `/when` if a condition holds, and `/always` always.
+/// A server, and an installed manifest for the server's URLs.
+///
+/// The manifest's file always answers `/always`. It answers `/when` if a condition holds.
 struct Site {
     let server: LoopbackServer
     let request: URLRequest
@@ -38,7 +40,7 @@ struct Site {
         session = .named(configuration, delegate: Collector())
     }
 
-    /// A session with the same configuration, but without a delegate.
+    /// A session with the configuration of `session`, but without a delegate.
     var plain: URLSession { URLSession(configuration: session.configuration) }
 }
 
@@ -54,7 +56,7 @@ extension InstalledSuite {
         }
     }
 
-    /// Expects that the file answered, and that `Cache-Status` says so.
+    /// Expects that the file answered, and that `Cache-Status` contains the parameters in `status`.
     func expectFile(
         _ result: (HTTPURLResponse, Data),
         _ status: String,

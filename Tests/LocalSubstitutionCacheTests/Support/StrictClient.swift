@@ -38,7 +38,7 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
     let onData: @Sendable (Data) -> Void
     let keepsBodies: Bool
     private let lock = NSLock()
-    /// The broken guarantees, at each of which a real client would have stopped the process.
+    /// The guarantees that were broken; a real client would have stopped the process.
     private var violations: [String] = []
     private var loads: [Int: Load] = [:]
     private var waiting: [Int: CheckedContinuation<Load, Never>] = [:]

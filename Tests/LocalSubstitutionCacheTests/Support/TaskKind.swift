@@ -14,12 +14,12 @@ enum TaskKind: String, CaseIterable, Sendable {
     case download
     case upload
 
-    /// The kinds that the file of a network-first entry may answer, on Linux.
+    /// The kinds of task that, on Linux, the file of a network-first entry may answer.
     static let receiving: [TaskKind] = [.async, .completion, .delegate]
 
     /// Loads `request` and returns the head and the body that the app would get.
     ///
-    /// For ``delegate`` the session's delegate is a ``Collector``.
+    /// For ``delegate`` the session's delegate must be a ``Collector``.
     func load(_ request: URLRequest, in session: URLSession) async throws -> (HTTPURLResponse, Data) {
         let (data, response): (Data, URLResponse) =
             switch self {
@@ -87,7 +87,7 @@ final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let refusesRedirects: Bool
     private let credential: URLCredential?
     private let onRedirect: @Sendable (URLSession) -> Void
-    /// The number of calls outside the session's delegate queue; an app may rely on being called there.
+    /// The number of calls outside the session's delegate queue; an app may rely on calls on that queue.
     let strayCalls = Counter()
     private let lock = NSLock()
     private var loads: [Int: (data: Data, completion: Completion)] = [:]

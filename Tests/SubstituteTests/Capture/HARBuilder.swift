@@ -4,7 +4,7 @@ import Foundation
 struct HAREntry: Sendable {
     var method = "GET"
     var url = "https://h/a.css"
-    /// The raw JSON value, so that tests can use values that no program should write.
+    /// The status as raw JSON, so that tests can use values that no program should write.
     var status = "200"
     /// The `mimeType`; nil to leave it out.
     var type: String? = "text/css"

@@ -65,7 +65,7 @@ struct HARFileTests {
         for index in recording.indices {
             for mistake in [[], Array("\"".utf8), Array("\\".utf8)] + "{}[],: 0\n\u{1}".utf8.map({ [$0] }) {
                 let changed = Data(recording[..<index] + mistake + recording[(index + 1)...])
-                // The reader repairs broken characters, and Foundation does not.
+                // The reader repairs invalid UTF-8, and Foundation does not.
                 guard String(data: changed, encoding: .utf8) != nil else { continue }
                 let isJSON = (try? JSONSerialization.jsonObject(with: changed)) != nil
                 do {

@@ -152,7 +152,7 @@ struct ImportTests {
                     text: Data([0xE9]).base64EncodedString(),
                     encoding: "base64"
                 ),
-                // The size of the base64 text, as some programs count it.
+                // Some programs record the size of the base64 text.
                 HAREntry(
                     url: "https://h/d.png",
                     type: "image/png",
@@ -290,8 +290,8 @@ struct ImportTests {
         let header = "[{\"name\":\"Content-Type\",\"value\":\"text/css\"}]"
         var entries: [String] = []
         for (number, value) in values.enumerated() {
-            // Adds an exchange in which one part is replaced. Its URL stays valid and names that part, so that it can
-            // be reported.
+            // Adds an exchange in which one JSON value is replaced. The URL is always valid, and contains the value's
+            // name `part`.
             func entry(
                 method: String = "\"GET\"",
                 asked: String = "[]",
@@ -327,7 +327,7 @@ struct ImportTests {
         #expect(result.errors == "")
         let taken = try site.entries
         #expect(taken["https://h/good.css"] == "h/good.css")
-        // "x" is examined as a URL, but is not an absolute one.
+        // The tool reads "x" as a URL that is not absolute.
         #expect(result.output.contains("x: it is not a complete URL\n"), "\(result.output)")
         #expect(result.output.contains(", \(entries.count + 1 - taken.count) left out\n"), "\(result.output)")
         #expect(taken.count > values.count * 5)
@@ -498,7 +498,7 @@ struct ImportTests {
         let result = try await site.take(HAR.text(HAREntry(status: "1e400"), HAREntry(url: "https://h/b.css")))
         let isRead = result.output.hasSuffix("1 entry with 6 bytes, 1 left out\n")
         let isRefused = result.errors.contains(" is not a recording (HAR): ")
-        // Foundation's JSON parsers differ.
+        // Some versions of Foundation's JSON parser accept such a number, and others refuse the recording.
         #expect(isRead != isRefused)
         #expect(result.status == (isRead ? 0 : 1))
         #expect(site.bytes("h/a.css") == nil)

@@ -32,7 +32,7 @@ struct FileNamesTests {
         ]
     )
     func names(url: String, type: String, path: String) throws {
-        // Compare bytes, because strings are equal in any Unicode form and file names are not.
+        // Compare bytes: Swift treats strings in different Unicode forms as equal, but a file system may not.
         #expect(try Array(FileNames.path(for: URLPattern(url), MediaType(type)).utf8) == Array(path.utf8))
     }
 
@@ -50,8 +50,8 @@ struct FileNamesTests {
             ("/console.css", "console.css"), ("/%FF%FE.css", "%FF%FE.css"), ("/100%25.css", "100%.css"),
             ("/a%E2%80%AEb.css", "a_b.css"), ("/a%E2%80%8Bb.css", "a_b.css"),
             ("/a%C2%A0b.css", "a_b.css"), ("/%EE%80%80.css", "_.css"),
-            // A combining mark would form one character with the scalar before it; some letters would form one with the
-            // scalar after them.
+            // A combining mark would form one character with the preceding scalar. Some letters would form one
+            // character with the following scalar.
             ("/%CC%81a.css", "_\u{301}a.css"), ("/.%CC%81a.css", "_\u{301}a.css"), ("/%EF%B8%8F.css", "_\u{FE0F}.css"),
             ("/%F0%9F%8F%BD/a.css", "_\u{1F3FD}/a.css"), ("/%E0%B5%8E/a.css", "\u{D4E}_/a.css"),
         ]

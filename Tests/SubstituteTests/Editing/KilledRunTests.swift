@@ -47,7 +47,7 @@ struct KilledRunTests {
         try? String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// Adds the site's resources to the folder, and copies the folder in each state on the way.
+    /// Adds the site's resources to the folder, and copies the folder before the first step and after each step.
     private func change(_ take: (inout Addition, Resource) -> Addition.Outcome) throws {
         var addition = try Addition(to: Tool.manifest(manifest(of: site.folder.url)), on: Date())
         let staging = try StagingFolder(in: site.folder.url)

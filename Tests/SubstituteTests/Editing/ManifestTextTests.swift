@@ -162,7 +162,7 @@ struct ManifestTextTests {
             let site = try Self.site(parts.joined())
             let result = try await site.take(recording)
             #expect(result.status == 0, "\(result.errors)")
-            // The text after "¦" is written once, after the last entry.
+            // Each of `texts` may end with "¦" and more text. That text is expected only after the last entry.
             let halves = texts.map { $0.components(separatedBy: "¦") }
             let inserted = halves.map { $0[0] }.joined() + (halves.last?.dropFirst().first ?? "")
             let expected = Data((parts[0] + inserted + parts[1]).utf8)

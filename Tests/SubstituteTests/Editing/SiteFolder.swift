@@ -46,8 +46,8 @@ struct SiteFolder: Sendable {
 
     /// Everything below the folder, keyed by path.
     ///
-    /// The value is a file's bytes, the target of a link (whose path ends in "@"), or empty for a folder (whose path
-    /// ends in "/").
+    /// For a file, the value is its bytes. For a link, the path ends in "@", and the value is the target. For a folder,
+    /// the path ends in "/", and the value is empty.
     var listing: [String: Data] {
         get throws { try Self.listing(of: url) }
     }
@@ -67,7 +67,7 @@ struct SiteFolder: Sendable {
         return result
     }
 
-    /// The paths of the files, without the manifest and the tool's own record.
+    /// The paths of the files, without the manifest and the tool's own file `.substitute.json`.
     var files: Set<String> {
         get throws {
             Set(try listing.keys.filter { !$0.hasSuffix("/") && !["manifest.json", ".substitute.json"].contains($0) })

@@ -23,7 +23,7 @@ struct BrowseTests {
         site.set("/picture.svg", "image/svg+xml", LiveSite.picture(10))
     }
 
-    /// Writes files that differ from the site's, and their manifest.
+    /// Writes a manifest, and files that differ from the site's files.
     private func writeFiles() throws {
         let folder = site.folder
         try folder.write(LiveSite.reportingPage("File", nowhere), to: "index.html")
@@ -181,7 +181,7 @@ struct BrowseTests {
         browser.stop()
         try await waitUntilGone()
 
-        // Without the option, the service worker does not run.
+        // Without `--service-workers`, the service worker does not run.
         let without = try await browse()
         try await site.wait(untilShown: "network")
         without.stop()

@@ -166,7 +166,7 @@ struct BrowserProgramTests {
             in: site.folder.url,
             environment: ["HOME": home.url.path, "TMPDIR": home.url.path]
         )
-        // A container may forbid the user namespaces that the sandbox needs.
+        // A container may forbid the user namespaces that the browser's sandbox needs.
         let isRefused = result.errors.contains("finds no sandbox on this system; allow user namespaces")
         #expect(result.status == 0 && result.output.hasPrefix("take  ") || isRefused, "\(result)")
     }

@@ -30,7 +30,7 @@ struct CaptureTests {
         #expect(site.file(site.path("css/zipped.css")) == Data("body { margin: 3px }\n".utf8))
         #expect(site.file(site.path("css/latin.css")) == LiveSite.latin)
         #expect(site.file(site.path("data/large.bin")) == LiveSite.large)
-        // The images for both screens, and the image that becomes visible only after scrolling.
+        // These are the images for the two devices, and the image that becomes visible only after scrolling.
         #expect(site.file(site.path("img/one.svg")) == LiveSite.picture(60))
         #expect(site.file(site.path("img/three.svg")) == LiveSite.picture(180))
         #expect(site.file(site.path("img/late.svg")) == LiveSite.picture(60))
@@ -41,7 +41,7 @@ struct CaptureTests {
         let check = await Tool.run(["check", "--strict"], in: site.folder.url)
         #expect(check.status == 0, "\(check)")
 
-        // The kept recording can be imported like any other.
+        // The recording can be imported like any other recording.
         let again = await Tool.run(["import", "--dry-run", recording], in: site.folder.url)
         #expect(
             again.status == 0 && again.output.hasSuffix("0 entries with 0 bytes, 12 left out\nNothing was written.\n"),
@@ -53,8 +53,8 @@ struct CaptureTests {
         let verified = try await site.run("verify", "--require", "100%", "--scroll", site.url)
         #expect(verified.status == 0 && verified.errors == "", "\(verified)")
         #expect(verified.output.contains("  The picture is the same.\n  The files fit.\n"), "\(verified)")
-        // The load from the network requests everything once. The service worker that it installs then requests two of
-        // these resources again. The load with the files requests nothing.
+        // In the load without the files, the page requests everything once. The page's service worker then requests two
+        // of these resources again. The load with the files requests nothing.
         let counts = Dictionary(site.requests().map { ($0, 1) }, uniquingKeysWith: +)
         let kept: Set = ["/", "/css/site.css"]
         #expect(counts.allSatisfy { $0.value == (kept.contains($0.key) ? 2 : 1) }, "\(counts)")
@@ -82,7 +82,7 @@ struct CaptureTests {
         #expect(result.output.contains("/mine.json: it was requested with a password or token"), "\(result)")
         #expect(result.output.contains("/ours.json: requested with cookies and marked private"), "\(result)")
         let recording = String(decoding: site.file("page.har") ?? Data(), as: UTF8.self)
-        // The URLs keep their secrets, because they were requested in this form.
+        // The recorded URLs still contain secrets, because the page requested these URLs.
         let others = recording.replacingOccurrences(of: "/moved?code=secret-code", with: "")
             .replacingOccurrences(of: "/ours.json?no=secret-leads", with: "")
         #expect(!others.contains("secret") && !others.contains("somebody"), "\(others)")

@@ -4,10 +4,10 @@ import Foundation
 import LoopbackServer
 import TestSupport
 
-/// A site on this machine, built with the features of real ones.
+/// A site on this machine, built with the features of real sites.
 ///
-/// It has modules, lazy images, `srcset`, a service worker that caches its own pages, text that is not UTF-8,
-/// compressed responses, and a large file.
+/// It has modules, lazy images, `srcset`, text that is not UTF-8, compressed responses, and a large file. It also has a
+/// service worker that caches the site's pages.
 // Mutable state is only accessed inside the lock.
 final class LiveSite: @unchecked Sendable {
     private let lock = NSLock()
@@ -47,7 +47,9 @@ final class LiveSite: @unchecked Sendable {
         return server?.requests.map(\.target) ?? []
     }
 
-    /// The page's last report of what it shows, which it sends as a request for `/shown/` and some words.
+    /// The words in the page's last report of what it shows.
+    ///
+    /// The page reports by requesting a path that consists of `/shown/` and these words.
     var shown: String? {
         server?.requests.last { $0.target.hasPrefix("/shown/") }?.target.dropFirst(7).removingPercentEncoding
     }
@@ -57,10 +59,10 @@ final class LiveSite: @unchecked Sendable {
         while shown != words { try await Task.sleep(nanoseconds: 20_000_000) }
     }
 
-    /// Runs a command that starts Chromium, in a separate process.
+    /// Runs, in a separate process, a command that starts Chromium.
     ///
-    /// A command that drives a browser must not wait for its turn among all the tests in this process. The browser's
-    /// sandbox does not work in most containers, or for root.
+    /// In this process, a command that drives a browser would wait for its turn among all other tests. The browser runs
+    /// without its sandbox, which does not work in most containers or for root.
     func run(_ command: String, _ arguments: String...) async throws -> Program.Result {
         try await Tool.start([command, "--no-sandbox"] + arguments, in: folder.url)
     }
@@ -80,7 +82,7 @@ final class LiveSite: @unchecked Sendable {
     static let compressedStyle =
         Data(base64Encoded: "H4sIAAAAAAAC/0vKT6lUqFbITSxKz8yzUjAuqFCo5QIAfnWnqRUAAAA=") ?? Data()
 
-    /// A stylesheet in Latin-1, with each byte from A0 to FF, which is not valid UTF-8.
+    /// A stylesheet in Latin-1 with each byte from A0 to FF; it is not valid UTF-8.
     static let latin = Data("/* ".utf8) + Data((0xA0...0xFF).map(UInt8.init)) + Data(" */\nh2 { color: navy }\n".utf8)
 
     /// A file of 20 MB.
@@ -141,9 +143,9 @@ final class LiveSite: @unchecked Sendable {
         }
     }
 
-    /// Returns a page that reports what it shows after each change, and once when it was loaded.
+    /// Returns a page that reports what it shows: once after loading, and after each change.
     ///
-    /// It also loads a resource from an address at which no server listens.
+    /// The page also loads a resource from `nowhere`, an address at which no server listens.
     static func reportingPage(_ heading: String, _ nowhere: String) -> Data {
         Data(
             """

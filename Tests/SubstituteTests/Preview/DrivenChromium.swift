@@ -7,8 +7,8 @@ import TestSupport
 @testable import SubstituteKit
 
 /// Chromium with one page, driven by the tool's own code.
-// Only the test that created an instance uses it, with one command at a time. The events are only accessed inside the
-// lock.
+// Only the test that creates an instance uses it, and runs one command at a time. The events are only accessed inside
+// the lock.
 final class DrivenChromium: @unchecked Sendable {
     private let process: BrowserProcess
     private let devTools: DevTools
@@ -64,7 +64,7 @@ final class DrivenChromium: @unchecked Sendable {
 
     /// Removes the extension; the profile stays.
     func removeExtension() async throws {
-        // Only the browser's own session accepts this command, so it is sent without a page's session.
+        // This command is sent without the page's DevTools session, because only the browser's own session accepts it.
         try await devTools.run("Extensions.uninstall", ["id": extensionID])
     }
 

@@ -11,7 +11,7 @@ struct PreviewLayoutTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Starts a browser of a phone's size that shows the preview of a manifest with these entries.
+    /// Starts a browser with a phone's screen, and opens the preview of a manifest with these entries.
     private func phone(_ entries: [String]) async throws -> DrivenChromium {
         try folder.write("{ \(entries.joined(separator: ",\n")) }", to: "Site/manifest.json")
         let page = folder.url.appendingPathComponent("page.html")
@@ -28,7 +28,7 @@ struct PreviewLayoutTests {
 
     /// Returns entries with long and short addresses.
     ///
-    /// They cause no issues, which would be shown above the cards.
+    /// No entry causes an issue, because issues would be shown above the cards.
     private func entries(_ count: Int) throws -> [String] {
         try (0..<count).map { number in
             let type = ["svg", "css", "txt"][number % 3]
@@ -120,7 +120,7 @@ struct PreviewLayoutTests {
         try await browser.wait(until: text)
         let fits = "[...document.images].map(image => getComputedStyle(image).objectFit)"
         #expect(try await browser.text(fits) == "scale-down,scale-down")
-        // Counts the line boxes of the text with the size while the card becomes narrower.
+        // Counts the lines of the text "2 × 1 px" while the page becomes narrower.
         let boxes = """
             const facts = document.querySelector(".facts");
             const walker = document.createTreeWalker(facts, NodeFilter.SHOW_TEXT);

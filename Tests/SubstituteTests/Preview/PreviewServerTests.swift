@@ -42,7 +42,7 @@ struct PreviewServerTests {
         return (process, try await process.address(after: "Open "))
     }
 
-    /// Sends a request with an unchanged target, and returns the whole response.
+    /// Sends a request whose target is `target` without normalisation, and returns the whole response.
     private func ask(_ url: String, _ target: String, host: String? = nil, method: String = "GET") async throws
         -> String
     {

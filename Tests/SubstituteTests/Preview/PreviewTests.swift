@@ -23,7 +23,8 @@ struct PreviewTests {
         #expect(preview.status == 0)
         #expect(preview.output.hasPrefix("preview.html shows "))
         #expect(preview.errors == "")
-        // This page has the preview in a frame. It inspects the preview, types into it, and prints its observations.
+        // This page contains the preview in a frame. It inspects the preview, types text into the preview, and prints
+        // its observations.
         let harness = """
             <!doctype html>
             <iframe src="preview.html" width="1200" height="900"></iframe>
@@ -251,7 +252,7 @@ struct PreviewTests {
         let page = await Tool.run(["preview", "text/manifest.json"], in: folder.url).output
         #expect(page.contains("<pre>one {\n    two;\n}\n</pre>"))
         #expect(page.contains("<pre>日本語日本語"))
-        // A text of one line fills a sample just as a text of many lines does.
+        // A text without line ends also fills the sample.
         #expect(page.contains(String(repeating: "日本語", count: 200)))
         #expect(!page.contains("\u{FFFD}"))
     }

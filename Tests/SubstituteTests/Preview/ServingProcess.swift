@@ -4,14 +4,14 @@ import Foundation
 import TestSupport
 
 /// A program that serves until it is stopped, and first prints its address.
-// Only the test that started it uses it.
+// Only the test that creates an instance uses it.
 final class ServingProcess: @unchecked Sendable {
     private let process = Process()
     private let output: URL
     private let errors: URL
     private let scratch: TemporaryFolder
 
-    /// Starts the program with the environment of the tests and these variables.
+    /// Starts the program; `environment` is added to the environment of the tests.
     init(
         _ program: URL,
         _ arguments: [String],
@@ -35,7 +35,7 @@ final class ServingProcess: @unchecked Sendable {
     /// The text that the program has printed so far.
     var printed: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
 
-    /// Returns the address after some words, as soon as it is printed.
+    /// Waits until the program has printed `words` and an address after them, and returns the address.
     func address(after words: String) async throws -> String {
         while true {
             if let start = printed.range(of: words)?.upperBound {

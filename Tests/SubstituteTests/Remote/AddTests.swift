@@ -194,7 +194,8 @@ struct AddTests {
         let missing = ["missing.svg", "deeper.png"].map {
             "\"\(site.url)/x/\($0)\" was not loaded: its server answers 404\n"
         }
-        // The image of the linked stylesheet is missing, too; `deeper.png` belongs to the imported stylesheet.
+        // `img/bg.png` is missing, too: the stylesheet that the page links refers to it. The stylesheet that the page
+        // imports refers to `deeper.png`.
         let background = "\"\(site.url)/img/bg.png\" was not loaded: its server answers 404\n"
         #expect(result.errors == missing[0] + background + missing[1])
         #expect(

@@ -13,7 +13,7 @@ struct OutdatedTests {
         site = try RemoteSite()
     }
 
-    /// Adds a stylesheet, a page and a script; the script has no version.
+    /// Adds a stylesheet, a page and a script; the script has neither `ETag` nor `Last-Modified`.
     private func add() async throws {
         site.set("/a.css", "a", type: "text/css")
         site.set("/b.html", "<p>b</p>", type: "text/html")
@@ -74,7 +74,7 @@ struct OutdatedTests {
         try site.folder.write("edited", to: "\(site.name)/a.css")
         let result = try await site.run("outdated")
         #expect(result.status == 1 && result.output.contains("differs"), "\(result.output)")
-        // update also records the versions of files that it finds up to date.
+        // `update` also records a new version (`ETag`) of a file that it finds up to date.
         site.set("/c.js", "c", type: "text/javascript")
         _ = try await site.run("update")
         site.server?.forgetRequests()
@@ -183,7 +183,7 @@ struct OutdatedTests {
         process.currentDirectoryURL = site.folder.url
         process.standardOutput = FileHandle.nullDevice
         try process.runWithSignals()
-        // While one request waits, the others are sent.
+        // While one request waits for its answer, the tool sends the other requests.
         while Set(site.server?.requests.map(\.target) ?? []).count < 3 { try await Task.sleep(nanoseconds: 10_000_000) }
         process.terminate()
         try await onThread { process.waitUntilExit() }
@@ -205,7 +205,7 @@ struct OutdatedTests {
         #expect(try await site.run("check", "--strict").status == 0)
         let current = try await site.run("outdated")
         #expect(current.status == 0 && current.output == "3 files: 3 are up to date\n", "\(current)")
-        // Redirected requests are conditional, too.
+        // The request after a redirect is conditional, too.
         try nginx.write(Data("body { color: blue }".utf8), to: "a.css")
         let outdated = try await site.run("outdated")
         #expect(

@@ -4,7 +4,7 @@ import Foundation
 import LoopbackServer
 import TestSupport
 
-/// A site that tests can change while it runs, and a folder with a manifest for it.
+/// A site that tests can change while its server runs, and a folder with a manifest for the site.
 // Mutable state is only accessed inside the lock.
 final class RemoteSite: @unchecked Sendable {
     private let lock = NSLock()
@@ -20,7 +20,7 @@ final class RemoteSite: @unchecked Sendable {
 
     var url: String { server?.url.absoluteString ?? "" }
 
-    /// The name of the server's subfolder in the folder.
+    /// The name of the subfolder that receives the server's files.
     var name: String { "127.0.0.1_\(server?.url.port ?? 0)" }
 
     /// Sets the response for a path.
@@ -36,7 +36,7 @@ final class RemoteSite: @unchecked Sendable {
         set(path, endless)
     }
 
-    /// Answers a path with a body, and with a version that depends on it.
+    /// Answers a path with a body and, by default, with an `ETag` that depends on the body.
     func set(_ path: String, _ body: String, type: String, hasVersion: Bool = true) {
         var headers = ["Content-Type": type]
         if hasVersion {

@@ -25,10 +25,10 @@ private func eventually<Value: Sendable>(_ value: () async throws -> Value?) asy
     throw POSIXError(.ETIMEDOUT)
 }
 
-/// The hosts that the tests' browsers find on this machine; they find no others.
+/// The only hosts that the tests' browsers can resolve; both resolve to this machine.
 private let testHosts = ["site.test", "other.test"]
 
-// The process is only accessed by the one test that uses it.
+// Only the test that creates an instance accesses its process.
 final class Chromium: Browser, @unchecked Sendable {
     static let program = Program.find("chromium", "google-chrome", "chrome")
 
@@ -82,14 +82,16 @@ final class Chromium: Browser, @unchecked Sendable {
     func stop() { process.stopGroup() }
 }
 
-/// Firefox, driven by its own protocol, Marionette: each message is its length, a colon, and JSON.
-// The process is only accessed by the one test that uses it.
+/// Firefox, driven by its own protocol, Marionette.
+///
+/// A message consists of the length of its JSON, a colon, and the JSON.
+// Only the test that creates an instance accesses its process.
 final class Firefox: Browser, @unchecked Sendable {
     static let program = Program.find("firefox-esr", "firefox")
 
     private let process = Process()
     private let profile: TemporaryFolder
-    /// The connection; once it is closed, Firefox no longer trusts the test's certificate.
+    /// The connection to Firefox, which trusts the test's certificate only while this connection is open.
     private var marionette: Marionette?
 
     init(extensionFolder: URL?, address: URL) async throws {

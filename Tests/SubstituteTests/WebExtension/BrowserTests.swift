@@ -5,10 +5,10 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-/// Tests of the requests of pages in real browsers with the extension, against a server that records them.
+/// Tests that load pages in real browsers with the extension, from a server that records the requests.
 @Suite("The extension in browsers", .serialized)
 struct BrowserTests {
-    /// Returns the table of the sources of resources, as the documentation shows it.
+    /// Returns the table that names the source of each kind of resource; the documentation shows this table.
     private func table(in browser: (some Browser).Type) async throws -> String {
         let folder = try TemporaryFolder()
         let site = try await KindsSite(in: folder)
@@ -32,7 +32,7 @@ struct BrowserTests {
     ///
     /// - Parameters:
     ///   - browser: The browser to use.
-    ///   - rules: The number of rules; rules for other URLs are added to reach it.
+    ///   - rules: The number of rules; rules for other URLs are added to reach this number.
     /// - Returns: The targets of the requests, each with its body.
     /// - Throws: An error if the browser cannot be started.
     private func requests(forDemoIn browser: (some Browser).Type, rules: Int) async throws -> [String] {
@@ -44,7 +44,7 @@ struct BrowserTests {
             if request.path == "/start" {
                 let script = """
                     <!doctype html><script>
-                    // In Chromium a page from before the extension was ready never has it.
+                    // In Chromium, a page that was loaded before the extension was ready never uses the extension.
                     const later = () => setTimeout(() => location.reload(), 200);
                     fetch("/css/site.css").then(answer => { if (answer.ok) location = "/"; else later(); }, later);
                     </script>
@@ -52,8 +52,8 @@ struct BrowserTests {
                 return .init(headers: ["Content-Type": "text/html"], body: Data(script.utf8))
             }
             let path = request.path == "/" ? "/index.html" : request.path
-            // Serves only the page and the picture that changes. Without the extension, the page would have no other
-            // pictures and no style.
+            // The server has only the page and the picture that changes. Without the extension, the page would have no
+            // style and no other pictures.
             guard ["/", "/live/tide.svg"].contains(request.path),
                 var body = try? Data(contentsOf: resources.appendingPathComponent(path))
             else { return .text("", status: 404) }
@@ -72,7 +72,7 @@ struct BrowserTests {
         let folder = try TemporaryFolder()
         try FileManager.default.copyItem(at: resources, to: folder.url.appendingPathComponent("Substitutions"))
         let manifest = try String(contentsOf: resources.appendingPathComponent("manifest.json"), encoding: .utf8)
-        // A tenth of the rules have regular expressions, up to the number that browsers accept.
+        // A tenth of the rules have regular expressions, but not more than browsers accept.
         let expressions = min(rules / 10, 999)
         let names = (1..<max(expressions, 2)).map { "\"p\($0)\"" }.joined(separator: ", ")
         let more =
@@ -139,7 +139,9 @@ struct BrowserTests {
         return folder.url.appendingPathComponent("Extension")
     }
 
-    /// Checks the toolbar page, which must be in front; `evaluate` runs the body of a function in it.
+    /// Checks the toolbar page, which must be the active tab.
+    ///
+    /// `evaluate` runs the body of a function in that page.
     private func checkToolbar(_ evaluate: (String) async throws -> String?) async throws {
         let state = """
             const box = document.getElementById("switch");
@@ -156,7 +158,7 @@ struct BrowserTests {
         let click = "document.body.dataset.clicked = 1; document.getElementById('switch').click(); return ''"
         #expect(try await eventually("true 8 6") { try await evaluate(state) })
         #expect(try await evaluate(search) == "1")
-        // The switch reloads the page in front, which is the toolbar page itself.
+        // The switch reloads the active tab, which here is the toolbar page itself.
         for isOn in [false, true] {
             _ = try await evaluate(click)
             #expect(try await eventually("\(isOn) 8 6") { try? await evaluate(state) })
@@ -203,7 +205,7 @@ struct BrowserTests {
     ///   - open: Loads a page.
     ///   - evaluate: Runs the body of a function in the page.
     ///   - removeExtension: Removes the extension.
-    /// - Returns: The sources of the page's parts for each visit; "" if the page was not shown.
+    /// - Returns: For each visit, the sources of the page and its resources; "" if the page was not shown.
     /// - Throws: The browser's error.
     private func visits(
         to site: KeepingSite,
@@ -212,7 +214,8 @@ struct BrowserTests {
         _ removeExtension: () async throws -> Void
     ) async throws -> [String] {
         var states: [String] = []
-        // In Chromium, a page that was loaded before the extension was ready never uses it.
+        // In Chromium, a page that was loaded before the extension was ready never uses the extension. So load the
+        // start page again until it uses the extension.
         for _ in 0..<300 {
             try await open(site.address + "start.html")
             if try await evaluate(KeepingSite.probe) == "bundle" { break }
@@ -254,8 +257,8 @@ struct BrowserTests {
             { try await chromium.removeExtension() }
         )
         #expect(visits.dropLast() == Self.visitsWithExtension[...])
-        // The service worker still answers with its cached copies. A cached module looks for its imports in the
-        // extension.
+        // The service worker still answers with its cached copies. The imports of a cached module refer to the
+        // extension, which is removed.
         #expect(visits.last == "page network, style bundle, pictures bundle, script lost, with its worker")
         // Opening a picture by itself is a navigation, too.
         try await chromium.open(site.address + "pictures/bridge.svg")
@@ -277,7 +280,7 @@ struct BrowserTests {
             { try await firefox.removeExtension("substitutions@127.0.0.1") }
         )
         #expect(visits.dropLast() == Self.visitsWithExtension[...])
-        // Firefox rejects the worker's cached copies from an extension that is gone.
+        // Firefox rejects the worker's cached copies of the files of a removed extension.
         #expect(visits.last == "page network, style , pictures , script lost, with its worker")
     }
 

@@ -10,7 +10,7 @@ import Testing
 /// in the articles.
 @Suite("Statements about engines in the articles")
 struct MeasuredKindsTests {
-    /// The articles, with the title and the file of each column.
+    /// The articles; each column has a title, and a file with the measured results.
     private static let articles: [(name: String, columns: [(title: String, file: String)])] = [
         ("SiteInABrowser", [("Chromium", "WebExtension-Chromium"), ("Firefox", "WebExtension-Firefox")]),
         ("WebViews", [("with rules", "WebKitGTK-rules"), ("as a mirror", "WebKitGTK-mirror")]),
@@ -60,7 +60,7 @@ struct MeasuredKindsTests {
             + "\n\nFrom the bundle in both, on every page:\n\(list(of: rows.filter(isPlain).map(\.0)))"
     }
 
-    /// The headings of the groups of kinds, each with words that occur in the names of its kinds.
+    /// The groups of kinds; each has a heading, and words that occur in the names of its kinds.
     ///
     /// A kind belongs to the first group that fits.
     private static let groups: [(title: String, words: [String])] = [

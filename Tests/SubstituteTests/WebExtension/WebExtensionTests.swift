@@ -210,7 +210,7 @@ struct WebExtensionTests {
 
     // MARK: - The root
 
-    /// Returns the files at the extension's root, without the extension's own.
+    /// Returns the files at the extension's root, without the files that every extension has.
     private func rootFiles() throws -> [String] {
         let own = [
             "icon.png", "manifest.json", "rules.json", "toolbar.css", "toolbar.html", "toolbar.js",
@@ -486,8 +486,8 @@ struct WebExtensionTests {
 
     @Test("With the types that common servers send, files keep their names and none is left to the network")
     func serverTypes() async throws {
-        // The types of nginx 1.22 (conf/mime.types), then those of Apache and of Python, which the S3 command line
-        // uses.
+        // First the types of nginx 1.22 (conf/mime.types), then the types of Apache, then the types of Python. The S3
+        // command line uses Python's types.
         let types = """
             application/javascript js application/javascript mjs text/xml xml image/x-icon ico image/x-ms-bmp bmp
             audio/x-m4a m4a video/x-m4v m4v application/rss+xml rss text/css css image/jpeg jpg font/woff woff
@@ -509,7 +509,7 @@ struct WebExtensionTests {
         let result = try await make()
         #expect(result.status == 0 && !result.output.contains("Left to the network"), "\(result.output)")
         #expect(try rules().filter { !$0.contains("#") } == expected.sorted())
-        // Fonts also have a rule for fragments, whatever the name of their type.
+        // A font also has a rule for URLs with a fragment, whichever name of its type the server uses.
         let font = try #require(types.firstIndex(of: "application/font-woff"))
         #expect(try rules().contains("|https://h/\(font).woff# → /files/h/\(font).woff"))
     }

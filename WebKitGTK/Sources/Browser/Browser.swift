@@ -5,25 +5,28 @@ import FoundationNetworking
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// A web view of WebKitGTK, in which a closure such as `SchemeServer.reply` answers the URL schemes of mirrors.
+/// A web view of WebKitGTK; a closure such as `SchemeServer.reply` answers its requests to mirrors.
+///
+/// A mirror is a URL with the prefix `substitution-` before its scheme.
 final class Browser: Sendable {
     /// A request that the engine has sent to a mirror, and the status of the answer.
     struct Answered: Hashable, Sendable {
         let method: String
         let url: String
         let status: Int
-        /// True if a file of the app was the answer, and not a response from the network.
+        /// True if the answer is a file of the app; false if it is a response from the network.
         let isFile: Bool
     }
 
-    // Only touched on GTK's thread.
+    // The view is only used on GTK's thread.
     private nonisolated(unsafe) let view: UnsafeMutablePointer<WebKitWebView>
     private let bridge: SchemeBridge
 
     /// Opens a view with its own storage.
     ///
     /// - Parameters:
-    ///   - expressions: Regular expressions for the URLs whose requests are redirected to mirrors in real pages.
+    ///   - expressions: Regular expressions for URLs. In a page that is not a mirror, requests for these URLs are
+    ///     redirected to mirrors.
     ///   - proxy: The URL of a proxy for all hosts except `localhost`, its subdomains and 127.0.0.1.
     ///   - answer: Returns the reply to a request to a mirror.
     /// - Throws: ``BrowserError`` if there is no display.
@@ -69,7 +72,7 @@ final class Browser: Sendable {
                 )
             }
             let settings = webkit_web_view_get_settings(view)
-            // For debugging: set the environment variable CONSOLE.
+            // To print the page's console messages, set the environment variable CONSOLE.
             webkit_settings_set_enable_write_console_messages_to_stdout(
                 settings,
                 ProcessInfo.processInfo.environment["CONSOLE"] == nil ? 0 : 1
@@ -109,7 +112,7 @@ final class Browser: Sendable {
         if let problem { throw BrowserError(problem) }
     }
 
-    /// Runs the body of an asynchronous JavaScript function in the page, and returns its result as text.
+    /// Runs the body of an asynchronous JavaScript function in the page, and returns the function's result as text.
     func evaluate(_ body: String) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             GTKThread.post {

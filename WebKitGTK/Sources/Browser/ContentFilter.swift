@@ -1,12 +1,12 @@
 import CWebKitGTK
 import Foundation
 
-/// WebKit's own compiler for content rules, which Apple platforms use, too.
+/// WebKit's compiler for content rules; Apple platforms use the same compiler.
 enum ContentFilter {
     /// Compiles regular expressions as the triggers of rules.
     ///
     /// - Parameter expressions: The expressions that a web extension would use as `regexFilter`.
-    /// - Throws: ``BrowserError`` with WebKit's reason if WebKit refuses one of them.
+    /// - Throws: ``BrowserError`` with WebKit's reason if WebKit refuses an expression.
     static func compile(_ expressions: [String]) async throws {
         struct Rule: Encodable {
             let trigger: [String: String]

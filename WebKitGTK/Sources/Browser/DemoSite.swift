@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import LoopbackServer
 
-/// The Demo's site on a server on this machine, and a cache with the manifest of the Demo's app.
+/// A local server with the Demo's site, and a cache with the manifest of the Demo's app.
 final class DemoSite: Sendable {
     let server: LoopbackServer
     let cache: LocalSubstitutionCache
@@ -21,8 +21,9 @@ final class DemoSite: Sendable {
 
     /// Starts the server.
     ///
-    /// - Parameter isSame: True if the site sends the same files as the app has, so that nothing should look different.
-    /// - Throws: The error that prevents the start of the server, or ``ManifestError``.
+    /// - Parameter isSame: True if the site's files are the same as the app's files. The page then looks the same with
+    ///   and without the app's files.
+    /// - Throws: An error if the server cannot start, or ``ManifestError``.
     init(isSame: Bool = false) throws {
         let substitutions = Self.root.appendingPathComponent("Resources/Substitutions")
         let remote = Self.root.appendingPathComponent("Demo/RemoteSite")

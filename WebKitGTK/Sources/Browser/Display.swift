@@ -1,6 +1,6 @@
 import Foundation
 
-/// A virtual X11 display in memory (Xvfb), which lasts as long as the process.
+/// A virtual X11 display in memory (Xvfb); it ends with this process.
 struct Display {
     let name: String
 
@@ -8,7 +8,7 @@ struct Display {
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/Xvfb")
-        // Xvfb chooses a free display number, and writes it to its standard output.
+        // Xvfb chooses a free display number, and writes the number to standard output.
         process.arguments = ["-displayfd", "1", "-screen", "0", "1280x1600x24", "-nolisten", "tcp", "-terminate"]
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice

@@ -1,6 +1,8 @@
 import CWebKitGTK
 
-/// Casts a pointer to an object to another of the object's classes, without the check that the C macros make.
+/// Casts the pointer to an object to the pointer type of a superclass or subclass.
+///
+/// Unlike the C macros, this function does not check the object's class.
 func cast<From, To>(_ pointer: UnsafeMutablePointer<From>) -> UnsafeMutablePointer<To> {
     UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: To.self)
 }
@@ -26,7 +28,9 @@ final class Box<Value> {
     }
 }
 
-/// A value that is passed from GTK's thread to other code, which only passes it back to that thread.
+/// A value that only GTK's thread may use.
+///
+/// Other threads may hold the value and pass it back to GTK's thread.
 struct Unchecked<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }

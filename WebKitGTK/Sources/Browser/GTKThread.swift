@@ -1,9 +1,10 @@
 import CWebKitGTK
 import Foundation
 
-/// The thread on which all calls of GTK run.
+/// The thread for all calls of GTK.
 ///
-/// Swift Testing occupies the main thread, and GTK binds itself to the first thread that uses it.
+/// GTK must be called on the thread that used it first. This cannot be the main thread, because Swift Testing occupies
+/// that thread.
 enum GTKThread {
     /// Runs a closure on GTK's thread, and returns its result.
     static func perform<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
@@ -33,7 +34,8 @@ enum GTKThread {
     private static func start() async throws { try await starting.value }
 
     private static let starting = Task {
-        // A page that is closed also closes the pipes from which it reads; writing to them must not kill the process.
+        // When a page is closed, WebKit closes the pipes from which the page reads. A write to such a pipe must not
+        // kill the process.
         signal(SIGPIPE, SIG_IGN)
         let display = try Display()
         setenv("DISPLAY", display.name, 1)

@@ -1,6 +1,8 @@
 import Foundation
 
-/// A folder that contains only the library for the pages' process, because WebKit loads all files in this folder.
+/// A folder that contains only the library for the process of the pages.
+///
+/// WebKit loads all files in this folder.
 enum PageRulesFolder {
     static let path = Result { () throws -> String in
         // The library is beside the program or beside the test bundle.

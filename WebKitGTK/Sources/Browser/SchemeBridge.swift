@@ -5,7 +5,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// Passes WebKitGTK's requests to mirrors to a closure, and the replies back to WebKitGTK.
+/// Answers WebKitGTK's requests to mirrors with the replies of a closure.
 ///
 /// On Apple platforms, `SchemeHandler` does the same for `WKWebView`.
 final class SchemeBridge: @unchecked Sendable {
@@ -20,9 +20,9 @@ final class SchemeBridge: @unchecked Sendable {
     func register(in context: UnsafeMutablePointer<WebKitWebContext>) {
         let security = webkit_web_context_get_security_manager(context)
         for scheme in MirrorURL.schemes {
-            // WebKitGTK does not allow a response with the original URL. So if a response that a real page loads has
-            // relative references, they resolve to mirrors. If the scheme were not secure, these mirrors would be mixed
-            // content.
+            // In WebKitGTK, the URL of a response is always the mirror's. If a page that is not a mirror loads a
+            // stylesheet from a mirror, relative references in the stylesheet therefore resolve to mirrors. Without the
+            // registration as secure, WebKit would block these mirrors as mixed content.
             webkit_security_manager_register_uri_scheme_as_secure(security, scheme)
             webkit_web_context_register_uri_scheme(
                 context,
@@ -54,7 +54,7 @@ final class SchemeBridge: @unchecked Sendable {
                         let reader = dup(pipe.fileHandleForReading.fileDescriptor)
                         GTKThread.post { Self.tell(response, reading: reader, to: task.value) }
                     case .data(let data):
-                        // Writing fails once the page is closed.
+                        // After the page is closed, this call throws.
                         try writer?.write(contentsOf: data)
                     }
                 }

@@ -7,7 +7,7 @@ import Foundation
 enum Way: String, CaseIterable, Sendable {
     /// From the network, without the library.
     case network
-    /// On its own origin, with rules that redirect its requests to the app's files.
+    /// On its own origin, with rules that redirect the page's requests to the app's files.
     case rules
     /// As a mirror, under the URL scheme of mirrors.
     case mirror

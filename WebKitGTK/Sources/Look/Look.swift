@@ -61,7 +61,7 @@ struct Look {
             let loaded = try await browser.evaluate(
                 "return [location.href, ...performance.getEntriesByType('resource').map(e => e.name)].join('\\n')"
             )
-            // `answered` also contains the URLs that `SchemeServer` itself has loaded from the network.
+            // Leave out the URLs that `SchemeServer` loaded from the network. `answered` also contains these.
             let files = Set(browser.answered.filter { $0.isFile }.map { original(of: $0.url) })
             // WebKit records no performance entries for loads from a custom scheme.
             let asked = loaded.components(separatedBy: "\n") + browser.answered.map(\.url)

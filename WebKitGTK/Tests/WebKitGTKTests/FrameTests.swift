@@ -10,18 +10,20 @@ import Testing
 @testable import SubstitutionRules
 
 extension WebKitTests {
-    /// Mirrors in frames, where the top page does not tell which document sends a request.
+    /// Tests of mirrors in frames.
+    ///
+    /// For a request from a frame, the top page's URL is not the URL of the document that sends the request.
     @Suite("Frames", .serialized)
     struct FrameTests {
-        /// Shows a page with a frame, and returns the requests that both cause over plain http.
+        /// Shows a page with a frame, and returns the plain http requests of the page and the frame.
         ///
         /// - Parameters:
-        ///   - around: The HTML of the outer page. `FRAMED` in it is the placeholder for the URL of an https page that
-        ///     refers to plain http.
+        ///   - around: The HTML of the outer page. The test replaces `FRAMED` with the URL of an https page that refers
+        ///     to plain http URLs.
         ///   - way: The way in which the page is shown.
         ///   - isAroundSecure: True if the outer page is loaded over https.
-        /// - Returns: The requests that reached the server, without those that the engine upgrades to https.
-        /// - Throws: The error that prevents the start of a server or of the view.
+        /// - Returns: The requests that reached the server, without the requests that the engine upgraded to https.
+        /// - Throws: An error if a server cannot start, or if the view cannot be opened.
         private func requests(_ around: String, _ way: Way, isAroundSecure: Bool = true) async throws -> Set<String> {
             let plain = try LoopbackServer { request in
                 if request.method == "CONNECT" { return .text("", status: 502) }
@@ -132,7 +134,7 @@ extension WebKitTests {
                 }
                 #expect(title == "nothing" && other.requests.map(\.target).contains("/new?token"), "\(way)")
             }
-            // The top page is redirected, too.
+            // If the top page itself is redirected, its fragment is kept.
             let browser = try await Way.mirror.browser(cache, forwardingTo: [first, second])
             try await browser.begin(Way.mirror.address(of: "http://\(first)/old#part"))
             let arrived = "substitution-http://\(second)/new?token#part"

@@ -10,20 +10,22 @@ import Testing
 @testable import SubstitutionRules
 
 extension WebKitTests {
-    /// An https page and its mirror, in the same engine; all their resources have plain http URLs.
+    /// Tests that show an https page and the page's mirror; all resources have plain http URLs.
     @Suite("Mixed content", .serialized)
     struct MixedContentTests {
         /// The location of all resources of the page.
         enum Source: CaseIterable {
-            /// A host on the web, which is reached through the proxy.
+            /// A host on the web; the engine reaches it through the proxy.
             case web
-            /// This machine, which engines trust more.
+            /// This machine; browser engines trust local addresses more.
             case loopback
-            /// The mirror of a named host, which only a script would write into a page.
+            /// The mirror of a host. Only a script would write such a URL into a page.
             case mirror
         }
 
-        /// The page's own policies: none, and one whose hosts have no scheme, which means https there.
+        /// The page's own policies: none, and a policy with hosts without a scheme.
+        ///
+        /// In an https page, a host without a scheme allows only https.
         static let policies = ["", "default-src 'unsafe-inline' plain.test 127.0.0.1:* x.localhost:*"]
 
         private static let html: String? = try? String(
@@ -36,7 +38,8 @@ extension WebKitTests {
             "css": "text/css", "html": "text/html", "js": "text/javascript", "png": "image/png", "svg": "image/svg+xml",
         ]
 
-        /// Returns the paths that a page requests over plain http, and `CONNECT` if the engine uses https instead.
+        /// Returns the paths that a page requests over plain http; includes `CONNECT` if the engine uses https for a
+        /// request.
         private func requests(_ way: Way, _ source: Source, policy: String) async throws -> Set<String> {
             let plain = try LoopbackServer { request in
                 if request.method == "CONNECT" { return .text("", status: 502) }
@@ -91,8 +94,9 @@ extension WebKitTests {
             // A real page cannot load from a mirror, but a script in a mirror page can.
             let real = source == .mirror ? [] : try await requests(.network, source, policy: policy)
             let mirror = try await requests(.mirror, source, policy: policy)
-            // For a host on the web, the engine loads images over https, and the proxy receives `CONNECT`.
-            // For this machine, the engine refuses images of a `srcset`; no policy can tell these from other images.
+            // From a host on the web, the engine loads images over https, so the proxy receives `CONNECT`. From this
+            // machine, the engine does not load images of a `srcset` over plain http. The mirror loads them, because no
+            // policy can distinguish images of a `srcset` from other images.
             let sets: Set = source == .loopback && policy.isEmpty ? ["/srcset.png", "/source.png"] : []
             #expect(mirror.subtracting(sets) == real)
             if source == .loopback, policy.isEmpty {

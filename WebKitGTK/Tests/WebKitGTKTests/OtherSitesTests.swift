@@ -10,7 +10,7 @@ import Testing
 @testable import SubstitutionRules
 
 extension WebKitTests {
-    /// A page and its mirror, in the same engine; both send requests to another site.
+    /// Tests of requests to another site: from a page, and from the page's mirror.
     @Suite("Other sites", .serialized)
     struct OtherSitesTests {
         /// The result of a script in a page, and the requests that the other site received meanwhile.
@@ -25,8 +25,8 @@ extension WebKitTests {
 
         /// Runs a script in a page of one site.
         ///
-        /// `OTHER` in the script is the placeholder for the URL of another site. That site allows other sites to read
-        /// only the paths that begin with `/shared`.
+        /// The function replaces `OTHER` in the script with the URL of a second site. The first site may read only
+        /// those paths of the second site that begin with `/shared`.
         private func attempt(_ script: String, _ way: Way) async throws -> Trial {
             let other = try LoopbackServer { request in
                 var headers = request.path.hasPrefix("/shared") ? ["Access-Control-Allow-Origin": "*"] : [:]
@@ -94,14 +94,15 @@ extension WebKitTests {
             let mirror = try await attempt(script, .mirror).result
             let isShared = kind == "shared"
             #expect(real.contains("secret") == isShared && mirror.contains("secret") == isShared)
-            // An opaque response has an empty text. A refusal has a text, which does not name the other site.
+            // An opaque response has an empty text. The text of a refusal does not contain the other site's host.
             #expect(isShared || ["nothing", ""].contains(real))
             #expect(
                 isShared || mirror == "nothing" || mirror.contains("may not load") && !mirror.contains("b.localhost")
             )
         }
 
-        /// The header fields that a script sets in a request to another site; some need that site's consent.
+        /// The header fields that a script sets in a request to another site; some fields need the other site's
+        /// consent.
         private static let fields: [(name: String, value: String)] = [
             ("Accept", "text/plain"), ("Accept", "a(b"), ("Accept-Language", "de"), ("Accept-Language", "de_x"),
             ("Content-Language", "de"), ("Content-Type", "text/plain"), ("Content-Type", "application/json"),
@@ -121,7 +122,7 @@ extension WebKitTests {
             }
             let real = verdict(try await attempt(script, .network))
             let mirror = verdict(try await attempt(script, .mirror))
-            // Engines write these fields, too. So the request is sent, but without the page's value.
+            // Engines also set these fields. A mirror's request is therefore sent, but without the script's value.
             let isWithheld = ["If-Range", "If-None-Match", "User-Agent"].contains(name)
             #expect(mirror.filter { $0 || !isWithheld } == real, "\(name): \(value)")
             #expect(!isWithheld || mirror == [false])

@@ -190,7 +190,7 @@ extension WebKitTests {
             #expect(!scene.site.requests.contains { $0.path == "/beacon" || $0.path == "/worker.js" })
         }
 
-        /// The attacks that a page of another host tries.
+        /// The script of a page that tries to attack another host.
         private static let attacks = """
             const results = [];
             const attempt = async (name, load) => { try { results.push(name + " " + await load()); } catch { results.push(name + " failed"); } };

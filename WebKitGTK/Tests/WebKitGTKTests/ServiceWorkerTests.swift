@@ -8,7 +8,9 @@ import Testing
 @testable import SubstitutionRules
 
 extension WebKitTests {
-    /// A site with rules for its pages, which an extension in a browser does not have.
+    /// Tests of a site with rules for its pages.
+    ///
+    /// A web extension in a browser has no rules for pages.
     @Suite("Service workers and rules", .serialized)
     struct ServiceWorkerTests {
         @Test("A site whose service worker caches its pages opens every time, although its pages have rules")
@@ -32,8 +34,8 @@ extension WebKitTests {
             let parts = "style bundle, pictures bundle bundle bundle, script bundle"
             #expect(try await open() == "page network, \(parts), without its worker")
             for _ in 0..<2 { #expect(try await open() == "page network, \(parts), with its worker") }
-            // Once a worker has cached the file for the page's URL, it answers with the file, because the response does
-            // not count as redirected.
+            // In WebKit, the response from the app's file does not count as redirected. A service worker can therefore
+            // cache it and answer with it.
             let keep = """
                 const answer = await fetch("/");
                 const isRedirected = answer.redirected;

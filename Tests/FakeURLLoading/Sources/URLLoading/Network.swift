@@ -16,7 +16,7 @@ package final class Network: @unchecked Sendable {
         var asksRegisteredClasses = false
     }
 
-    /// The closure that answers each request; it may keep the exchange, and answer later.
+    /// The closure that answers each request; the closure may store the exchange and answer later.
     package var answer: @Sendable (Exchange) -> Void {
         get { lock.withLock { values.answer } }
         set { lock.withLock { values.answer = newValue } }
@@ -27,7 +27,7 @@ package final class Network: @unchecked Sendable {
         set { lock.withLock { values.isOffline = newValue } }
     }
 
-    /// True if every session consults registered classes, and not only the shared one.
+    /// True if every session consults registered classes; false if only the shared session does.
     package var asksRegisteredClasses: Bool {
         get { lock.withLock { values.asksRegisteredClasses } }
         set { lock.withLock { values.asksRegisteredClasses = newValue } }
@@ -54,7 +54,9 @@ package final class Network: @unchecked Sendable {
 
 /// One request on the network; a test chooses the response.
 package final class Exchange: Load, @unchecked Sendable {
-    /// The request as it is sent, without properties: these are not part of an HTTP message.
+    /// The request as it is sent.
+    ///
+    /// It lacks the properties of `URLProtocol.setProperty(_:forKey:in:)`, which are not part of an HTTP message.
     package let request: URLRequest
     private let original: URLRequest
     private let task: URLSessionTask
@@ -75,8 +77,8 @@ package final class Exchange: Load, @unchecked Sendable {
 
     func start() {
         guard Network.shared.isOffline else { return Network.shared.take(self) }
-        // "Waits for connectivity": the load waits for a connection, and only fails at the timeout for the resource,
-        // which is days.
+        // With `waitsForConnectivity`, the load waits for a connection. It would fail only after
+        // `timeoutIntervalForResource`, which is days.
         if waits { Network.shared.wait() } else { end(URLError(.notConnectedToInternet)) }
     }
 
@@ -101,7 +103,7 @@ package final class Exchange: Load, @unchecked Sendable {
 
     /// Answers with a redirect to `address`.
     ///
-    /// If the delegate refuses the redirect, the load ends with `error`; without an error, the 302 is the response.
+    /// If the delegate refuses the redirect, the load ends with `error`. If `error` is nil, the 302 is the response.
     package func redirect(to address: String, endsWith error: (any Error)? = nil) {
         guard !hasStopped, let url = request.url, let next = URL(string: address),
             let response = HTTPURLResponse(
@@ -111,7 +113,8 @@ package final class Exchange: Load, @unchecked Sendable {
                 headerFields: ["Location": address]
             )
         else { return }
-        // The redirected request keeps the properties: Apple's CustomHTTPProtocol removes its own property from it.
+        // The redirected request keeps the properties of the original request. For this reason, Apple's sample
+        // CustomHTTPProtocol removes its own property from the redirected request.
         var followed = original
         followed.url = next
         task.redirect(response, to: followed) { [self] next in

@@ -1,10 +1,11 @@
 import Foundation
 import FoundationNetworking
 
-/// Runs one protocol on a thread with a run loop, and is its client.
+/// Runs one `URLProtocol` object on a thread with a run loop, and is the object's client.
 ///
-/// Crashes if the protocol breaks the contract of NSURLProtocol.h: if it calls its client on another thread, in the
-/// wrong order (such as a body before the head), after the end, or after it was stopped.
+/// Crashes if the object breaks the contract of NSURLProtocol.h. The object must call its client on this thread, and in
+/// the right order (such as the head before the body). It must not call its client after the end or after
+/// `stopLoading()`.
 final class ProtocolLoad: NSObject, Load, URLProtocolClient, @unchecked Sendable {
     private enum Stage {
         case idle

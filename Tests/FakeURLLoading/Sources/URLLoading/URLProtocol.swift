@@ -3,9 +3,9 @@
 public import Foundation
 public import FoundationNetworking
 
-/// The superclass of protocols, each of which reports the events of its load to a client (NSURLProtocol.h).
+/// An abstract class whose subclasses load requests and report events to a client (NSURLProtocol.h).
 open class URLProtocol: NSObject {
-    /// A copy, as in the header: `@property (readonly, copy) NSURLRequest *request`.
+    /// A copy of the request, as in the header: `@property (readonly, copy) NSURLRequest *request`.
     public let request: URLRequest
     public let cachedResponse: CachedURLResponse?
     public let client: (any URLProtocolClient)?

@@ -3,8 +3,8 @@
 public import Foundation
 public import FoundationNetworking
 
-// These are the methods that the library calls or implements. In Objective-C they are optional. If a delegate lacks
-// one, the default implementation here behaves as the system does.
+// These protocols have the methods that the library calls or implements. In Objective-C the methods are optional. Here,
+// the default implementation of a method does what the system does if a delegate lacks the method.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
 
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
@@ -53,7 +53,8 @@ extension URLSessionTaskDelegate {
 
 /// A session that returns copies of its configuration (NSURLSession.h).
 ///
-/// It retains its delegate. A real session does so until it is invalidated (NSURLSession.h).
+/// This session always retains its delegate. A real session retains its delegate until the session is invalidated
+/// (NSURLSession.h).
 public final class URLSession: NSObject, @unchecked Sendable {
     public enum AuthChallengeDisposition: Sendable {
         case useCredential
@@ -92,10 +93,12 @@ public final class URLSession: NSObject, @unchecked Sendable {
 
     public func finishTasksAndInvalidate() {}
 
-    /// Returns the load for a request: by the first protocol class that accepts the task, or else on the network.
+    /// Returns the load for a request.
     ///
-    /// As documented, only the shared session consults registered classes. The real system may differ, so
-    /// `Network.asksRegisteredClasses` simulates a system in which every session consults them.
+    /// The first protocol class that accepts the task loads the request. If no class accepts it, the network does.
+    ///
+    /// As documented, only the shared session consults registered classes. The real system may differ:
+    /// `Network.asksRegisteredClasses` simulates a system in which every session consults registered classes.
     func load(_ request: URLRequest, for task: URLSessionTask) -> any Load {
         var classes = (copied.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
         if self === URLSession.shared || Network.shared.asksRegisteredClasses { classes += URLProtocol.registered }

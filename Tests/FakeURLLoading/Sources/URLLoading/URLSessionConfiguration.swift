@@ -10,7 +10,7 @@ public final class URLSessionConfiguration: NSObject, NSCopying, @unchecked Send
     public var httpAdditionalHeaders: [AnyHashable: Any]?
     public var timeoutIntervalForRequest: TimeInterval = 60
     public var urlCredentialStorage: URLCredentialStorage?
-    /// A Boolean value that indicates whether a load without a connection waits for one instead of failing.
+    /// A Boolean value that indicates whether a load waits for a connection instead of failing.
     public var waitsForConnectivity = false
 
     public static var `default`: URLSessionConfiguration { URLSessionConfiguration() }

@@ -156,7 +156,7 @@ final class Client: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     }
 }
 
-/// An observer that records the steps of requests, in order.
+/// An observer that records each event of a request, in order.
 // Mutable state is only accessed inside the lock.
 final class Notes: RequestObserver, @unchecked Sendable {
     private let lock = NSLock()

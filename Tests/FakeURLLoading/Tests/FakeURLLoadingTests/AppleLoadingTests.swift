@@ -7,7 +7,7 @@ import class LocalSubstitutionCache.URLProtocol
 import class LocalSubstitutionCache.URLSession
 import class LocalSubstitutionCache.URLSessionConfiguration
 
-/// Tests of loading on Apple's systems, against a fake that follows Apple's documentation.
+/// Tests of the loading code for Apple's systems, with fakes that follow Apple's documentation.
 @Suite("Loading on Apple's systems", .serialized)
 struct AppleLoadingTests {
     @Test("A file answers in a registered session, and in the shared one")
@@ -168,7 +168,8 @@ struct AppleLoadingTests {
     func recursion(isShared: Bool) async throws {
         let app = try App()
         let client = Client(decide: { request, follow in
-            // A new request of the app, without the properties of the one that the delegate received.
+            // The app follows the redirect with a new request, without the properties of the request that the delegate
+            // received.
             follow(request.url.map { URLRequest(url: $0) })
         })
         Network.shared.asksRegisteredClasses = true
@@ -220,7 +221,7 @@ struct AppleLoadingTests {
         #expect(events == ["challenge", "200 from https://h/late", "useCredential me", "end"])
     }
 
-    /// Actions of a server, each with the events that its client then receives.
+    /// Actions of a server, each with the events that the session's delegate then receives.
     private static let stories: [(@Sendable (Exchange) -> Void, [String])] = [
         ({ $0.answer(200, "body") }, ["200 from https://h/late", "body"]),
         ({ $0.answer(404, "gone") }, ["200 from https://h/late", "a file"]),

@@ -4,7 +4,7 @@
 @_exported public import Foundation
 @_exported public import FoundationNetworking
 
-// As WKURLSchemeHandler.h and WKURLSchemeTask.h declare them.
+// These protocols follow WKURLSchemeHandler.h and WKURLSchemeTask.h.
 
 @MainActor
 public protocol WKURLSchemeHandler: NSObjectProtocol {
@@ -20,7 +20,7 @@ public protocol WKURLSchemeTask: NSObjectProtocol {
     func didFailWithError(_ error: any Error)
 }
 
-/// A task that records its calls, and crashes where the real one throws an exception (`WebURLSchemeTask.cpp`).
+/// A task that records its calls, and crashes where a real task throws an exception (`WebURLSchemeTask.cpp`).
 ///
 /// Swift cannot catch such an exception.
 public final class FakeTask: NSObject, WKURLSchemeTask, @unchecked Sendable {
@@ -54,7 +54,7 @@ public final class FakeTask: NSObject, WKURLSchemeTask, @unchecked Sendable {
 
     public var hasEnded: Bool { events.last == .finish || events.last == .fail }
 
-    /// Stops the task, as WebKit does before it calls the handler.
+    /// Stops the task, as WebKit does before it calls the handler's `webView(_:stop:)`.
     public func stop() { isStopped = true }
 
     public func didReceive(_ response: URLResponse) {

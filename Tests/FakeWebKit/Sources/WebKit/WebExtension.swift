@@ -61,7 +61,7 @@ public final class WKWebExtensionController: NSObject {
         public static func nonPersistent() -> Configuration { Configuration() }
     }
 
-    /// The number of pages that are loaded before rules are applied; nil if they never are.
+    /// The number of pages that are loaded before rules are applied; nil if rules are never applied.
     public static var pagesBeforeRules: Int? = 0
     /// A Boolean value that indicates whether rules are applied in views that are created after the rules.
     ///
@@ -70,7 +70,9 @@ public final class WKWebExtensionController: NSObject {
 
     private var contexts: [WKWebExtensionContext] = []
     private var pages = 0
-    /// The views from before the rules; retained, so that no later view can be mistaken for one of them.
+    /// The views that were created before the rules were applied.
+    ///
+    /// They are retained, because a later view could have the address of a released view and then be mistaken for it.
     private var early: [WKWebView] = []
     private var loaded: ContinuousClock.Instant?
 
@@ -94,7 +96,7 @@ public final class WKWebExtensionController: NSObject {
         if !hasRules { early.append(view) }
     }
 
-    /// Returns the URL to which rules redirect a request of a view's page; nil if none does.
+    /// Returns the URL to which a rule redirects a request of a view's page; nil if no rule applies.
     func target(of url: String, in view: WKWebView) -> String? {
         pages += 1
         guard hasRules, Self.reachesLaterViews || early.contains(view) else { return nil }

@@ -1,7 +1,7 @@
 // Apple documents what is declared here.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// As WebKit for SwiftUI declares them.
+// These types follow WebKit for SwiftUI.
 
 public struct URLScheme: Hashable, Sendable {
     public let rawValue: String

@@ -45,7 +45,7 @@ public final class WKWebView: NSObject {
         ["http", "https", "file", "ftp", "data", "blob", "about", "ws", "wss"].contains(scheme.lowercased())
     }
 
-    /// Starts a load as a page would, and calls the handler of its scheme.
+    /// Starts a load as a page would, and calls the handler of the request's scheme.
     @discardableResult
     public func start(_ request: URLRequest) -> FakeTask? {
         guard let scheme = request.url?.scheme, let handler = configuration.urlSchemeHandler(forURLScheme: scheme)
@@ -57,7 +57,7 @@ public final class WKWebView: NSObject {
         return task
     }
 
-    /// Ends a load as a navigation does: the task is stopped before its handler is called.
+    /// Ends a load as a navigation does: stops the task, and then calls the handler of the task's scheme.
     public func stop(_ task: FakeTask) {
         guard !task.hasEnded, let scheme = task.request.url?.scheme else { return }
         task.stop()
@@ -68,7 +68,7 @@ public final class WKWebView: NSObject {
     public private(set) var title: String?
     public var isLoading: Bool { false }
 
-    /// Loads the script that `src` names, and runs the script if it sets a title.
+    /// Loads the script in the page's first `src` attribute, and runs the script if it sets a title.
     ///
     /// The rules of extensions may redirect the script's URL.
     public func loadSimulatedRequest(_ request: URLRequest, response: URLResponse, responseData: Data) {

@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 @testable import LocalSubstitutionWebViews
 
-// A process has one installation, and no other suite of this package needs it.
+// A process has at most one installed cache. No other suite of this package installs a cache, so this suite may.
 @Suite("Conditions in mirror pages")
 final class MirrorConditionTests: CacheSuite {
     @Test("After a status that a condition names, the file answers a page; otherwise the network does")

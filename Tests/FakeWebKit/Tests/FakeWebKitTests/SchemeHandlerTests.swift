@@ -7,7 +7,7 @@ import WebKit
 @testable import LocalSubstitutionWebViews
 @testable import SubstitutionRules
 
-/// A random number generator that is seeded, and so repeats its numbers in each run (Marsaglia's xorshift64).
+/// A random number generator that repeats its numbers in each run (Marsaglia's xorshift64).
 struct Seeded: RandomNumberGenerator {
     private var state: UInt64
     init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
@@ -20,7 +20,7 @@ struct Seeded: RandomNumberGenerator {
     }
 }
 
-/// A cache, and web views whose configuration serves its files.
+/// A cache, and web views whose configuration serves the cache's files.
 @MainActor
 struct Views {
     let folder: TemporaryFolder
@@ -49,7 +49,7 @@ struct Views {
         return request
     }
 
-    /// Waits until the task has ended, at most until the test's time limit.
+    /// Waits until the task has ended; the test's time limit is the only timeout.
     static func end(of task: FakeTask) async throws {
         while !task.hasEnded { try await Task.sleep(nanoseconds: 100_000) }
     }
@@ -110,9 +110,9 @@ struct SchemeHandlerTests {
         }
     }
 
-    /// Files of every size, missing files and forwarded URLs.
+    /// The tasks load files of every size, missing files and forwarded URLs.
     ///
-    /// Tasks are stopped before, between and after all their calls.
+    /// A task is stopped before its first call, between two calls, or after its last call.
     @Test("Ten thousand tasks, stopped at any moment, leave nothing behind")
     func fuzzed() async throws {
         let server = try LoopbackServer { request in
@@ -131,7 +131,7 @@ struct SchemeHandlerTests {
             "substitution-https://h\($0)"
         }
         for number in 0..<10_000 {
-            // Fewer requests go to the network, because it is slow.
+            // Only a few requests are forwarded, because the network is slow.
             let isForwarded = number.isMultiple(of: 50)
             let urls = isForwarded ? ["\(mirror)/a", "\(mirror)/closing"] : files
             let view = open[Int.random(in: 0...1, using: &random)]
