@@ -85,14 +85,19 @@ extension RepairingJSONParser {
         // Look at 500 bytes of the line at most; strings that designers write are shorter.
         let line = bytes[position...].prefix(500).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         let quotes = line.indices.filter { bytes[$0] == UInt8(ascii: "\"") }
-        let last = quotes.last { isEndOfValue($0 + 1) }
-        guard let last, !bytes[opening...last].contains(UInt8(ascii: "\\")) else { return nil }
-        let parts = bytes[opening...last].split(separator: UInt8(ascii: "\""))
+        let ends = quotes.filter { isEndOfValue($0 + 1) }
+        guard let last = next == UInt8(ascii: "+") ? ends.first : ends.last,
+            !bytes[opening...last].contains(UInt8(ascii: "\\"))
+        else { return nil }
+        let parts = bytes[opening...last].split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
+            .dropFirst().dropLast()
         if next == UInt8(ascii: "+") {
-            // If no string is empty, the parts at even indices are the strings, and each part between two is a "+".
-            let isSum = parts.enumerated().allSatisfy { index, part in
-                index.isMultiple(of: 2) || part.filter { !$0.isJSONSpace } == [UInt8(ascii: "+")]
-            }
+            // The parts at even indices are the strings, and each part between two of them is a "+".
+            let isSum =
+                !parts.count.isMultiple(of: 2)
+                && parts.enumerated().allSatisfy { index, part in
+                    index.isMultiple(of: 2) || part.filter { !$0.isJSONSpace } == [UInt8(ascii: "+")]
+                }
             guard isSum, try isUTF8(opening..<last) else { return nil }
             let sum = parts.enumerated().filter { $0.offset.isMultiple(of: 2) }.map {
                 String(decoding: $1, as: UTF8.self)
