@@ -38,7 +38,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
 
     private let lock = NSLock()
     private var steps: [Step] = []
-    /// The number of bytes in the received parts that the steps hold.
+    /// The number of bytes in the received parts and stored responses that the steps hold.
     private var heldBytes = 0
     /// The number of steps that were dropped.
     private var dropped = 0
@@ -80,6 +80,12 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
                 // If the queue does not keep up, hold only the length of the part.
                 if heldBytes > Self.hardLimits.bytes { (step, missingByteCount) = (.receivedPart(Data()), part.count) }
                 heldBytes += part.count - missingByteCount
+            } else if case .stored(let response) = step {
+                guard heldBytes <= Self.hardLimits.bytes else {
+                    dropped += 1
+                    return
+                }
+                heldBytes += response.data.count
             }
             steps.append(Step(step: step, missingByteCount: missingByteCount, request: request, asker: asker))
             if !isScheduled { schedule() }

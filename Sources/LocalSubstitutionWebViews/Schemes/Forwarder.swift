@@ -251,8 +251,8 @@ private final class ForwardedLoad: @unchecked Sendable {
 
     /// Returns the request with which the task follows a redirect; nil if the task ends here.
     ///
-    /// If the site changes, or the next request has cookies or a body, a new task continues the load. Otherwise the
-    /// task itself follows the redirect, in its own session.
+    /// If the site changes, or the next request has cookies, a body or a network-first entry, a new task continues the
+    /// load. Otherwise the task itself follows the redirect.
     func next(_ next: URLRequest, after response: HTTPURLResponse, of task: URLSessionTask) -> URLRequest? {
         guard !hasEnded else { return nil }
         cookies?.storeCookies(from: response)
@@ -281,7 +281,7 @@ private final class ForwardedLoad: @unchecked Sendable {
             guard isReading, ForwardingGuard.fieldNeedingConsent(request) == nil else { return refuse() }
             cookies = nil
             hasLeftSite = true
-        } else if cookies == nil, isReading {
+        } else if cookies == nil, isReading, !server.cache.asksNetworkFirst(for: next) {
             return next
         }
         // The old task ends by itself, because its redirect is not followed.

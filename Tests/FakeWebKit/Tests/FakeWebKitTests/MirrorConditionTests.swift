@@ -12,7 +12,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionWebViews
 
 // A process has at most one installed cache. No other suite of this package installs a cache, so this suite may.
-@Suite("Conditions in mirror pages")
+@Suite("Conditions in mirror pages", .serialized)
 final class MirrorConditionTests: CacheSuite {
     @Test("After a status that a condition names, the file answers a page; otherwise the network does")
     func conditions() async throws {
@@ -36,6 +36,24 @@ final class MirrorConditionTests: CacheSuite {
         #expect(try await text(server.reply(to: failing)) == body)
         remote.stop()
         #expect(try await text(server.reply(to: request)) == body)
+    }
+
+    @Test("A redirect to a URL with a condition leads to the file if the condition holds")
+    func redirect() async throws {
+        let remote = try LoopbackServer { request in
+            request.path == "/when"
+                ? .text("refused", status: 503) : .init(status: 302, headers: ["Location": "/when"])
+        }
+        defer { remote.stop() }
+        let cache = try cache("{ \"\(remote.url.absoluteString)/when\": { \"file\": \"site.css\", \"when\": 503 } }")
+        cache.install()
+        defer { cache.uninstall() }
+        let server = SchemeServer(cache, forwardingTo: [String(remote.url.absoluteString.dropFirst(7))])
+        var request = URLRequest(url: cache.mirror(of: remote.url.appendingPathComponent("moved")))
+        request.mainDocumentURL = cache.mirror(of: remote.url)
+        request.setValue("substitution-\(remote.url.absoluteString)/", forHTTPHeaderField: "Referer")
+        #expect(try await text(server.reply(to: request)) == body)
+        #expect(remote.requests.map(\.path) == ["/moved", "/when"])
     }
 
     private func text(_ reply: SchemeReply) async throws -> String {
