@@ -70,8 +70,8 @@ let package = Package(
         ),
         .testTarget(
             name: "LocalSubstitutionCacheTests",
-            // A process can install only one cache at a time. The tests of recordings of an installed cache are
-            // therefore in this target.
+            // A process can install only one cache at a time. So the tests that record an installed cache are in this
+            // target, too.
             dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "TestSupport"],
             resources: [.copy("../../Resources/Substitutions"), .copy("Fixtures")]
         ),

@@ -97,7 +97,7 @@ struct Demo {
         /// The site answers the request for the changing picture with this status.
         case refusing(Int)
 
-        /// The status that the site sends instead of the changing picture.
+        /// The status that the site sends instead of the changing picture; nil if it sends the picture.
         var status: Int? {
             if case .refusing(let status) = self { return status }
             return nil

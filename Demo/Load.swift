@@ -56,7 +56,7 @@ struct MeasuredLoad {
         url.path + (url.path.isEmpty ? "/" : "") + (url.query.map { "?\($0)" } ?? "")
     }
 
-    /// The columns of the table.
+    /// The load's row in the table: one string for each column.
     var row: [String] {
         [
             resource, answerer, String(response.statusCode),

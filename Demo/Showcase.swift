@@ -9,8 +9,8 @@ import FoundationNetworking
 /// Shows the page in a browser, with and without the library.
 ///
 /// A browser has no access to this process's cache. `server` therefore loads the remote site's resources with two
-/// sessions of this process. For a path below `/network/`, the session does not use the library. For a path below
-/// `/app/`, the session uses the library.
+/// sessions of this process. Paths below `/network/` are loaded with a session that does not use the library, and paths
+/// below `/app/` with a session that uses it.
 struct Showcase {
     let server: LoopbackServer
 

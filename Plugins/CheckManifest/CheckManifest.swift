@@ -5,15 +5,15 @@ import PackagePlugin
 ///
 /// While the manifest has a warning, every build checks it. The plugin only finds the files; `substitute-check` checks
 /// them as `substitute check` would. If there is no manifest, the plugin warns, and the build of a package's target
-/// fails. Otherwise users would trust a check that checks nothing.
+/// fails. Without this failure, users would trust a check that checks nothing.
 @main
 struct CheckManifest: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         guard let module = target.sourceModule else { return [] }
         let resources = module.sourceFiles.filter { $0.type == .resource }.map(\.url)
         let tool = try context.tool(named: "substitute-check").url
-        // A command's output becomes part of the target. If the target is compiled as Swift, an empty source file adds
-        // nothing to the app.
+        // A command's output becomes part of the target. In a Swift target, the stamp is an empty source file, which
+        // adds nothing to the app.
         let stamp = module is SwiftSourceModuleTarget ? "swift" : "checked"
         let folder = context.pluginWorkDirectoryURL
         if let problem = Self.problem(with: resources, of: target) {
@@ -106,7 +106,7 @@ struct CheckManifest: BuildToolPlugin {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
     }
 
-    /// Returns the folder, which changes if files are added or removed, and every file below it.
+    /// Returns every file below a folder, and the folder itself, which changes if files are added or removed.
     private static func contents(of folder: URL) -> [URL] {
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
         return [folder] + paths.map { folder.appendingPathComponent($0) }.filter { isFile($0.path) }
@@ -122,8 +122,8 @@ extension CheckManifest: XcodeBuildToolPlugin {
         let resources = target.inputFiles.filter { $0.type == .resource || $0.type == .unknown }.map(\.url)
         let tool = try context.tool(named: "substitute-check").url
         let folder = context.pluginWorkDirectoryURL
-        // Xcode may hide from plugins the folders that it copies whole; this is not documented. The target may thus
-        // have a manifest that the plugin does not find, so the build continues.
+        // Plugins may not see the folders that Xcode copies whole; this is not documented. The build continues, because
+        // the target may have a manifest that the plugin does not find.
         if Self.manifests(among: resources).isEmpty {
             Diagnostics.warning(
                 "Xcode reports no manifest.json in the target \(target.displayName), so nothing was checked; add the "

@@ -17,17 +17,17 @@ public import FoundationNetworking
 /// Every session that uses the shared cache then gets those URLs from the bundle: no network, no waiting. Everything
 /// else goes to `URLCache` as before.
 ///
-/// - Only GET and HEAD requests for http and https URLs are answered, and only by entries without `when`.
-/// - A request whose policy asks for a load from the origin (`reloadIgnoringLocalCacheData` and its relatives) is never
-///   answered from the cache. A request with `Authorization` is not answered from the manifest.
+/// - Files answer only GET and HEAD requests for http and https URLs that an entry without `when` names.
+/// - A request with a reloading policy, such as `reloadIgnoringLocalCacheData`, is never answered from the cache. A
+///   request with `Authorization` is not answered from the manifest.
 /// - A request with the policy `.reloadIgnoringLocalAndRemoteCacheData` is not substituted. Use this policy to switch
 ///   the library off for one request.
-/// - Storing or removing a response for a substituted URL has no effect; removing all responses removes no
+/// - Storing or removing a response for a substituted URL has no effect. Removing all responses removes no
 ///   substitution.
 ///
 /// All GET requests whose URL is spelled as in the manifest get the same `CachedURLResponse`. It is built in the
-/// background after the manifest is loaded, or by the first such request if that is earlier. After that, each of these
-/// requests costs one dictionary lookup. A request that no entry names costs as much as in a plain `URLCache`.
+/// background after the manifest is loaded, or by the first of these requests if that comes earlier. After that, each
+/// of these requests costs one dictionary lookup. A request that no entry names costs as much as in a plain `URLCache`.
 ///
 /// Responses that are not substituted are stored where the system's own cache stores them: in the folder of a
 /// `URLCache` whose disk path is nil. So everything that the app had cached before is still there, and several
@@ -42,7 +42,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// The object that watches the files in a development build; internal for tests.
     let companion = Locked<(any AnyObject & Sendable)?>(nil)
     private let observing = Locked<(any RequestObserver)?>(nil)
-    /// The shared cache at the time of creation; if it was one of this library's, that cache's predecessor.
+    /// The cache that was shared when this one was created; in place of a cache of this library, its predecessor.
     let predecessor: URLCache
 
     // MARK: - Creating a cache
@@ -98,7 +98,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         super.init(memoryCapacity: shared.memoryCapacity, diskCapacity: shared.diskCapacity, diskPath: nil)
     }
 
-    /// A lock that orders the creation of caches for the Thread Sanitizer, which cannot see Foundation's own lock.
+    /// A lock around the creation of caches, for the Thread Sanitizer: it cannot see Foundation's own lock.
     private static let making = NSLock()
 
     private static func manifest(in bundle: Bundle) throws(ManifestError) -> URL {
@@ -161,7 +161,8 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
 
     /// Explains whether a request would be substituted, why, and what would change that.
     ///
-    /// It judges the request, never a session. The first call indexes the table; later ones take a few lookups.
+    /// The explanation depends on the request alone, and not on a session. The first call indexes the table; later
+    /// calls take a few lookups.
     ///
     /// - Parameter request: Any request; it is not loaded.
     /// - Returns: The explanation, which prints as a sentence or two.
@@ -186,7 +187,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Returns whether an entry without `when` names the URL of this GET or HEAD, whatever the cache policy.
     package func isSubstituted(_ request: URLRequest) -> Bool { verdict(on: request).isSubstituted }
 
-    /// Returns whether a network-first entry names the request, so that the network is asked first.
+    /// Returns whether a network-first entry names the request, so that the network is tried before the file.
     package func asksNetworkFirst(for request: URLRequest) -> Bool {
         if case .afterNetwork = verdict(on: request) { true } else { false }
     }
@@ -207,7 +208,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
             case .afterNetwork, .leftAlone, .unnamed:
                 request.cachePolicy.allowsCache ? super.cachedResponse(for: request) : nil
             }
-        // A lookup that finds nothing is not recorded, because it is no load.
+        // A lookup without a task belongs to no load. So if it finds nothing, it is not recorded.
         if isObserved, response != nil { reportToObserver(response, isFile: verdict.isFile, to: request, by: nil) }
         return response
     }
@@ -216,7 +217,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - dataTask: The task that is about to be loaded.
-    ///   - completionHandler: Called with the response. If a file answers, it is called before this method returns.
+    ///   - completionHandler: Called with the response. If a file answers, the call is made before this method returns.
     public override func getCachedResponse(
         for dataTask: URLSessionDataTask,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void

@@ -61,7 +61,7 @@ struct Connection: ~Copyable {
             }
             guard sendChunks(of: body, size) else { return false }
         case .closingInHead:
-            // Foundation on Linux crashes if it receives no header field, so close after the last one.
+            // Foundation on Linux crashes if a head has no header fields, so send them all before closing.
             _ = send(head.dropLast(2))
             return false
         case .closing(let count):

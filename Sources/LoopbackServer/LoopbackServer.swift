@@ -16,7 +16,7 @@ package final class LoopbackServer: @unchecked Sendable {
     package let url: URL
 
     private let listener: Int32
-    /// Wakes the thread that waits for connections.
+    /// A pipe that wakes the thread that waits for connections.
     ///
     /// On Apple's systems, `shutdown` of a listening socket does not wake this thread.
     private let wake = Pipe()

@@ -79,9 +79,9 @@ extension LoopbackServer {
         case closingInHead
         /// The connection is closed after this many bytes of the body.
         case closing(after: Int)
-        /// Nothing follows after this many bytes of the body, until the client disconnects or the server stops.
+        /// Nothing follows after this many bytes of the body, but the connection stays open.
         case stalling(after: Int)
-        /// No response is sent at all, until the client disconnects or the server stops.
+        /// No response is sent at all, but the connection stays open until the client disconnects or the server stops.
         case silent
     }
 }

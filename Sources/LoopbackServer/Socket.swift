@@ -25,7 +25,7 @@ package enum Socket {
     ///
     /// - Returns: False if the peer has disconnected, or takes no more bytes within the socket's timeout.
     package static func send(_ data: Data, to descriptor: Int32) -> Bool {
-        // Darwin has no flag against SIGPIPE, but the socket option that `ignoreClosing` sets.
+        // Darwin has no flag against SIGPIPE; there, `ignoreClosing` sets a socket option.
         #if canImport(Darwin)
         let flags: Int32 = 0
         #else

@@ -107,7 +107,7 @@ private func isSame(_ value: JSONValue, _ other: Any) -> Bool {
         guard let others = other as? [Any], others.count == values.count else { return false }
         return zip(values, others).allSatisfy(isSame)
     case .object(let members):
-        // Of several members with the same name, Foundation keeps one member.
+        // Foundation keeps only one of several members with the same name.
         let names = Set(members.map(\.name))
         guard let others = other as? [String: Any], others.count == names.count else { return false }
         return members.allSatisfy { member in
@@ -228,8 +228,8 @@ private func fuzzPage(_ data: Data) {
         // Rewriting changes only addresses and policies. The page must keep its tags, attributes and styles.
         require(outline(data, type) == outline(rewritten, type), "another structure in \(type)")
     }
-    // A header field is text, so skip other data. The translated policy must contain every word of the page's own
-    // policy.
+    // A header field is text, so skip data that is not UTF-8. The translated policy must contain every word of the
+    // page's own policy.
     guard let site = WebOrigin("https://h/"), let policy = String(data: data, encoding: .utf8) else {
         return
     }

@@ -89,6 +89,24 @@ struct RecordingFileTests {
         #expect(try String(contentsOf: file, encoding: .utf8).contains("\"2 events came too fast to be recorded.\""))
     }
 
+    @Test("A request that is not in the file counts once, however often its entry changes")
+    func omittedOnce() throws {
+        let cache = try LocalSubstitutionCache(manifestData: Data("{}".utf8), folder: folder.url)
+        var options = Recording.Options()
+        options.limit = 10
+        let log = RecordingLog(cache, try RecordingFile(file), options)
+        let url = try #require(URL(string: "https://example.com/"))
+        let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:]))
+        let load = Load()
+        let steps: [RequestStep] = [.asked, .received(head), .receivedPart(Data(count: 9)), .ended(nil)]
+        for step in steps {
+            log.observe(step, of: URLRequest(url: url), by: load)
+            log.observe(.answered(head, byteCount: 9), of: URLRequest(url: url), by: nil)
+            try log.save()
+        }
+        #expect(log.summary.requests == 5 && log.summary.omitted == 5)
+    }
+
     // Only macOS and Linux can start processes.
     #if os(macOS) || os(Linux)
     @Test("The file is whole after the process was killed at any moment", arguments: 0..<100)

@@ -65,7 +65,7 @@ struct ReloadWhenChangedTests {
         return cache.cachedResponse(for: request).map { String(decoding: $0.data, as: UTF8.self) }
     }
 
-    /// The ways in which editors save a file.
+    /// A way in which editors save a file.
     enum Save: CaseIterable {
         case inPlace
         case inPlaceInParts
@@ -94,7 +94,7 @@ struct ReloadWhenChangedTests {
         withExtendedLifetime(cache) {}
     }
 
-    /// Events that the test triggers.
+    /// A source of events that the test triggers.
     // The closure may be called on any thread.
     private final class Prompted: FileEventSource, @unchecked Sendable {
         private(set) var onEvent: @Sendable () -> Void = {}

@@ -14,7 +14,7 @@ import FoundationNetworking
 
 @Suite("Requests for unmapped URLs that are forwarded for pages", .serialized)
 final class ForwardingTests: SchemeSuite {
-    /// A page, a request by the page, and the cookies with which the request is forwarded; nil for a refused request.
+    /// Requests by pages, each with the cookies to forward; nil if the request must be refused.
     private static let decisions:
         [(page: String?, url: String, method: String, fields: [String: String], cookies: ForwardingGuard.Cookies?)] = [
             // The page itself, and its resources.
@@ -766,7 +766,7 @@ final class ForwardingTests: SchemeSuite {
         let sites = try Sites(folder) { _, _ in
             let sending = Sending(hasEnded)
             return .stream {
-                // The transfer has pauses. While a transfer never pauses, URL loading on Linux cannot end any transfer.
+                // Pause, because URL loading on Linux cannot end any transfer while one runs without pauses.
                 withExtendedLifetime(sending) { _ = usleep(1000) }
                 return Data(count: 10_000)
             }
@@ -884,9 +884,9 @@ final class ForwardingTests: SchemeSuite {
         #expect(reported == ["Content-Security-Policy-Report-Only": "img-src 'none'", "Content-Security-Policy": own])
     }
 
-    /// A field's name and value, and whether it needs a preflight.
+    /// Header fields, and whether each needs the other origin's consent.
     ///
-    /// In a preflight, the other origin gives its consent to the field (Fetch §2.2.2).
+    /// The other origin gives its consent in a preflight (Fetch §2.2.2).
     private static let fields: [(name: String, value: String, needsConsent: Bool)] = [
         ("Accept", "image/*;q=0.8,*/*", false), ("Accept", "a(b", true), ("Accept", "a\u{7F}", true),
         ("Accept", String(repeating: "a", count: 128), false), ("Accept", String(repeating: "a", count: 129), true),

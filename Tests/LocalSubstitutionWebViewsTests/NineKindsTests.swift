@@ -43,8 +43,8 @@ struct NineKindsTests {
             let configuration = WKWebViewConfiguration()
             web.attach(to: configuration)
             let answers = try await show(kinds, kinds.page, in: configuration)
-            // This page comes from a server. `isActive` cannot test the rules for such a page, so compare `isActive`
-            // with the result.
+            // `isActive` is the result for test pages that do not come from a server. This page comes from a server, so
+            // compare both results.
             let isRight = web.isActive == answers.contains("script: bundle")
             text +=
                 "With rules (isActive: \(web.isActive), and for a page of a server that is \(isRight ? "right" : "WRONG"))\n"

@@ -95,7 +95,7 @@ struct PageReadingTests {
 
     private static let share = Program.isLongRun ? 1 : 8
 
-    /// Pages whose tags are as expensive as possible to read; every page of 1 MB once took minutes.
+    /// Pages whose tags are as expensive as possible to read; in the past, each page of 1 MB took minutes.
     private static let hostile: [(name: String, page: String)] = [
         (
             "attributes",

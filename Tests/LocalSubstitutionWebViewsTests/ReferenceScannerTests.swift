@@ -56,13 +56,13 @@ struct ReferenceScannerTests {
             "new URL('no', document.baseURI), new URL('https://h/')",
             "new URL('no' + a, import.meta.url), URL('no', import.meta.url), new a.URL('no', import.meta.url)",
             "new Foo, URL('no', import.meta.url); new URL(a, 'no')", "new URL('no", "new URL('no'", "new URL('no',",
-            "import(`¶./a.js`)", "import(`./${no}.js`)", "import(`¶./a", "a = `import './no'`; b(`./no`)",
+            "import(`¶./a.js`)", "import(`./${no}.js`)", "import(`./a", "a = `import './no'`; b(`./no`)",
             "import.meta.resolve('¶./a.js'); resolve('no'); a.resolve('no')", "new URL(", "new", "import", "import(",
             "from '¶a", "/import 'no'/.test(a), b / import('¶c') / d",
             "a = `${'`'}`; import('¶./a.js')", "a = `b${{ c: `d${import('¶./e.js')}` }}`; import('¶./f.js')",
             "import(`./${`no`}.js`), `${/`/}import('no')`, `${a}` / import('¶b') / c", "`\\${`, import('¶a')", "`${",
             "`${{",
-            "`${`${}",
+            "`${`${}", "import(`no` + a); import(`¶b`, { with: c })", "a = /'/ / b; import('¶./c.js') / d",
         ]
     )
     func scripts(marked: String) {

@@ -51,7 +51,7 @@ struct RuleMatcher {
         return (text, isOpen)
     }
 
-    /// The only character class that filters use.
+    /// The only character class used in filters.
     private static let value = Array(#"[!"$%'-~]*"#.utf8)
 
     private static func items(of expression: [UInt8]) throws -> ([Item], isAnchored: Bool) {

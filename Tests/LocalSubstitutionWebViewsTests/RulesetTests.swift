@@ -114,6 +114,7 @@ struct RulesetTests {
 
     @Test("Entries that rules cannot express are reported with their line")
     func left() throws {
+        let long = String(repeating: "x", count: URLFilter.longestRest + 1)
         let manifest = """
             {
               "https://h/a": { "file": "a.css", "when": "offline" },
@@ -122,16 +123,21 @@ struct RulesetTests {
               "https://h/c": { "file": "b.svg", "ignoreQuery": true },
               "https://h/d": { "file": "a.css", "ignoreQuery": ["v", "w"] },
               "https://h/d?v&x": { "file": "b.svg", "ignoreQuery": ["x"] },
-              "https://h/f/": { "file": "f/", "when": 404 }
+              "https://h/f/": { "file": "f/", "when": 404 },
+              "https://h/[e]": { "file": "a.css", "ignoreQuery": ["v"] },
+              "https://h/g?\(long)": { "file": "a.css", "ignoreQuery": ["v"] }
             }
             """
         #expect(
             try omissions(manifest) == [
+                "10: with a parameter of \"v\" twice, or with two of them, or with one that has no \"=\" (1)",
+                "10: with one of \"v\" before a long query (1)",
                 "2: the network is asked first, as its \"when\" says (1)", "3: its headers (1)",
                 "5: its URL with a query, because line 4 answers it with some queries (1)",
                 "6: with a parameter of \"v\", \"w\" twice, or with two of them, or with one that has no \"=\" (1)",
                 "7: its URL with a parameter, because line 6 answers it with some queries (1)",
                 "8: the network is asked first, as its \"when\" says (\(Self.names.count + 1))",
+                "9: with a parameter of \"v\" twice, or with two of them, or with one that has no \"=\" (1)",
             ]
         )
     }
@@ -236,8 +242,8 @@ struct RulesetTests {
 
     /// Explains a URL in normal form.
     ///
-    /// `URL(string:)` would percent-encode characters that browsers send unencoded. In such a URL, it would also encode
-    /// each "%".
+    /// As soon as `URL(string:)` must encode any character, it also encodes existing percent signs. The normal form
+    /// avoids that.
     private func explanation(of url: String, _ table: SubstitutionTable) throws -> Explanation {
         table.explain(URLRequest(url: try #require(URL(string: URLIdentity(url).description))))
     }

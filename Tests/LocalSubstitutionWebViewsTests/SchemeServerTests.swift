@@ -137,7 +137,7 @@ final class SchemeServerTests: SchemeSuite {
         #expect(answer.head.url?.absoluteString == expected)
     }
 
-    /// A page, an `Origin`, and the answer's CORS fields.
+    /// Pages and `Origin` fields, each with the answer's CORS fields.
     private static let sharing: [(page: String?, origin: String?, allowed: String?, credentials: String?)] = [
         ("https://a.org/x", nil, "https://a.org", "true"),
         ("https://a.org:8443/", nil, "https://a.org:8443", "true"),

@@ -123,7 +123,7 @@ struct ExplainTests {
 
     // MARK: - Files
 
-    /// Runs `substitute explain`; a word that begins with "@" becomes the absolute path of a file in the folder.
+    /// Runs `substitute explain`; an argument that begins with "@" becomes the absolute path of a file in the folder.
     private func call(_ words: String..., input: String? = nil) async -> Program.Result {
         let words = words.map {
             $0.hasPrefix("@") ? folder.url.appendingPathComponent(String($0.dropFirst())).path : $0
@@ -225,7 +225,7 @@ struct ExplainTests {
         ("https://h/caf\u{E9}", nil), ("https://h/a?q=\\x", nil), ("https://h/a?q=%", nil),
         ("http://\u{E9}.com/", nil), ("http://fa\u{DF}.de/", nil), ("http://xn--9ca.com/", nil),
         ("https://user:secret@h/a", nil), ("ftp://h/a", nil), ("example.com/a", nil), ("", nil),
-        // If one character needs percent-encoding, Foundation also encodes each percent sign.
+        // As soon as any character needs percent-encoding, Foundation also encodes existing percent signs.
         ("https://h/a b%20c", "https://h/a%20b%20c"), ("https://h/[x]%20", "https://h/%5Bx%5D%20"),
         ("https://h/a|b%7C", "https://h/a%7Cb%7C"), ("https://h/caf\u{E9}/%20", "https://h/caf%C3%A9/%20"),
         ("https://h/a?x=%20|", "https://h/a?x=%20%7C"), ("https://h/a?x='", "https://h/a?x=%27"),

@@ -16,8 +16,8 @@ struct LeftRunsTests {
 
     /// Starts a shell that runs a command line with the tool as `$0`.
     ///
-    /// The returned handle reads the output, which ends when the last process that has the pipe open exits. Do not wait
-    /// for the shell itself: on Linux, Foundation would also wait for every process that the shell has started.
+    /// The returned handle reads the output, which ends once no process has the pipe open. Do not wait for the shell
+    /// itself: on Linux, Foundation would also wait for every process that the shell has started.
     private func shell(_ line: String) throws -> (shell: Process, output: FileHandle) {
         let (process, pipe) = (Process(), Pipe())
         process.executableURL = URL(fileURLWithPath: "/bin/sh")

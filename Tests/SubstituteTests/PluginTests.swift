@@ -74,7 +74,7 @@ struct PluginTests {
         try FileManager.default.moveItem(at: source, to: target)
     }
 
-    /// Builds twice, after which the package manager does not link its tools again.
+    /// Builds twice; the package manager does not link its tools again in later builds.
     private func settle() async throws {
         _ = try await swift(["build"])
         _ = try await swift(["build"])

@@ -79,7 +79,7 @@ struct DocumentationTests {
         }
     }
 
-    /// The Markdown files of the repository, without those in hidden folders except `.github`.
+    /// The repository's Markdown files; `.github` is the only hidden folder that is searched.
     private static var documents: [String] {
         let found = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
         return found.filter { path in

@@ -6,9 +6,8 @@ import Testing
 
 /// Tests that compare the messages for each `Fixtures/Invalid/name.json` with `name.txt`.
 ///
-/// The manifest's files are in the folder `Fixtures/Invalid/name`, or in `Fixtures/Files` if that folder does not
-/// exist. To update the `.txt` files, run the tests with `UPDATE_GOLDEN_FILES=1`, and review the difference before you
-/// keep it.
+/// The manifest's files are in `Fixtures/Invalid/name` if this folder exists, otherwise in `Fixtures/Files`. To update
+/// the `.txt` files, run the tests with `UPDATE_GOLDEN_FILES=1`, and review the difference before you keep it.
 @Suite("Messages about manifests")
 struct MessageTests {
     @Test("Every invalid manifest gets the expected messages", arguments: Fixtures.names(in: "Invalid"))
@@ -29,7 +28,7 @@ struct MessageTests {
 
     /// An app does not link the module with the advice.
     ///
-    /// Without advice, it reports the first mistake in the JSON, and gives no warnings and no guesses.
+    /// Without advice, the app reports only the first mistake in the JSON, and gives no warnings and no guesses.
     @Test("An app refuses each manifest that has errors, and reports their positions and causes")
     func app() throws {
         var text = ""

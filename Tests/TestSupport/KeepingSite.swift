@@ -5,9 +5,9 @@ import LoopbackServer
 
 /// A site whose service worker caches the page and everything that the page loads.
 ///
-/// The worker fetches everything else from the network. It is modelled on MDN's "simple service worker"
-/// (https://github.com/mdn/dom-examples/tree/main/service-worker), but written from scratch. Each resource contains the
-/// name of its source: "network" or "bundle".
+/// Requests for URLs that are not in the worker's cache go to the network. The worker is modelled on MDN's "simple
+/// service worker" (https://github.com/mdn/dom-examples/tree/main/service-worker), but written from scratch. Each
+/// resource contains the name of its source: "network" or "bundle".
 package struct KeepingSite {
     private let server: LoopbackServer
 

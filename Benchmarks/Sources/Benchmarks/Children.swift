@@ -6,7 +6,7 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-/// The measurements that need a separate process: memory, and the start of an app.
+/// A measurement that needs a separate process: of memory, or of the start of an app.
 enum Child: String {
     /// Prints the growth of the resident memory in bytes: first until the load ends, then until the background work
     /// ends.
@@ -19,7 +19,7 @@ enum Child: String {
     case leastMemory
     /// Prints how long it takes to create Foundation's objects for all files, in milliseconds.
     case leastStart
-    /// Starts and exits.
+    /// Prints nothing: measures the start of the process alone.
     case nothing
 
     private static let argument = "--child"

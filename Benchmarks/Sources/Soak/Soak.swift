@@ -43,7 +43,7 @@ struct Soak {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("Soak-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         manifest = folder.appendingPathComponent("manifest.json")
-        // The smaller files are read, and the larger ones are mapped.
+        // The library reads the smaller files, and maps the larger ones.
         bodies = (0..<Self.entries).map { number in
             Data((0..<(number * 400 + 1)).map { UInt8(truncatingIfNeeded: $0 ^ number) })
         }
@@ -120,7 +120,7 @@ struct Soak {
         let free = DispatchSemaphore(value: 16)
         for index in 0..<count {
             let number = (index &* 7 &+ round) % Self.entries
-            // Of a hundred loads, the network answers two. One more load fails on the network, and a file answers.
+            // Of every hundred loads, the network answers two, and a file answers one after an error status.
             let (path, expected) =
                 switch index % 100 {
                 case 0, 50: ("/other/\(number)", Data("network /other/\(number)".utf8))

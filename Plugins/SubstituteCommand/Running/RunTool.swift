@@ -14,7 +14,7 @@ struct ToolRun {
 
     /// Runs the tool until it ends; if the tool's status is not 0, exits with this status.
     ///
-    /// - Parameter arguments: The words that the user wrote.
+    /// - Parameter arguments: The tool's arguments.
     /// - Throws: An error if the tool cannot be started.
     func callAsFunction(_ arguments: [String]) throws {
         let process = Process()
@@ -29,8 +29,8 @@ struct ToolRun {
         ) { $1 }
         let manager = getppid()
         try process.run()
-        // Control-C ends the package manager and the plugin. If the terminal is closed, only the package manager ends.
-        // The plugin then terminates the tool.
+        // Control-C ends the package manager and the plugin. If the terminal is closed, only the package manager ends,
+        // and the plugin terminates the tool.
         while process.isRunning, getppid() == manager { usleep(50_000) }
         if process.isRunning { process.terminate() }
         process.waitUntilExit()
@@ -75,11 +75,11 @@ extension ToolRun {
         )
     }
 
-    /// Runs the tool with the words that the user wrote into Xcode's sheet.
+    /// Runs the tool with the arguments that the user entered in Xcode's sheet.
     ///
     /// - Parameters:
-    ///   - arguments: The user's words, and `--target NAME` for each target that is ticked in the sheet.
-    ///   - usual: The words to use if the user wrote no words.
+    ///   - arguments: The user's arguments, and `--target NAME` for each target that is ticked in the sheet.
+    ///   - usual: The arguments to use if the user entered none.
     /// - Throws: An error if the tool cannot be started.
     func callAsFunction(inXcode arguments: [String], usual: [String]) throws {
         var extractor = ArgumentExtractor(arguments)

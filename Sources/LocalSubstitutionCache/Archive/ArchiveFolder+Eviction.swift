@@ -23,7 +23,7 @@ extension ArchiveFolder {
             guard descriptor >= 0 else { return total }
             defer { close(descriptor) }
             // A process holds a lock on the file that it writes, and the system releases the lock when the process
-            // ends. So no process writes a file that can be locked here.
+            // ends. If this call gets the lock, no process is writing the file.
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return total + file.size }
             unlink(file.url.path)
             return total

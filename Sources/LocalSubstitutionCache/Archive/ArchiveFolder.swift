@@ -59,8 +59,8 @@ struct ArchiveFolder {
     ///
     /// On a full disk, nothing changes.
     ///
-    /// The temporary file is created so that only the app's user can read it. It is locked while it is written. The
-    /// lock shows other processes that the file is still in use.
+    /// Only the app's user can read the temporary file. It is locked while it is written. The lock shows other
+    /// processes that the file is still in use.
     func write(_ data: Data, to file: URL) {
         let unfinished = url.appendingPathComponent(UUID().uuidString + Self.unfinishedSuffix)
         var descriptor = Self.create(unfinished)

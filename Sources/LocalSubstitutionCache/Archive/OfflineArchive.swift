@@ -34,8 +34,8 @@ public import FoundationNetworking
 ///   of these fields;
 /// - responses with a `Vary` other than `Accept-Encoding`;
 /// - responses to requests with `Authorization`, `Proxy-Authorization` or cookies, unless the host is one of
-///   `hostsWithCredentials`. The cookies that `HTTPCookieStorage.shared` holds for the URL count, too. A token in
-///   another field, such as `X-API-Key`, is not recognised. The archive cannot see fields that a session adds by
+///   `hostsWithCredentials`. Cookies for the URL in `HTTPCookieStorage.shared` also count. A token in another field,
+///   such as `X-API-Key`, is not recognised. The archive cannot see fields that a session adds by
 ///   `httpAdditionalHeaders`. On Apple platforms, it cannot see the cookies of other storages. Such a field or cookie
 ///   may identify a user of a host. In this case, leave the host out of `hosts`, or check the request in `including`;
 /// - `Set-Cookie` fields;
@@ -50,7 +50,7 @@ public import FoundationNetworking
 /// copy.
 ///
 /// On Apple platforms, where the archive has not been tested, only `URLSession.shared` and registered sessions use it.
-/// On watchOS, where URL loading consults no `URLProtocol` of an app, an archive keeps and answers nothing.
+/// On watchOS, where URL loading consults no `URLProtocol` of an app, an archive has no effect.
 ///
 /// - Important: Call ``removeAll()`` when a user signs out. Copies are not encrypted. If a request had credentials, the
 ///   copy of its response is replayed for every request for the same URL, even for one without credentials.
@@ -165,8 +165,8 @@ public final class OfflineArchive: @unchecked Sendable {
     /// The number of responses that were not kept since this object was created, keyed by reason.
     ///
     /// Only GET requests to the archive's hosts count, and only for URLs that the manifest does not name. Requests that
-    /// `including` refuses do not count. If a load fails, it counts only if the archive had already refused its
-    /// request, for example for its cookies.
+    /// `including` refuses do not count. A failed load counts only if the archive had already refused its request, for
+    /// example for its cookies.
     public var refusals: [Refusal: Int] { lock.withLock { counts } }
 
     /// Removes the copy of one URL, if there is one.

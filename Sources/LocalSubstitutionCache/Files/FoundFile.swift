@@ -1,7 +1,7 @@
 /// A file in the manifest's folder.
 package struct FoundFile: Sendable {
     enum Location {
-        /// The file is in the directory with this real path, and its name there is the last name of ``path``.
+        /// The real path of the file's directory; the file's name there is the last component of ``path``.
         ///
         /// All files of one directory share the text of this path, which saves memory.
         case inFolder(FilePath)

@@ -2,9 +2,9 @@ import Foundation
 
 /// A regular file that is open for reading, and its identity.
 ///
-/// Opening the file cannot block, because of `O_NONBLOCK`: a FIFO may have no writer. Because of `O_CLOEXEC`, no
-/// program that the process starts inherits the descriptor. Kind, size and date are read from the open descriptor and
-/// not by name, so they are always those of this file.
+/// Because of `O_NONBLOCK`, opening a FIFO that has no writer does not block. Because of `O_CLOEXEC`, no program that
+/// the process starts inherits the descriptor. Kind, size and date are read from the open descriptor and not by name,
+/// so they are always those of this file.
 package struct OpenedFile: ~Copyable {
     let descriptor: Int32
     let identity: FileIdentity

@@ -8,7 +8,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The thread that started a protocol, and on which URL loading calls it; the thread has a run loop.
+/// The thread on which URL loading calls a protocol; it has a run loop.
 struct CallingContext {
     private let runLoop = RunLoop.current
     private let mode = RunLoop.current.currentMode ?? .default
@@ -17,7 +17,7 @@ struct CallingContext {
     ///
     /// This method can be called on any thread.
     func perform(_ body: @escaping () -> Void) {
-        // `body` only runs on that thread.
+        // `body` only runs on the load's thread.
         nonisolated(unsafe) let body = body
         runLoop.perform(inModes: [.common, mode], block: { body() })
         CFRunLoopWakeUp(runLoop.getCFRunLoop())
@@ -29,11 +29,11 @@ struct CallingContext {
 
 /// Delivery on Apple's systems.
 ///
-/// The client receives each part of a body immediately, but is never notified of a redirect. If it were, URL loading
-/// would ask the app's delegate about the redirect. If the delegate then refused, the app would wait for its timeout:
-/// according to reports, URL loading delivers nothing more.
+/// The client receives each part of a body immediately, but is never notified of a redirect. After such a notification,
+/// URL loading would ask the app's delegate. According to reports, URL loading delivers nothing more if the delegate
+/// refuses, so the app would wait for its timeout.
 extension BackingLoad {
-    /// Tracks nothing here: the client passes each part on to the delegate or completion handler.
+    /// The recipient of the body; nothing is tracked here, because a completion handler receives all parts.
     struct Receiver {
         let needsWhole = false
     }

@@ -3,11 +3,12 @@
 import Foundation
 import FoundationNetworking
 
-/// The serial queue on which URL loading calls the protocols of all sessions.
+/// The serial queue on which Foundation on Linux calls the protocols of all sessions.
 ///
-/// A backing session calls its delegate on this queue too.
+/// A backing session (the library's own session, which loads in place of a session of the app) calls its delegate on
+/// this queue, too. There is only one such queue, so this value has no properties.
 struct CallingContext {
-    /// Runs `body` immediately; only the delegate of a backing session calls this, on the queue.
+    /// Runs `body` immediately; the caller is the delegate of a backing session, which runs on the queue already.
     func perform(_ body: () -> Void) { body() }
 
     /// Runs `body` later on the queue.
@@ -18,32 +19,37 @@ struct CallingContext {
 
 /// Delivery on Linux, where a completion handler receives only the last part of a body.
 ///
-/// The client passes each part of a body on to the session's delegate. A task with a completion handler keeps only the
-/// last part, and no public API distinguishes the two kinds of tasks. So the parts are also collected, and at the end
-/// the client receives the whole body once more. During that call the protocol's task is replaced with one that has no
-/// delegate, so no delegate receives the body twice.
+/// The client passes each part of a body on to the session's delegate. The client also keeps the last part, with the
+/// protocol, and hands that part to a completion handler at the end. No public API shows whether a task has a delegate
+/// or a completion handler. So this object also collects the parts, and at the end it delivers the whole body once
+/// more. During that call the protocol's task is replaced with a task that has no delegate. So the client keeps the
+/// whole body, but no delegate receives the body twice.
 ///
-/// Most bodies need not be collected for long. Each part is delivered in a buffer whose deallocation can be observed.
-/// Then the client, but no delegate, receives an empty part. The client keeps only the last part, so it releases the
-/// buffer. If the buffer still exists after that, a pending delegate call holds it. So the task has a delegate, not a
-/// completion handler.
+/// Most bodies need not be collected for long, because a delegate can be detected:
+/// - Each part is delivered in a buffer whose deallocation can be observed. The client keeps the part, and queues a
+///   call of the delegate if there is one.
+/// - Then an empty part is delivered, past any delegate. The client keeps the empty part in place of the earlier one.
+/// - If the buffer still exists, only the queued call can hold it. So the task has a delegate, and no completion
+///   handler.
 ///
-/// If the app answers a challenge, Foundation restarts the task with a new instance of the system's class. Notifying
-/// the client of a redirect crashes the process.
+/// If the app answers a challenge, Foundation restarts the task with a new instance of the system's class. From then on
+/// this library has no part in the load.
 extension BackingLoad {
-    /// The recipient of the body, if known: a delegate or a completion handler.
+    /// The recipient of the body: certainly a delegate, or perhaps a completion handler.
     struct Receiver {
         /// True once a part other than the last has been delivered.
         var hasParts = false
         /// True once it is certain that a delegate receives the parts.
         var isDelegate = false
 
-        /// True while a completion handler may need the body in one piece.
+        /// True while a completion handler may need the body in one piece; as long as it is true, ``body`` is
+        /// collected.
         var needsWhole: Bool { !isDelegate }
     }
 
-    /// True if URL loading stops the load because the app suspended the task, even if the app has resumed the task
-    /// since.
+    /// True if URL loading stops the load because the app has suspended its task.
+    ///
+    /// The app may have resumed the task before this property is read. So a running task counts, too.
     var isOnlyPaused: Bool { owner?.task?.state == .suspended || canDeliver }
 
     /// True while the app's task is running.
@@ -56,6 +62,8 @@ extension BackingLoad {
             client?.urlProtocol(owner, didLoad: part)
         } else {
             receiver.isDelegate = deliverAndProbeForDelegate(part, as: owner)
+            // If no archive keeps the body, the body is no longer needed. (There is room for 0 bytes unless the archive
+            // refuses the body.)
             if receiver.isDelegate, incoming?.hasRoom(for: 0) != true { body = nil }
         }
         if !isLast { receiver.hasParts = true }
@@ -67,11 +75,13 @@ extension BackingLoad {
         weak var witness: Witness?
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: body.count, alignment: 1)
         bytes.copyBytes(from: body)
+        // Never nil: `allocate` returns an address for every size.
         guard let start = bytes.baseAddress else { return false }
         do {
             let holder = Witness()
             witness = holder
-            // `Data` stores up to 14 bytes inline and frees this buffer at once; such a part looks unused.
+            // `Data` copies up to 14 bytes and frees this buffer at once. Then a delegate is not detected, and the body
+            // is collected for longer than necessary.
             let events = Data(
                 bytesNoCopy: start,
                 count: body.count,
@@ -105,13 +115,14 @@ extension BackingLoad {
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         record { $0.completion = .challenge(challenge) }
-        // Calling the handler here would deadlock: cancelling waits for the queue that this method runs on.
+        // To cancel the backing task, Foundation waits for the queue on which this method runs. So calling the handler
+        // here would deadlock.
         session.enqueue { completionHandler(.cancelAuthenticationChallenge, nil) }
     }
 
-    /// Finishes the load with the 401, from which Foundation creates a new challenge.
+    /// Finishes the load; the client, which has the head of the 401 already, then creates a new challenge.
     ///
-    /// The new challenge includes what the app's task knows of earlier challenges.
+    /// The app's task counts the challenges that failed before, so the new challenge has the right count.
     func deliver(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
         client?.urlProtocolDidFinishLoading(owner)
     }

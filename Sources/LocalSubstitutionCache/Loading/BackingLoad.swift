@@ -7,18 +7,25 @@ import FoundationNetworking
 
 /// A load from the network for one task of a registered session, run by a second task in a backing session.
 ///
-/// The app's task stays open while a task of a ``BackingSession`` loads the request. This object receives each event of
-/// that backing task before the app does, so a file or an archived copy can still answer.
+/// The app's task stays open while a task of a ``BackingSession``, the backing task, loads the request. This object
+/// receives each event of the backing task before the app does, so a file or an archived copy can still answer.
 ///
-/// All methods run where URL loading calls protocols: see ``CallingContext``. Unless the app's task is suspended, each
-/// event of the backing task is delivered to the protocol's client immediately. While the app's task is suspended,
-/// events are held back. When the app resumes that task, Foundation on Linux calls ``start()`` again, which delivers
-/// them. The backing task is started, cancelled and made to follow redirects inside ``BackingSession/enqueue(_:)``,
-/// because each of these calls would deadlock where URL loading calls protocols.
+/// URL loading calls protocols on one queue (Linux) or on one thread for each load (Apple's systems): see
+/// ``CallingContext``. All methods run there. Unless the app's task is suspended, each event of the backing task is
+/// delivered to the protocol's client immediately. While the app's task is suspended, events are held back. When the
+/// app resumes that task, Foundation on Linux calls `startLoading()` again. The protocol then calls ``start()`` again,
+/// which delivers the events.
 ///
-/// This object asks the app's delegate about redirects, on the delegate queue, and the backing task follows those that
-/// the delegate accepts. Bodies and challenges are delivered differently on each system: see BackingLoad+Linux.swift
-/// and BackingLoad+Apple.swift.
+/// The backing task is started, cancelled and made to follow redirects inside ``BackingSession/enqueue(_:)``. On Linux
+/// each of these calls would deadlock on the queue on which URL loading calls protocols.
+///
+/// The protocol's client is never notified of a redirect. On Linux such a notification crashes the process. On Apple's
+/// systems, according to reports, the app would wait for its timeout if its delegate refused the redirect. So this
+/// object itself asks the app's delegate, on the delegate queue. The backing task follows the redirects that the
+/// delegate accepts.
+///
+/// Bodies and challenges are delivered differently on each system: see BackingLoad+Linux.swift and
+/// BackingLoad+Apple.swift. Each of the two files also has its own `isOnlyPaused`, `canDeliver` and `Receiver`.
 // Only called where URL loading calls protocols; `task` and `isCancelled` are only accessed inside `enqueue(_:)`.
 final class BackingLoad: NetworkLoad, @unchecked Sendable {
     enum Stage {
@@ -45,7 +52,9 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
         var completion: Completion?
     }
 
+    /// The protocol that loads the app's task; weak, because the protocol retains this object.
     private(set) weak var owner: URLProtocol?
+    /// The client of ``owner``, to which all events are delivered.
     let client: (any URLProtocolClient)?
     /// The app's session; nil once it is deallocated.
     private(set) weak var appSession: URLSession?
@@ -58,17 +67,22 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     let observed: ObservedLoad?
 
     var stage = Stage.idle
+    /// True once the end of the load has been delivered.
+    ///
+    /// It stays false if the load was stopped first, or if a challenge was delivered last.
     private(set) var hasFinished = false
     private var fallback: Fallback?
     private var pending = Pending()
-    /// The copy of the network's response for an archive; nil if no archive keeps it.
+    /// The copy of the network's response for an archive; nil before the head, or if there is no archive for it.
     var incoming: IncomingCopy?
-    /// The network's body, up to the last delivered part.
+    /// The network's body so far: all parts that have been delivered.
     ///
-    /// Nil once neither an archive nor a completion handler needs the whole body.
+    /// Nil once neither an archive nor a completion handler needs the whole body. On Linux the client hands only the
+    /// last part to a completion handler, so the whole body must be delivered at the end.
     var body: Data? = Data()
     /// ``body`` followed by the pending part.
     private var wholeBody: Data? { pending.body.isEmpty ? body : body.map { $0 + pending.body } }
+    /// The recipient of the body, as far as it is known.
     var receiver = Receiver()
 
     init(
@@ -89,7 +103,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     /// Returns the load that a task of a backing session runs for.
     static func load(for task: URLSessionTask) -> BackingLoad? { lock.withLock { loads[ObjectIdentifier(task)] } }
 
-    /// Returns the load of a task that has ended, and forgets the task.
+    /// Returns the load that an ended task ran for, and forgets that task.
     static func removeLoad(for task: URLSessionTask) -> BackingLoad? {
         lock.withLock { loads.removeValue(forKey: ObjectIdentifier(task)) }
     }
@@ -105,10 +119,12 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
             let task = session.task(for: request, canWait: canWait)
             self.task = task
             Self.lock.withLock { Self.loads[ObjectIdentifier(task)] = self }
+            // Some tests report the network's events themselves, and do not run the task.
             if session.runsTasks { task.resume() }
         }
     }
 
+    /// Ends the load and cancels the backing task; does nothing if the app has only suspended its task.
     func stop() {
         guard !isOnlyPaused else { return }
         (stage, pending) = (.ended, Pending())
@@ -135,7 +151,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
         guard let owner else { return }
         if let head = pending.head { client?.urlProtocol(owner, didReceive: head, cacheStoragePolicy: .notAllowed) }
         if !pending.body.isEmpty {
-            // The first part is shared, so a body that is delivered in one piece is never copied.
+            // Assigning `Data` copies no bytes, so a body that is delivered in one piece is never copied.
             if body?.isEmpty == true { body = pending.body } else { body?.append(pending.body) }
             deliverBody(pending.body, isLast: pending.completion != nil, as: owner)
         }
@@ -154,7 +170,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     /// Does nothing before the load has started or after it has ended.
     ///
     /// - Parameters:
-    ///   - continues: True if the load continues after `completion`; on Apple's systems it does after a challenge.
+    ///   - continues: True if the load continues after `completion`, as it does after a challenge on Apple's systems.
     ///   - change: Adds the event.
     func record(continues: Bool = false, _ change: (inout Pending) -> Void) {
         guard stage == .undecided || stage == .answering else { return }
@@ -172,6 +188,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     }
 
     func didReceive(_ response: URLResponse) {
+        // Nil unless this is an HTTP response.
         let outcome = Outcome(response)
         // An interim response, such as 103, is not the answer (RFC 9110 §15.2).
         if let status = outcome?.status, (100..<200).contains(status) { return }
@@ -185,10 +202,11 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     }
 
     func didReceive(_ data: Data) {
-        // After a file has answered, parts may still be received until the backing task is cancelled.
+        // After a file or copy has answered, the backing task may still report parts until it is cancelled.
         guard stage != .ended else { return }
         observed?.report(.receivedPart(data))
         if stage == .answering {
+            // URLSession reports the head first, so `incoming` is set by now if there is an archive for the response.
             let mayBeKept = incoming?.hasRoom(for: data.count) ?? false
             if !mayBeKept, !receiver.needsWhole { body = nil }
         }
@@ -197,7 +215,8 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
 
     /// Records the end of the backing task.
     ///
-    /// Foundation on Linux does not report the head of a 3xx that is not followed; only the task has it.
+    /// If a 3xx is not followed, Foundation on Linux does not report its head to the delegate. Then only the task has
+    /// the head.
     func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
         if stage == .undecided {
             if let answer = error.flatMap({ Outcome($0) }).flatMap({ fallback?.answer(after: $0) }) {
@@ -205,7 +224,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
             }
             if error == nil, let response = task.response { didReceive(response) }
         }
-        // If the load was stopped, the stage is `ended`. The body may then lack parts, so it is not archived.
+        // If the load was stopped, the stage is `ended`, and the body may lack parts. Such a body is not archived.
         if error == nil, stage == .answering, let last = task.currentRequest {
             incoming?.finish(wholeBody, after: last)
         }
@@ -213,6 +232,12 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     }
 
     /// Asks the app's delegate about a redirect, and continues once the delegate has decided.
+    ///
+    /// The mark is only set on Apple's systems: no protocol of this library loads a request that has it. The app
+    /// receives the request without the mark, because the app may load that request itself.
+    ///
+    /// A redirect that no longer matters is left to ``BackingSession/refuseObsoleteRedirect(_:)``. On Linux that
+    /// function does not call the handler: after the backing task was cancelled, such a call would crash the process.
     func didRedirect(
         _ response: HTTPURLResponse,
         _ request: URLRequest,
@@ -232,7 +257,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
         }
     }
 
-    /// True once a redirect no longer matters: the response is decided, or the app's task has ended.
+    /// True once a redirect no longer matters: it is decided who answers, or the app's task has ended.
     private var isOver: Bool { stage != .undecided || owner?.task?.hasEnded ?? false }
 
     /// Continues after the app's decision about a redirect; if `next` is nil, the 3xx itself is the response.
@@ -242,7 +267,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
         _ completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         guard !isOver else { return BackingSession.refuseObsoleteRedirect(completionHandler) }
-        // A redirect that the app refuses is the response: no fallback replaces it, even if the load then fails.
+        // If the app refuses a redirect, the 3xx is the response. No fallback replaces it, even if the load then fails.
         guard let next else {
             fallback = nil
             return follow(nil, completionHandler)
@@ -284,7 +309,9 @@ extension URLSession {
         return { [self] response, request, decision in
             for delegate in delegates {
                 // In Objective-C the method is optional. NSURLSession.h says of a task's delegate: "Methods not
-                // implemented on this delegate will still be forwarded to the session delegate".
+                // implemented on this delegate will still be forwarded to the session delegate". On Linux each delegate
+                // has the method. A task's delegate that does not implement it inherits an implementation that asks the
+                // session's delegate.
                 #if canImport(FoundationNetworking)
                 return delegate.urlSession(
                     self,

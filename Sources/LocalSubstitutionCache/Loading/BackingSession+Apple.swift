@@ -8,7 +8,7 @@ import FoundationNetworking
 #endif
 
 extension BackingSession {
-    /// Returns true if a load without a connection waits for one.
+    /// Returns true if a load without a connection waits for a connection.
     ///
     /// According to NSURLSession.h on `waitsForConnectivity`, the load waits until the timeout for the resource.
     static func waitsForConnectivity(_ configuration: URLSessionConfiguration) -> Bool {
@@ -26,7 +26,7 @@ extension BackingSession {
         return copy
     }
 
-    // Only Linux needs these.
+    // Only Linux needs these two functions.
     static func prepare(_ configuration: URLSessionConfiguration) {}
     static func insertGuard(into configuration: URLSessionConfiguration) {}
 
@@ -41,16 +41,16 @@ extension BackingSession {
 
     /// Returns the request with a mark, so that no protocol of this library loads it.
     ///
-    /// According to NSURLSession.h on `protocolClasses`, classes are registered with "the default session". If URL
-    /// loading consults them for other sessions, too, the mark prevents endless recursion. URL loading keeps the mark
-    /// in the request of a redirect.
+    /// According to NSURLSession.h on `protocolClasses`, classes that are registered with `URLProtocol` serve "the
+    /// default session". If URL loading also consults them for a backing session, the mark prevents endless recursion.
+    /// URL loading keeps the mark in the request of a redirect.
     static func marked(_ request: URLRequest) -> URLRequest {
         guard let copy = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return request }
         URLProtocol.setProperty(true, forKey: mark, in: copy)
         return copy as URLRequest
     }
 
-    /// Returns the request without the mark, for the app, which may load it itself.
+    /// Returns the request without the mark, for the app, which may load the request itself.
     static func unmarked(_ request: URLRequest) -> URLRequest {
         guard let copy = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return request }
         URLProtocol.removeProperty(forKey: mark, in: copy)
@@ -59,7 +59,9 @@ extension BackingSession {
 
     static func isMarked(_ request: URLRequest) -> Bool { URLProtocol.property(forKey: mark, in: request) != nil }
 
-    /// Refuses a redirect of a load that is over: "You must invoke the completion routine" (NSURLSession.h).
+    /// Refuses a redirect that no longer matters.
+    ///
+    /// NSURLSession.h says: "You must invoke the completion routine".
     static func refuseObsoleteRedirect(_ completionHandler: (URLRequest?) -> Void) { completionHandler(nil) }
 }
 #endif

@@ -5,8 +5,8 @@ import FoundationNetworking
 
 /// An operation queue that runs each block immediately, on the caller's thread.
 ///
-/// Foundation adds delegate calls from the queue on which it calls protocols. So the delegate calls run on that queue,
-/// in step with the network.
+/// Foundation adds the calls of a delegate from the queue on which it calls protocols. So the delegate of a backing
+/// session is called on that queue, while Foundation handles the network's event.
 private final class DelegateQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }
@@ -15,13 +15,14 @@ extension BackingSession {
     /// Prepares the configuration of a backing session, before the session is created.
     static func prepare(_ configuration: URLSessionConfiguration) {
         insertGuard(into: configuration)
-        // `GuardedProtocol` passes on the response of the app's cache.
+        // `GuardedProtocol` takes the cached response from the app's protocol, so no cache is consulted again.
         configuration.urlCache = nil
-        // The app's task received its cookies when it was created. Cookies in responses are still stored.
+        // The app's task received its cookies when it was created, so the backing task adds none. Cookies in responses
+        // are still stored.
         configuration.httpShouldSetCookies = false
     }
 
-    /// Adds ``GuardedProtocol``, so that cancelling a task while it ends does not crash the process.
+    /// Adds ``GuardedProtocol``, so that cancelling a task at the moment it ends does not crash the process.
     static func insertGuard(into configuration: URLSessionConfiguration) {
         configuration.protocolClasses = [GuardedProtocol.self] + (configuration.protocolClasses ?? [])
     }
@@ -30,19 +31,20 @@ extension BackingSession {
     ///
     /// Called before the session's first task is created.
     static func delegateQueue() -> OperationQueue {
-        // The idle task is used on the loading queue but cannot be created there: creating a task waits for that queue.
+        // Backing loads use the idle task on the loading queue. Creating a task there would deadlock, so it is created
+        // now.
         _ = LoadingQueue.idleTask
         return DelegateQueue()
     }
 
-    // A mark is not needed: registered classes are consulted after the system's class, which loads the request. A mark
-    // is not possible either: copying a request loses it.
+    // No mark is needed: Foundation consults registered classes after its own class, which loads the request. A mark
+    // would also be lost whenever the request is copied.
     static func marked(_ request: URLRequest) -> URLRequest { request }
     static func unmarked(_ request: URLRequest) -> URLRequest { request }
     static func isMarked(_ request: URLRequest) -> Bool { false }
 
-    // Loads on Linux never wait for a connection; they fail without one. And calling the completion handler of a
-    // redirect after its task was cancelled crashes the process, so `refuseObsoleteRedirect` does not call it.
+    // Loads on Linux never wait for a connection; without one they fail. `refuseObsoleteRedirect` does not call the
+    // completion handler: after the task was cancelled, such a call crashes the process.
     static func waitsForConnectivity(_ configuration: URLSessionConfiguration) -> Bool { false }
     static func failingAtOnce(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration { configuration }
     static func refuseObsoleteRedirect(_ completionHandler: (URLRequest?) -> Void) {}

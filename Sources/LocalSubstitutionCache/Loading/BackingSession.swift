@@ -5,12 +5,12 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A backing session: it runs ``BackingLoad``s, and loads from the network as one session of the app would.
+/// A session of the library, which runs ``BackingLoad``s as one session of the app would.
 ///
-/// It uses a copy of that session's configuration, and so that session's cookies, credentials, headers and limits, and
-/// those of no other session. It lists the same protocol classes except `SubstitutionProtocol`, so that its loads never
-/// come back to this library. (Classes that the app registers with `URLProtocol` are consulted only for the shared
-/// session, so they do not see the redirects of a load here.)
+/// It uses a copy of the app's configuration for that session: the cookies, credentials, header fields and limits.
+/// It lists the same protocol classes except `SubstitutionProtocol`, so that its loads never come back to this library.
+/// (Classes that the app registers with `URLProtocol` are consulted only for the shared session. So such classes do not
+/// see the redirects of a load in a backing session.)
 // `sessionsByWaiting` and `hasEnded` are only accessed inside `enqueue(_:)`.
 final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     /// False in tests that themselves report the network's events to the loads.
@@ -20,7 +20,7 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     private let configuration: URLSessionConfiguration
     /// The URL sessions, keyed by whether they wait for connectivity; each is created with its first task.
     ///
-    /// A URL session retains its delegate, which is this object, until the session is invalidated.
+    /// A URL session retains its delegate, which is this object, until the URL session is invalidated.
     private var sessionsByWaiting: [Bool: URLSession] = [:]
     private var hasEnded = false
 
@@ -34,8 +34,8 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
 
     /// Runs `body` later on the serial queue that starts and cancels tasks.
     ///
-    /// Foundation on Linux calls the protocols of all sessions on one queue. Starting a task waits for that queue, and
-    /// so does cancelling one, so either would deadlock there.
+    /// Foundation on Linux calls the protocols of all sessions on one queue. Starting or cancelling a task waits for
+    /// that queue, so on that queue either call would deadlock.
     func enqueue(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
     /// True if the app's session waits for connectivity instead of failing.
@@ -45,7 +45,7 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     ///
     /// - Parameters:
     ///   - request: The request to load.
-    ///   - canWait: True if the task waits for connectivity whenever the app's session does.
+    ///   - canWait: If true, the task waits for connectivity if the app's session does. If false, it never waits.
     /// - Returns: The task, which is not resumed yet.
     func task(for request: URLRequest, canWait: Bool = false) -> URLSessionDataTask {
         let session =
@@ -68,9 +68,9 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         }
     }
 
-    /// Returns true if `other` equals this configuration in all that Foundation on Linux reads for each load.
+    /// Returns true if `other` equals the copied configuration, as far as Foundation on Linux reads it for each load.
     ///
-    /// On Linux the app can change the configuration of a session that exists.
+    /// On Linux the app can change the configuration even after its session was created.
     func matches(_ other: URLSessionConfiguration) -> Bool {
         func fields(_ configuration: URLSessionConfiguration) -> [String: String] {
             var fields: [String: String] = [:]

@@ -15,7 +15,7 @@ struct Fallback {
         /// The last good copy in an archive.
         case copy(OfflineArchive)
 
-        /// True if the network's response matters to this source, and not only the lack of a response.
+        /// True if this source may answer after a response, or keep it; false if it only answers without a connection.
         var dependsOnResponse: Bool {
             switch self {
             case .file(let match): match.row.conditions.contains { $0 != .offline }
@@ -27,7 +27,7 @@ struct Fallback {
     private var source: Source
     /// The request that the source would answer.
     private var request: URLRequest
-    /// The moment at which the load began, for the ``RemovalLog``.
+    /// The count of removals from archives when the load began: see ``RemovalLog``.
     private let moment: Int
     /// The cache and archive in which the target of a redirect is looked up.
     private let installation: Installation
@@ -50,9 +50,9 @@ struct Fallback {
         }
     }
 
-    /// Returns the file that answers the target of a redirect; nil if the target is loaded from the network, too.
+    /// Returns the file that answers the target of a redirect; nil if the target must be loaded from the network.
     ///
-    /// If a network-first entry names the target, that entry is the fallback from then on.
+    /// If a network-first entry names the target, that entry's file becomes the fallback.
     mutating func answer(redirectedTo next: URLRequest) -> CachedURLResponse? {
         switch installation.handling(for: next) {
         case .file(let match): return match.response(to: next)
@@ -63,13 +63,13 @@ struct Fallback {
         return nil
     }
 
-    /// Returns a copy of the network's response for the archive; nil if there is no archive or no HTTP response.
+    /// Returns an object that collects the response for the archive; nil without an archive or an HTTP response.
     func incoming(_ response: URLResponse?) -> IncomingCopy? {
         guard case .copy(let archive) = source, let response = response as? HTTPURLResponse else { return nil }
         return IncomingCopy(response, to: request, since: moment, for: archive)
     }
 
-    /// Counts a response that this library will not see.
+    /// Counts a response that the archive cannot keep, because this library will not see it.
     func countUnseenResponse() {
         if case .copy(let archive) = source { archive.recordRefusal(.unseen) }
     }

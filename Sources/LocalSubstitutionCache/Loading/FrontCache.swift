@@ -1,25 +1,28 @@
-// Only Foundation on Linux consults a session's cache for a request that a protocol loads, and only there is the
-// configuration of `URLSession.shared` created once.
+// Only Foundation on Linux consults a session's cache for a request that a protocol loads. Only there is
+// `URLSession.shared.configuration` the object that the session itself uses; elsewhere it is a copy.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 
 /// A cache in front of a session's own cache, for a session that lists ``SubstitutionProtocol``.
 ///
-/// Foundation consults it after the protocol has accepted a request. If a file answers, this cache hands the response
-/// to the protocol, which then needs no further lookup. Then the session's own cache, which lists a folder on disk for
-/// each miss, is not consulted. All other calls are forwarded to the session's own cache.
+/// Foundation consults it once `canInit(with:)` of the protocol has returned true. If a file answers, this cache
+/// returns the response, which Foundation passes to the protocol as `cachedResponse`. The protocol then needs no
+/// further lookup. The session's own cache is not consulted then: for each miss it would list its folder on disk. All
+/// other calls are forwarded to the session's own cache.
 ///
-/// The instance in `URLSession.shared` forwards to whichever cache is installed. That session reads its configuration
-/// without a lock whenever a load begins, so the configuration is only written once.
+/// The instance in `URLSession.shared` forwards to the ``LocalSubstitutionCache`` that the app has installed, whichever
+/// that is at the time of the call. `URLSession.shared` reads its configuration without a lock whenever a load begins,
+/// so this cache is put into the configuration once and then stays.
 // Foundation's URLCache is thread-safe, and this subclass only adds constants.
 final class FrontCache: URLCache, @unchecked Sendable {
     /// A file's response, handed to the protocol that loads one task.
     ///
-    /// To any other protocol this looks like a plain `URLResponse`. The system's class refuses it, because it is not an
-    /// HTTP response.
+    /// Any other protocol finds only an empty `URLResponse` in this object. The system's class uses only cached HTTP
+    /// responses, so it ignores this object.
     final class HandedOverResponse: CachedURLResponse, @unchecked Sendable {
         let answer: CachedURLResponse
+        /// The task that was looked up; ``SubstitutionProtocol`` uses the response only for this task.
         private(set) weak var task: URLSessionTask?
 
         init(_ answer: CachedURLResponse, to task: URLSessionTask) {
@@ -32,8 +35,9 @@ final class FrontCache: URLCache, @unchecked Sendable {
         required init?(coder: NSCoder) { nil }
     }
 
-    /// The cache that the session had before; nil for none.
+    /// The cache that the session had before this one; nil for none.
     private let wrapped: URLCache?
+    /// True for the instance in `URLSession.shared`.
     private let isShared: Bool
 
     private init(_ wrapped: URLCache?, isShared: Bool) {
@@ -41,30 +45,34 @@ final class FrontCache: URLCache, @unchecked Sendable {
         super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
     }
 
-    /// Makes `URLSession.shared` consult the installed cache and the protocol; does nothing if it does so already.
+    /// Makes `URLSession.shared` consult the installed cache and the protocol; further calls change nothing.
     ///
     /// The caller must ensure that two calls never overlap.
     static func installShared() {
         let configuration = URLSession.shared.configuration
         if (configuration.urlCache as? FrontCache)?.isShared != true {
             let previous = configuration.urlCache
+            // If the session has a cache of this library, wrap the stock cache that was shared before it.
             let stock = (previous as? LocalSubstitutionCache)?.predecessor ?? previous
             configuration.urlCache = FrontCache(stock, isShared: true)
         }
         URLSession.shared.registerForSubstitutions()
     }
 
-    /// Puts a front cache before a configuration's cache, if that is a plain `URLCache` and not the shared one.
+    /// Puts a front cache in front of a configuration's cache, if that is a plain `URLCache` and not the shared one.
     ///
-    /// No code of the app casts such a cache to a subclass, or looks for it in the configuration.
+    /// A cache of any other kind stays where it is. The app may cast such a cache to a subclass, or expect to find it
+    /// in the configuration.
     static func install(in configuration: URLSessionConfiguration) {
         guard let wrapped = configuration.urlCache, type(of: wrapped) == URLCache.self, wrapped !== URLCache.shared
         else { return }
         configuration.urlCache = FrontCache(wrapped, isShared: false)
     }
 
+    /// The cache to which calls are forwarded.
     private var target: URLCache? { isShared ? Installation.current?.cache ?? wrapped : wrapped }
 
+    // URL loading does not call this method; it calls the one that takes a task.
     override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         target?.cachedResponse(for: request)
     }
@@ -78,6 +86,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
             if case .answered(let match) = verdict, let answer = match.response(to: request) {
                 return completionHandler(HandedOverResponse(answer, to: dataTask))
             }
+            // No file answers. The installed cache answers with the response that it has stored, if any.
             if isShared { return installed.answer(dataTask, request, verdict, completionHandler) }
         }
         guard let wrapped else { return completionHandler(nil) }
@@ -89,6 +98,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
     }
 
     override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
+        // The response is from the network. An installed cache as the target notifies the observer itself.
         if !isShared { Installation.current?.cache.reportToObserver(cachedResponse, handedOverBy: dataTask) }
         target?.storeCachedResponse(cachedResponse, for: dataTask)
     }

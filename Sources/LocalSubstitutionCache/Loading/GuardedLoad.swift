@@ -1,13 +1,14 @@
-// Foundation on Linux lets this library create an instance of the next protocol class; Apple's does not.
+// Foundation on Linux lets this library create an instance of another protocol class. Foundation on Apple's systems
+// does not.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 
 /// A load by another protocol class in the same task, guarded against events after its end.
 ///
-/// Foundation on Linux crashes if a task is cancelled at the moment it ends: Foundation reports the failure to its own
-/// client, which no longer finds the task. So this object sits between Foundation's client and the class that loads. It
-/// passes on what that class reports, up to the end of the load.
+/// If a task is cancelled at the moment it ends, Foundation on Linux also reports a failure to its own client. That
+/// client no longer finds the task, and the process crashes. So this object sits between Foundation's client and the
+/// class that loads. It passes on what that class reports, up to the end of the load.
 // Mutable state is only accessed inside the lock. A protocol class of the app may call this object on any thread.
 class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable {
     private enum Stage {
@@ -27,6 +28,8 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
     private var stage = Stage.open
     private var loader: URLProtocol?
 
+    /// Creates a load; the result is nil if the owner has no task or if there is no class.
+    ///
     /// - Parameters:
     ///   - owner: The protocol whose task is loaded.
     ///   - protocolClass: The class that loads.
@@ -51,7 +54,7 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
 
     func stop() {
         switch task.state {
-        // The task was suspended, then resumed before this call. The system's class would treat the task as cancelled.
+        // The task was suspended, then resumed before this call. The system's class would take the task for cancelled.
         case .running: break
         case .suspended: lock.withLock { loader }?.stopLoading()
         // The task was suspended, then cancelled before this call. The system's class needs the task's error, which
@@ -63,7 +66,7 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
 
     /// Ends the load, and returns the instance that loads; nil if the load has already ended.
     ///
-    /// No head, body or end that the instance reports later is passed on.
+    /// If the instance reports a head, a part or an end later, the client does not receive it.
     func finish(isChallenge: Bool = false) -> URLProtocol? {
         lock.withLock {
             // This breaks a reference cycle: the instance retains this object as its client.
@@ -119,7 +122,7 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
 
 /// A protocol that passes each load of the library's own sessions to the system's class.
 ///
-/// A ``GuardedLoad`` sits between the two.
+/// A ``GuardedLoad`` receives the events of the system's class, and passes them on to the protocol's client.
 class GuardedProtocol: URLProtocol {
     private lazy var load: GuardedLoad? = {
         let load = task.flatMap(BackingLoad.load(for:))

@@ -55,18 +55,19 @@ final class Installation: @unchecked Sendable {
     /// The current installation, until another one replaces it or its cache is uninstalled.
     static var current: Installation? {
         get { installed.value }
-        // Releasing the previous installation may read `current`, so it is released outside the lock.
+        // Releasing the previous installation may read `current`. So the previous installation is released outside the
+        // lock.
         set { _ = installed.replace(with: newValue) }
     }
 
     /// The storage of ``current``.
     ///
-    /// URL loading reads ``current`` inside its own locks. So nothing else is called inside this lock.
+    /// URL loading reads ``current`` inside its own locks. So inside this lock, no other code is called.
     private static let installed = Locked<Installation?>(nil)
 
-    /// The lock that is held while a cache is installed or uninstalled; code that URL loading calls never takes it.
+    /// The lock that is held while a cache is installed or uninstalled.
     ///
-    /// Replaced objects are released after it is unlocked: objects of the app may be deallocated with them, and call
-    /// `uninstall()`.
+    /// Code that URL loading calls never takes this lock. The replaced objects are released after the lock is unlocked.
+    /// With them, objects of the app may be deallocated, and these may call `uninstall()`.
     static let installationLock = NSLock()
 }

@@ -3,26 +3,27 @@
 import Foundation
 import FoundationNetworking
 
-/// The serial queue on which Foundation on Linux calls the protocols of all sessions.
+/// Access to the serial queue on which Foundation on Linux calls the protocols of all sessions.
 ///
-/// No public API returns this queue. So each block runs inside a protocol of a separate session: Foundation calls that
-/// protocol on the queue, too. While a block runs, no other task starts, stops or ends. Suspending and resuming the
-/// app's task would also reach the queue, but crashes the process if the app resumes that task at the same moment.
+/// No public API returns this queue. But Foundation also calls the protocols of this object's own session on the queue.
+/// So each block runs inside a protocol that is started for that block. While a block runs, no other task starts, stops
+/// or ends. Suspending and resuming the app's task would also reach the queue, but crashes the process if the app
+/// resumes that task at the same moment.
 // Mutable state is only accessed inside the lock.
 final class LoadingQueue: @unchecked Sendable {
     static let shared = LoadingQueue()
 
     /// A task that never runs and has no delegate.
     ///
-    /// The first access creates the task. On the loading queue this would deadlock, so the first access must be on
-    /// another thread.
+    /// The first access creates the task. Creating a task waits for the loading queue, so the first access would
+    /// deadlock on that queue. It must be elsewhere: see ``BackingSession/delegateQueue()``.
     static let idleTask: URLSessionTask = shared.session.dataTask(with: URL(fileURLWithPath: "/"))
 
     private let session: URLSession
     private let lock = NSLock()
     private var blocks: [URL: @Sendable () -> Void] = [:]
     private var count = 0
-    /// The queue on which tasks are created, because Foundation cannot create tasks on the loading queue.
+    /// The queue on which this object creates tasks; on the loading queue, creating a task would deadlock.
     private let tasks = DispatchQueue(label: "LocalSubstitutionCache.LoadingQueue")
 
     private init() {
@@ -36,6 +37,7 @@ final class LoadingQueue: @unchecked Sendable {
     func async(_ body: @escaping @Sendable () -> Void) {
         let url: URL? = lock.withLock {
             count += 1
+            // Never nil: a scheme and a number are always a URL.
             let url = URL(string: "\(BlockProtocol.scheme):\(count)")
             if let url { blocks[url] = body }
             return url
@@ -58,6 +60,7 @@ private final class BlockProtocol: URLProtocol {
 
     override func startLoading() {
         LoadingQueue.shared.removeBlock(for: request.url)?()
+        // The task has no delegate and no completion handler, so nothing receives this error.
         client?.urlProtocol(self, didFailWithError: URLError(.cancelled))
     }
 

@@ -8,7 +8,7 @@ import FoundationNetworking
 extension LocalSubstitutionCache {
     /// Makes this the shared cache, until ``uninstall()`` or the end of the process.
     ///
-    /// Takes over the capacities of the cache it replaces, and registers ``SubstitutionProtocol``.
+    /// This method takes over the capacities of the cache it replaces, and registers ``SubstitutionProtocol``.
     ///
     /// Call it at launch, before other code creates sessions: a session keeps the cache that was shared when its
     /// configuration was created. (On Linux the first call also reaches `URLSession.shared`, even if that session was
@@ -16,8 +16,8 @@ extension LocalSubstitutionCache {
     /// lock.)
     ///
     /// A second call on the same instance only replaces the archive; a call on a different instance replaces this
-    /// cache. Calls after launch are safe for this library. But according to NSURLCache.h, the shared cache should be
-    /// set while no other code holds a reference to the previous one.
+    /// cache. For this library, calls after launch are safe. But NSURLCache.h says that the shared cache should be set
+    /// while no other code holds a reference to the previous one.
     ///
     /// - Parameter archive: The archive that keeps copies of the network's responses and replays them without a
     ///   connection; nil for none.
@@ -30,8 +30,8 @@ extension LocalSubstitutionCache {
                 diskCapacity = shared.diskCapacity
             }
             // Foundation on Linux sets the shared session's cache only once, and consults its own classes before
-            // registered ones. So change that session's configuration. Do so before the shared cache is set, so that
-            // after `uninstall()` the session uses its previous cache again.
+            // registered ones. So change that session's configuration. Do so before the shared cache is set: then
+            // `FrontCache` finds the session's previous cache, which the session uses again after `uninstall()`.
             #if canImport(FoundationNetworking) && !APPLE_LOADING
             FrontCache.installShared()
             #endif
@@ -50,10 +50,10 @@ extension LocalSubstitutionCache {
     ///
     /// From then on ``SubstitutionProtocol`` loads no request in any session. Loads in flight continue unchanged.
     ///
-    /// Has no effect unless this instance is installed. If the app has set a different shared cache since, that cache
-    /// stays shared. Sessions and configurations that copied this cache while it was shared continue to use it. (On
-    /// Linux `URLSession.shared` uses its previous cache again.) Responses that were stored meanwhile stay in the
-    /// folder of the shared cache.
+    /// The call has no effect unless this instance is installed. If the app has set a different shared cache since,
+    /// that cache stays shared. Sessions and configurations that copied this cache while it was shared continue to use
+    /// it. (On Linux `URLSession.shared` uses its previous cache again.) Responses that were stored in the meantime
+    /// stay in the folder of the shared cache.
     public func uninstall() {
         let previous = Installation.installationLock.withLock { () -> Installation? in
             guard let current = Installation.current, current.cache === self else { return nil }

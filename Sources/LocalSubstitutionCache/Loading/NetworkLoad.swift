@@ -7,7 +7,7 @@ import FoundationNetworking
 
 /// A load from the network, on behalf of a protocol.
 ///
-/// It delivers the network's response to the protocol's client, or a response that replaces it.
+/// The load delivers the network's response, or one that replaces it, to the protocol's client.
 protocol NetworkLoad: AnyObject {
     /// True once the client receives nothing more.
     var hasFinished: Bool { get }

@@ -13,7 +13,7 @@ package enum PageSession {
     /// - Parameters:
     ///   - configuration: The configuration of the session; this call changes it.
     ///   - delegate: The delegate, whose methods are called one at a time.
-    ///   - asksProtocol: True if `SubstitutionProtocol` is consulted, for network-first entries.
+    ///   - asksProtocol: True if the session consults `SubstitutionProtocol`, which network-first entries need.
     /// - Returns: The session, which retains its delegate until it is invalidated.
     package static func make(
         _ configuration: URLSessionConfiguration,
@@ -32,7 +32,7 @@ package enum PageSession {
 
     /// Returns the request in a form that no protocol of this library loads.
     ///
-    /// That holds even if a session consults registered classes.
+    /// This is so even if URL loading consults registered classes for the session.
     package static func unsubstituted(_ request: URLRequest) -> URLRequest { BackingSession.marked(request) }
 
     /// Returns the request in a form that this library's protocols load again.

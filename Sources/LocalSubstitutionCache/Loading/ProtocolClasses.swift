@@ -5,14 +5,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A marker for ``SubstitutionProtocol`` and its subclasses, for code that needs to know nothing else about them.
+/// A protocol by which other code recognises ``SubstitutionProtocol`` and its subclasses.
 protocol SubstitutingClass: URLProtocol {}
 
 extension [AnyClass] {
     /// The classes that are not this library's.
     var withoutSubstitutions: [AnyClass] { filter { !($0 is any SubstitutingClass.Type) } }
 
-    /// The classes that are listed after this library's.
+    /// The classes that are listed after the first one of this library, without any further ones of this library.
     var behindSubstitutions: [AnyClass] {
         Array(drop { !($0 is any SubstitutingClass.Type) }).withoutSubstitutions
     }
@@ -35,7 +35,9 @@ enum SystemProtocols {
 
     static func contains(_ protocolClass: AnyClass) -> Bool { classes.contains { $0 == protocolClass } }
 
-    /// Returns the first class that can load `request`, in `listed` or else among the system's; nil if none can.
+    /// Returns the first class that can load `request`; nil if none can.
+    ///
+    /// The classes in `listed` are consulted before the system's classes.
     static func first(for request: URLRequest, behind listed: [AnyClass] = []) -> URLProtocol.Type? {
         (listed + classes).lazy.compactMap { $0 as? URLProtocol.Type }.first { $0.canInit(with: request) }
     }

@@ -1,4 +1,6 @@
-/// The way in which ``SubstitutionProtocol`` loads a request; only this type decides on it.
+/// The way in which ``SubstitutionProtocol`` loads a request; the initialiser chooses it.
+///
+/// The next protocol class is the one that would load the request without this library.
 enum Route: Hashable, Sendable {
     /// The file is delivered.
     case file
@@ -6,14 +8,14 @@ enum Route: Hashable, Sendable {
     case network
     /// The next protocol class loads in the app's own task.
     ///
-    /// Until the app has received anything, a file or copy may answer instead.
+    /// A file or copy may answer instead, as long as the app has received nothing.
     case ownTask
     /// A backing session loads, and a file or copy may answer instead.
     case backingSession
-    /// Nothing can load.
+    /// No loader can handle the request.
     case none
 
-    /// The conditions under which the installed cache or archive answers the request.
+    /// The outcomes after which a file or an archived copy may answer.
     enum FallbackNeed: CaseIterable {
         case none
         case file
@@ -29,7 +31,7 @@ enum Route: Hashable, Sendable {
         case download
     }
 
-    /// The kind of class that would load the request, among the classes listed after this library's.
+    /// The kind of the next protocol class: the system's, one of the app, or none.
     enum Next: CaseIterable {
         case none
         case system
@@ -38,7 +40,7 @@ enum Route: Hashable, Sendable {
 
     /// The recipient of a body that is received in parts.
     enum Receiver: CaseIterable {
-        /// The session is not registered, its delegate is no data delegate, or the task has its own delegate.
+        /// The session is not registered. On Linux also: its delegate is not a data delegate, or the task has its own.
         case unknown
         /// The delegate of a registered session, or a completion handler in such a session.
         case registered
@@ -47,10 +49,10 @@ enum Route: Hashable, Sendable {
     // Only on Linux can a protocol load in the app's own task, and only there does the process crash if a custom
     // protocol finishes a download.
     #if canImport(FoundationNetworking) && !APPLE_LOADING
-    /// Decides on one load.
+    /// Chooses the route of one load.
     ///
-    /// The system's class gives a body directly to a delegate, past this library. So a response for a delegate can only
-    /// be replaced in the backing session.
+    /// The system's class gives a body directly to a delegate, past this library. So if a delegate is to receive a file
+    /// or copy after the network has responded, a backing session must load.
     init(_ need: FallbackNeed, _ kind: Kind, next: @autoclosure () -> Next, receiver: @autoclosure () -> Receiver) {
         if need == .file, kind != .download {
             self = .file
@@ -68,7 +70,7 @@ enum Route: Hashable, Sendable {
         }
     }
     #else
-    /// Decides on one load.
+    /// Chooses the route of one load.
     init(_ need: FallbackNeed, _ kind: Kind, next: @autoclosure () -> Next, receiver: @autoclosure () -> Receiver) {
         self = need == .file ? .file : receiver() == .registered ? .backingSession : .none
     }

@@ -7,18 +7,23 @@ import FoundationNetworking
 
 /// A link from a subclass of ``SubstitutionProtocol`` to the session whose configuration lists that subclass.
 ///
+/// The app registers a session with `URLSession.registerForSubstitutions()`. On Linux, `URLSession.configuration` is
+/// the live object, so registering a session adds a class to its configuration. On Apple's systems it is a copy, so the
+/// configuration must list the class before the session is created.
+///
 /// A protocol cannot see its session or the session's configuration. But URL loading consults exactly the class that
 /// the configuration lists, and creates instances of it. So each link has its own class, from which the library finds
 /// the session.
 ///
 /// The classes are specialisations of the generic `LinkedProtocol`. Their type arguments, `Zero` and `One`, have no
-/// values and spell a number in binary. Each session gets a new class, so that no class belongs to the wrong session.
-/// Swift never frees such a class. So on Linux, unregistered configurations share a class if they list the same other
-/// classes.
+/// values and spell a number in binary. Each registered session gets a new class, because other configurations may
+/// still list the class of an earlier session. Swift never frees such a class. To limit their number on Linux,
+/// configurations whose sessions are not registered share a class if they list the same other classes.
 // Mutable state is only accessed inside the lock.
 final class SessionLink: @unchecked Sendable {
     let protocolClass: SubstitutionProtocol.Type
-    /// The classes that the configuration lists after this one.
+    /// The classes that the configuration lists after this one; always empty on Apple's systems, where they are not
+    /// needed.
     ///
     /// While a session is registered, its own configuration is read instead.
     private let others: [AnyClass]
@@ -33,7 +38,7 @@ final class SessionLink: @unchecked Sendable {
     /// The links that have a backing session.
     private nonisolated(unsafe) static var linksWithBackingSession: [SessionLink] = []
     private nonisolated(unsafe) static var links: [ObjectIdentifier: SessionLink] = [:]
-    /// The links that unregistered configurations share, keyed by ``others``; only used on Linux.
+    /// The links that configurations share before a session is registered, keyed by ``others``; only used on Linux.
     private nonisolated(unsafe) static var sharedLinks: [[ObjectIdentifier]: SessionLink] = [:]
 
     /// Returns the link of a class; nil for ``SubstitutionProtocol`` itself.
@@ -41,11 +46,11 @@ final class SessionLink: @unchecked Sendable {
         lock.withLock { links[ObjectIdentifier(protocolClass)] }
     }
 
-    /// Runs `body` inside the lock.
+    /// Runs `body` inside the lock, and then, outside the lock, releases the sessions that `body` has read.
     ///
-    /// `body` adds each session that it reads to an array, which is released after the lock is unlocked. If the array
-    /// holds the last reference to a session, objects of the app may be deallocated with the session. Such objects may
-    /// call this library, which would deadlock inside the lock.
+    /// Reading a weak reference creates a strong one, which may become the last reference to the session. Releasing it
+    /// deallocates the session, and perhaps objects of the app. Such objects may call this library, which would
+    /// deadlock inside the lock. So `body` adds each session that it reads to the array `released`.
     private static func locked<Result>(_ body: (_ released: inout [AnyObject?]) -> Result) -> Result {
         var released: [AnyObject?] = []
         lock.lock()
@@ -62,7 +67,8 @@ final class SessionLink: @unchecked Sendable {
             return rest.isMultiple(of: 2)
                 ? protocolClass(Zero<Digits>.self, rest / 2) : protocolClass(One<Digits>.self, rest / 2)
         }
-        // URLSession does not report its deallocation, so discard the backing sessions of sessions that are gone.
+        // URLSession does not report its deallocation. So discard the backing sessions whose registered session is
+        // gone.
         linksWithBackingSession.removeAll { link in
             let session = link.registered
             released.append(session)
@@ -77,11 +83,14 @@ final class SessionLink: @unchecked Sendable {
     }
 
     /// The registered session; nil before it is registered and after it is deallocated.
+    ///
+    /// The caller gets the reference, so it is not released inside the lock.
     var session: URLSession? { Self.lock.withLock { registered } }
 
-    /// The backing session, which loads as the registered session would; nil if none is registered.
+    /// The backing session, which loads as the registered session would; nil if no session is registered.
     ///
-    /// It is replaced if ``BackingSession/matches(_:)`` finds that the app has changed the session's configuration.
+    /// It is created anew if the app has changed the registered session's configuration: see
+    /// ``BackingSession/matches(_:)``.
     var backingSession: BackingSession? {
         Self.locked { released in
             guard let registered else { return nil }
@@ -107,20 +116,20 @@ private final class LinkedProtocol<Number>: SubstitutionProtocol {
 }
 
 extension [AnyClass] {
-    /// The first class of this library; nil if there is none.
+    /// The first class of this library in the list; nil if there is none.
     fileprivate var substitution: SubstitutionProtocol.Type? {
         lazy.compactMap { $0 as? SubstitutionProtocol.Type }.first
     }
 }
 
-// `URLSession.configuration` is the live object on Linux, and a copy on Apple's systems. So on Linux, registering a
-// session adds a separate class to its configuration; on Apple's systems the configuration must list such a class
-// already.
+// Each system adds and finds the classes in its own way: see ``SessionLink``. A test package for Linux defines
+// APPLE_LOADING to run the code for Apple's systems.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 extension SessionLink {
     /// Returns the class for a configuration that also lists `others`.
     ///
-    /// A session that is created from that configuration is not registered until the app registers it.
+    /// If `others` are only Foundation's own classes, the class is ``SubstitutionProtocol`` itself. A session that is
+    /// created from the configuration is not registered until the app registers it.
     static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
         if others.allSatisfy({ SystemProtocols.contains($0) }) { return SubstitutionProtocol.self }
         return locked { released in
@@ -132,11 +141,12 @@ extension SessionLink {
         }
     }
 
-    /// Returns true for the configuration of a registered session, and false for a copy of it.
+    /// Returns true if `configuration` is the object that a registered session uses, and false for a copy of it.
     static func isRegistered(_ configuration: URLSessionConfiguration) -> Bool {
         configuration.protocolClasses?.substitution.flatMap { of($0)?.session }?.configuration === configuration
     }
 
+    /// Registers a session, and adds a class of its own to its configuration; returns true.
     static func register(_ session: URLSession) -> Bool {
         locked { released in
             let configuration = session.configuration
@@ -144,7 +154,8 @@ extension SessionLink {
             let registered = classes.substitution.flatMap { links[ObjectIdentifier($0)]?.registered }
             released.append(registered)
             if registered === session { return true }
-            // The class goes after the app's own, unless the app has put this library's class before them.
+            // The new class takes the position of this library's first class. If there is none, it goes before
+            // Foundation's classes, and so after the app's.
             let isOwn = { (each: AnyClass) in each is SubstitutionProtocol.Type }
             let place =
                 classes.firstIndex(where: isOwn) ?? classes.firstIndex(where: SystemProtocols.contains)
@@ -158,12 +169,13 @@ extension SessionLink {
         }
     }
 
-    /// Returns the class that would load `request` without this library; nil if there is none.
+    /// Returns the class that would load `request` without this library; nil if no class can load it.
     static func nextClass(for request: URLRequest, behind link: SessionLink?) -> URLProtocol.Type? {
         let listed = link.flatMap { $0.session?.configuration.protocolClasses?.behindSubstitutions ?? $0.others }
         return SystemProtocols.first(for: request, behind: listed ?? [])
     }
 
+    /// The class that is registered with `URLProtocol` while a cache is installed.
     static var registeredClass: SubstitutionProtocol.Type { SubstitutionProtocol.self }
 }
 #else
@@ -171,6 +183,9 @@ extension SessionLink {
     /// Returns false: on Apple's systems a session returns only copies of its configuration.
     static func isRegistered(_ configuration: URLSessionConfiguration) -> Bool { false }
 
+    /// Returns a new class for a configuration, because no class can be added once its session exists.
+    ///
+    /// `others` do not matter here: on Apple's systems, a protocol cannot create an instance of another class.
     static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
         locked { released in makeLink(&released).protocolClass }
     }
@@ -182,6 +197,10 @@ extension SessionLink {
         return link.protocolClass
     }
 
+    /// Registers a session with the link of a class that its configuration lists.
+    ///
+    /// Returns false if the configuration lists no such class, or if another living session is registered with that
+    /// class. For the shared session, returns true while a cache is installed.
     static func register(_ session: URLSession) -> Bool {
         if session === URLSession.shared { return Installation.current != nil }
         let classes = session.configuration.protocolClasses ?? []

@@ -8,9 +8,9 @@ public import Foundation
 
 /// A URL protocol that answers requests with the files of the installed ``LocalSubstitutionCache``.
 ///
-/// In each session that lists this class first, it answers every request for a URL that an entry without `when` names.
-/// That includes requests that bypass the cache: those with a reloading policy or with `Authorization`, and those of a
-/// session that does not use the shared cache, such as an ephemeral session. (URL loading consults the first class
+/// In each session that lists this class first, it answers GET and HEAD requests for URLs that an entry without `when`
+/// names. It also answers requests that bypass the cache: those with a reloading policy or with `Authorization`, and
+/// those of a session without the shared cache, such as an ephemeral session. (URL loading consults the first class
 /// before the system's classes. This was measured on Linux; on Apple's platforms it is so in practice.) The status,
 /// header fields and body are the same as from the cache.
 ///
@@ -24,8 +24,8 @@ public import Foundation
 /// ```
 ///
 /// If an entry has `when`, the request is sent to the network first. The file answers only after a status or an error
-/// that the entry names; otherwise the network's response is delivered unchanged. If a redirect of such a load leads to
-/// a URL that an entry names, that entry's file answers.
+/// that the entry names; otherwise the network's response is delivered unchanged. If such a load is redirected to a URL
+/// that an entry names, that entry applies from then on.
 ///
 /// The condition `"offline"` holds after these `URLError`s: `notConnectedToInternet`, `cannotFindHost`,
 /// `dnsLookupFailed`, `cannotConnectToHost`, `networkConnectionLost`, `timedOut`, `internationalRoamingOff`,
@@ -33,12 +33,12 @@ public import Foundation
 ///
 /// Each response has one source: if a delegate may already have received bytes from the network, the network's response
 /// is delivered, and no file replaces it. If your session has a delegate, register it with
-/// `URLSession.registerForSubstitutions()`. The table in <doc:WhenTheCacheIsAsked> lists how each kind of task is
-/// answered.
+/// `URLSession.registerForSubstitutions()`. On Apple's platforms, network-first entries need this in each session
+/// except `URLSession.shared`. The table in <doc:WhenTheCacheIsAsked> lists how each kind of task is answered.
 ///
-/// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData`, or a method other than GET and HEAD, is left
-/// alone. On Linux a download task is loaded from the network: URL loading there cannot finish a download that a custom
-/// protocol loads.
+/// A request with the policy `.reloadIgnoringLocalAndRemoteCacheData`, or with a method other than GET and HEAD, is
+/// left alone. On Linux a download task is loaded from the network, because URL loading there cannot finish a download
+/// that a custom protocol loads.
 ///
 /// On watchOS this class has no effect, because URL loading consults no protocol of an app there
 /// ([Apple on `URLProtocol`](https://developer.apple.com/documentation/foundation/urlprotocol)).
@@ -49,14 +49,14 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     /// The link to the session that lists this class; nil for `SubstitutionProtocol` itself.
     class var link: SessionLink? { nil }
 
-    /// The load from the network.
+    /// The load from the network; nil before it starts.
     ///
-    /// A second `startLoading()` continues it, so that each response has one source.
+    /// A second `startLoading()` continues the same load, so that each response has one source.
     private var load: (any NetworkLoad)?
     private var hasFinished = false
     /// Records the steps of the load; nil without an observer.
     private var observed: ObservedLoad?
-    /// True once the ``RemovalLog`` knows that the load has begun, or that it never will.
+    /// True once the ``RemovalLog`` has recorded that the load has begun, or that it will never begin.
     private var isLogged = false
 
     deinit { logWithdrawal() }
@@ -69,7 +69,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     /// Returns a Boolean value that indicates whether this class loads a request.
     ///
     /// It loads requests for URLs that an entry names, and requests that the installed archive accepts. On Apple's
-    /// platforms, network-first entries and the archive also need a registered session.
+    /// platforms, it loads requests for network-first entries and for the archive only in a registered session.
     ///
     /// - Parameter request: The request that is about to be loaded.
     /// - Returns: True if URL loading should hand the request to this class.
@@ -78,8 +78,8 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         guard let service = installation.handling(for: request) else {
             installation.countRefusal(of: request)
             // While an observer is set, this class also loads the requests that no file or copy answers, in the app's
-            // own task. On Linux there is no other way to observe them: this method receives no task, and the session's
-            // cache need not be one of this library's.
+            // own task. On Linux there is no other way to observe them: this method receives no task, and the session
+            // may use a cache that is not from this library.
             #if canImport(FoundationNetworking) && !APPLE_LOADING
             return installation.cache.observer != nil && SystemProtocols.first(for: request) != nil
             #else
@@ -87,8 +87,9 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
             #endif
         }
         if case .file = service { return true }
-        // Foundation on Linux calls this inside `resume()`, and starts the load later. On Apple's systems no protocol
-        // can load in the app's own task, so the session must be registered.
+        // Foundation on Linux calls this method inside `resume()`, and starts the load later. The log is notified now,
+        // because the app may remove copies in between. On Apple's systems no protocol can load in the app's own task,
+        // so the session must be registered.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
         if case .networkFirst(.copy) = service { RemovalLog.shared.resume(request) }
         return true
@@ -123,7 +124,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     public override func startLoading() {
         guard !hasFinished, isWanted else { return }
         if let load { return load.start() }
-        // Only on Linux does a cache of this library look the request up before the protocol is started.
+        // Only on Linux does a cache of this library look up the request before the protocol is started.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
         if let handed = cachedResponse as? FrontCache.HandedOverResponse, handed.task === task {
             observed = ObservedLoad(request, of: task, Installation.current?.cache.observer)
@@ -131,8 +132,8 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         }
         #endif
         // A cached response of any other kind may be from a cache that is not installed, or belong to a different
-        // request. And the installed cache may have been replaced since URL loading consulted it. So look the request
-        // up again.
+        // request. The app may also have replaced the installed cache since URL loading consulted it. So look up the
+        // request again.
         let installation = Installation.current
         observed = ObservedLoad(request, of: task, installation?.cache.observer)
         let service = installation?.handling(for: request)
@@ -184,16 +185,16 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     private var next: Route.Next { nextClass.map { SystemProtocols.contains($0) ? .system : .app } ?? .none }
 
     private var receiver: Route.Receiver {
-        // A task whose delegate is not this session's may belong to a different session, which was created from this
-        // session's configuration.
+        // If the task's delegate is not the registered session's, the task may belong to a different session, which was
+        // created from the registered session's configuration.
         guard let delegate = Self.link?.session?.delegate as? any URLSessionDataDelegate, task?.delegate === delegate
         else { return .unknown }
         return .registered
     }
 
     private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
-        // Without a fallback, the cached response is an entry's file, which does not answer here. The exception is a
-        // request that this class loads only to observe it.
+        // Without a fallback, the cached response may be an entry's file, which must not answer here. A request that is
+        // loaded only to observe it has no such file.
         let isOnlyNoted = observed != nil && Installation.current?.handling(for: request) == nil
         let cached = fallback != nil || isOnlyNoted ? cachedResponse : nil
         return TaskLoad(for: self, fallback, with: nextClass, cached, observed)
@@ -208,9 +209,9 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
 
     /// True while the task waits for a response.
     ///
-    /// Foundation on Linux may start a load after its task was suspended, cancelled or even finished (by another
-    /// instance), and crashes if such a load delivers a response. The load of a suspended task starts again when the
-    /// task is resumed.
+    /// Foundation on Linux may start a load after its task was suspended, cancelled or even finished by another
+    /// instance. If such a load delivers a response, Foundation crashes. The load of a suspended task starts again when
+    /// the task is resumed.
     private var isWanted: Bool {
         // No such behaviour is known on Apple's systems.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
@@ -224,12 +225,12 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     /// Stops the load; nothing is delivered afterwards.
     public override func stopLoading() {
         let wasFinished = hasFinished || load?.hasFinished ?? false || task?.state == .completed
-        // The load of a suspended task may still begin, so it is not withdrawn.
+        // The load of a suspended task may still begin, so the log keeps waiting for it.
         if let task, task.state == .canceling || task.state == .completed { logWithdrawal() }
         load?.stop()
-        // If a task is cancelled at the moment it finishes, Foundation on Linux reports a failure to the client, which
-        // no longer finds the task and crashes the process. (On a busy machine, Foundation's own class crashes in the
-        // same way if it delivers a response from any cache.)
+        // If a task is cancelled at the moment it finishes, Foundation on Linux reports a failure to the client. The
+        // client no longer finds the task, and crashes the process. (On a busy machine, Foundation's own class crashes
+        // in the same way when it delivers a response from any cache.)
         #if canImport(FoundationNetworking) && !APPLE_LOADING
         if wasFinished { client = nil }
         #endif

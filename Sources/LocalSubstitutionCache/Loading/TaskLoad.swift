@@ -1,40 +1,46 @@
-// Foundation on Linux lets this library create an instance of the next protocol class; Apple's does not.
+// Foundation on Linux lets this library create an instance of the class that would load a request without this library.
+// Foundation on Apple's systems does not.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
 
-/// A load in the app's own task, by the protocol class that would load it without this library.
+/// A load in the app's own task, by the protocol class that would load the request without this library.
 ///
 /// So the headers, cookies, credentials, connections and delegate of the app's session are the same as without this
-/// library. This object is the client of that class, and sees the outcome before the app does. It can then deliver a
+/// library. This object is the client of that class, and learns the outcome before the app does. It can then deliver a
 /// file or an archived copy instead of the network's response.
 ///
-/// If that class is the system's, its client is not notified of two things:
-/// - The body of a task that has a delegate. The class reports the response head early, and then gives the body to a
-///   data delegate directly. No public API says whether that is the session's delegate, the task's own or the argument
-///   of `data(for:delegate:)`. So once the head has been reported, the network's response is delivered, and no file or
-///   copy replaces it. If a task has a completion handler and no task-specific delegate, this object learns the head
-///   only at the end of the load, before the app has received anything.
-/// - A redirect, before URL loading follows it. This object looks up the target afterwards.
+/// Foundation's own protocol class, the system's class, does not notify its client of everything:
+/// - If the task has a delegate, the class reports the head early. It then gives the body to a data delegate directly,
+///   past its client. No public API shows which delegate that is: the session's, the task's own, or the argument of
+///   `data(for:delegate:)`. So once the class has reported a head, the app receives the network's response.
+/// - If the task has a completion handler and no delegate of its own, the class reports no head. It reports the whole
+///   body at the end of the load. This object then reads the head from the task, and the app has received nothing yet.
+/// - The class does not report a redirect before URL loading follows it. This object looks up the target afterwards.
 ///
-/// A protocol class of the app reports everything to its client, on any thread. So for such a class the decision is
-/// made when the head is received.
+/// A protocol class of the app reports everything to its client. So for such a class the decision is made when the head
+/// is received. Such a class may call its client on any thread.
 // Mutable state is only accessed inside the lock.
 final class TaskLoad: GuardedLoad, @unchecked Sendable {
     private struct State {
         var fallback: Fallback?
         /// True once it is decided that the app receives the network's response.
         var networkStands = false
+        /// The copy of the network's response for the archive; nil if there is no archive, or no head yet.
         var incoming: IncomingCopy?
-        /// The network's body so far; nil if the archive does not keep it.
+        /// The network's body so far; nil before the first part, and if the archive does not keep the body.
         var body: Data?
+        /// The number of calls of ``start()``: one at the beginning, and one whenever the app resumes a suspended task.
         var starts = 0
     }
 
     private let lock = NSLock()
     private var state: State
+    /// True if Foundation's own class loads; without any class the initialiser returns nil.
     private let isSystemClass: Bool
 
+    /// Creates a load; the result is nil if the owner has no task or if there is no class.
+    ///
     /// - Parameters:
     ///   - owner: The protocol whose task is loaded.
     ///   - fallback: The file or archived copy that may answer instead of the network.
@@ -64,20 +70,24 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
 
     /// Returns true if the app receives the network's response; if not, delivers the fallback's response.
     ///
-    /// The decision is made once.
+    /// After this method has returned true once, it returns true for the rest of the load. If the load has already
+    /// finished, the method delivers nothing and returns false.
     private func decideIfNetworkStands(_ loader: URLProtocol, after outcome: Outcome?) -> Bool {
         var (isDecided, fallback) = withState { ($0.networkStands, $0.fallback) }
-        // The lookup may call the app, so it happens outside the lock.
+        // A redirect may change the fallback, so it is stored back. The lookup may call the app, so it happens outside
+        // the lock.
         guard !isDecided, let answer = answer(of: &fallback, after: outcome) else {
             withState { [fallback] in ($0.fallback, $0.networkStands) = (fallback, true) }
             return true
         }
         guard finish() != nil else { return false }
+        // An outcome without a status means that the network has failed. Then no response is reported.
         if let response = task.response, outcome?.status != nil { observed?.report(.received(response)) }
         observed?.report(answer)
         client?.deliver(answer, as: loader)
         if !isSystemClass {
-            // Foundation calls protocols only on this queue, so the call is made there, too.
+            // A class of the app may still be loading, so it is stopped. Foundation calls protocols only on the loading
+            // queue, and this method may run on any thread. The system's class gets here only at the end of its load.
             nonisolated(unsafe) let loader = loader
             LoadingQueue.shared.async { loader.stopLoading() }
         }
@@ -93,17 +103,19 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         return outcome.flatMap { fallback?.answer(after: $0) }
     }
 
-    /// Collects a part of the body for the archive; `part` is nil at the end of the load.
+    /// Collects a part of the body for the archive; at the end of the load, `part` is nil.
     private func collect(_ part: Data?) {
         withState { state in
             if state.incoming == nil { state.incoming = state.fallback?.incoming(task.response) }
-            // Foundation on Linux may deliver the beginning of a body twice after a task was suspended.
+            // Foundation on Linux may deliver the beginning of a body twice after a task was suspended. Then the length
+            // is wrong.
             if state.starts > 1 { state.incoming?.refuse(.length) }
             guard let part else { return }
             if state.incoming?.hasRoom(for: part.count) == true {
                 state.body = state.body ?? Data()
                 state.body?.append(part)
             } else {
+                // From here on the archive has no room for any part, so no later part begins a new body.
                 state.body = nil
             }
         }
@@ -116,7 +128,8 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         didReceive response: URLResponse,
         cacheStoragePolicy policy: URLCache.StoragePolicy
     ) {
-        // The system's class calls this if the task has a delegate, and may then give that delegate the body directly.
+        // The system's class reports the head only if the task has a delegate. It may then give the body to that
+        // delegate directly.
         if isSystemClass { withState { $0.networkStands = true } }
         guard decideIfNetworkStands(loader, after: Outcome(response)) else { return }
         observed?.report(.received(response))
@@ -134,13 +147,15 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         guard decideIfNetworkStands(loader, after: Outcome(task.response)) else { return }
         collect(nil)
         let (incoming, body) = withState { ($0.incoming, $0.body) }
-        // Only the system's class can give a body directly to a delegate, past its client.
+        // If no part was reported, the system's class has given the body directly to a delegate. (If the archive has
+        // refused the body already, this second reason is ignored.)
         if body == nil, isSystemClass { incoming?.refuse(.unseen) }
         if let last = task.currentRequest { incoming?.finish(body ?? Data(), after: last) }
         super.urlProtocolDidFinishLoading(loader)
     }
 
     override func urlProtocol(_ loader: URLProtocol, didFailWithError error: any Error) {
+        // Only an error that means "no connection" has an outcome. The app receives every other error.
         if let outcome = Outcome(error), !decideIfNetworkStands(loader, after: outcome) { return }
         super.urlProtocol(loader, didFailWithError: error)
     }

@@ -18,9 +18,10 @@ extension URLSession {
     /// session.registerForSubstitutions()
     /// ```
     ///
-    /// For a session that is not registered, only the app's own task can load as the session would. So if a delegate
-    /// may already have received part of the network's response, that response is delivered, and no file replaces it.
-    /// The table in <doc:WhenTheCacheIsAsked> has the details.
+    /// On Linux, network-first entries also apply to a session that is not registered. But only the app's own task can
+    /// then load as the session would. So if a delegate may already have received part of the network's response, that
+    /// response is delivered, and no file replaces it. On Apple's platforms, network-first entries and an archive do
+    /// not apply to such a session. The table in <doc:WhenTheCacheIsAsked> has the details.
     ///
     /// On Linux, the library's class keeps its position among the protocol classes, or is added after the app's. So a
     /// stub that the app put first stays first.
@@ -28,13 +29,14 @@ extension URLSession {
     /// Call this method before the session's first task. The session is not retained. A session that is created from
     /// this one's configuration must itself be registered before its first task; otherwise it may load with this
     /// session's configuration. Each registered session costs about 1.3 KB that is never freed. The library's other
-    /// objects for a session are freed when, after its end, the next session is registered.
+    /// objects for a session that has ended are freed when the next session is registered.
     ///
-    /// - Returns: True if the session consults ``SubstitutionProtocol``. Always true on Linux, even without
-    ///   `useSubstitutions()`. On Apple's platforms, true only if `useSubstitutions()` was called on the session's
-    ///   configuration, and no other living session with that configuration is registered. A second session's
-    ///   network-first loads use the first one's configuration, and ask the first one's delegate about redirects, so
-    ///   give each session its own configuration. On watchOS the call has no effect.
+    /// - Returns: True if the session consults ``SubstitutionProtocol``. On Linux it is always true, even without
+    ///   `useSubstitutions()`. On Apple's platforms it is true if `useSubstitutions()` was called on the session's
+    ///   configuration, and no other living session with that configuration is registered. (For `URLSession.shared`
+    ///   there, it is true while a cache is installed.) If another session is registered, this session's network-first
+    ///   loads use the other session's configuration, and ask its delegate about redirects. So give each session its
+    ///   own configuration. On watchOS the call has no effect.
     @discardableResult
     public func registerForSubstitutions() -> Bool { SessionLink.register(self) }
 }

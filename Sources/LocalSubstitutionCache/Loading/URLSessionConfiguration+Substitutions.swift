@@ -8,16 +8,16 @@ public import Foundation
 extension URLSessionConfiguration {
     /// Puts ``SubstitutionProtocol`` first, so that it answers for sessions created from this configuration.
     ///
-    /// May be called before ``LocalSubstitutionCache/install(archive:)``, and more than once. Call it again after other
-    /// changes to `protocolClasses`. It may add a subclass instead, from which the library knows the classes that are
-    /// listed after the subclass.
+    /// Call it before or after ``LocalSubstitutionCache/install(archive:)``; further calls do no harm. Call it again
+    /// after other changes to `protocolClasses`. The class that it adds may be a subclass, from which the library knows
+    /// which classes are listed after it.
     ///
-    /// On Linux, if `urlCache` is a plain `URLCache` and not the shared one, it is wrapped in a cache of this library.
-    /// That cache forwards everything except the requests that a file answers.
+    /// On Linux, a `urlCache` that is a plain `URLCache`, and not the shared one, is wrapped in a cache of this
+    /// library. The wrapping cache forwards everything except the requests that a file answers.
     ///
     /// This is enough for entries without `when`. For network-first entries (those with `when`) and for an archive,
-    /// also register a session that has a delegate: `URLSession.registerForSubstitutions()`. This method has no effect
-    /// on watchOS, where URL loading consults no protocol of an app.
+    /// also register the session: `URLSession.registerForSubstitutions()`. (On Linux only a session that has a delegate
+    /// needs this.) On watchOS this method has no effect, because URL loading consults no protocol of an app there.
     public func useSubstitutions() {
         if SessionLink.isRegistered(self) { return }
         let others = (protocolClasses ?? []).withoutSubstitutions

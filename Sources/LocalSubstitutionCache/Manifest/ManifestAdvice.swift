@@ -24,9 +24,9 @@ package protocol ManifestAdvice: FileNameAdvice, Sendable {
     /// Explains a field that entries do not have; nil if the field is simply unknown.
     func diagnosis(of field: JSONMember, among fields: [JSONMember], of key: String) -> Diagnosis<MisplacedFieldKind>?
 
-    /// Returns whether the fields are the content of a JSON file.
+    /// Returns whether an entry's fields are really the content of a JSON file.
     ///
-    /// The content was written into the manifest by mistake, where a manifest names the file.
+    /// The designer pasted the content into the manifest instead of naming the file.
     func isFileContent(_ fields: [JSONMember]) -> Bool
 
     /// Returns a finding that explains why a file is missing; nil if no reason is known.

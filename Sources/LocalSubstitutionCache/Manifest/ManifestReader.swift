@@ -153,7 +153,7 @@ package struct ManifestReader {
             error(.badURL, entry.key.offset, "a folder's URL has no query; remove the \"?\" and what follows")
         } else if !pattern.isFolder {
             let name = entry.key.value.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-            // A "*" was meant as a wildcard, for which a manifest has a "/" at the end of the URL.
+            // A "*" was meant as a wildcard; in a manifest, the URL ends in "/" instead.
             let folder = name.contains("*") ? String(entry.key.value.dropLast(name.count)) : entry.key.value + "/"
             error(
                 .badURL,
@@ -168,8 +168,8 @@ package struct ManifestReader {
 
     /// Returns the text of a field; nil if the field's value is not a string.
     ///
-    /// The wrong value is reported, unless the JSON parser has done so; in the message, `kind` describes the expected
-    /// value.
+    /// A wrong value is reported, unless the JSON parser has already reported it. In the message, `kind` describes the
+    /// expected value.
     mutating func string(_ field: JSONMember, as kind: String) -> String? {
         switch field.value.kind {
         case .string(let text): return text

@@ -7,7 +7,7 @@ import Foundation
 package struct ParameterNames: Hashable, Sendable {
     /// A name, or a prefix of names.
     package struct Name: Hashable, Sendable, CustomStringConvertible {
-        /// The name as it is in a normalised URL, and so in ASCII.
+        /// The name as a normalised URL spells it, in ASCII only.
         package let text: String
         /// True if the manifest wrote a `*` after the name.
         package let isPrefix: Bool

@@ -51,7 +51,7 @@ package enum QueryRule: Hashable, Sendable {
         return remaining.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns whether this rule treats any two queries as equal that `other` treats as equal.
+    /// Returns whether all queries that are equal under `other` are also equal under this rule.
     func covers(_ other: QueryRule) -> Bool {
         switch (self, other) {
         case (.any, _), (.exact, .exact), (.ignoring, .exact):

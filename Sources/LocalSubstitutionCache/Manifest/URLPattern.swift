@@ -22,7 +22,7 @@ package struct URLPattern: Sendable {
         // RFC 3986 §3.2.2 allows a "*" in a host's name, but no real host has a "*".
         let host = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?:".utf8.contains($0) }
         if host.contains(UInt8(ascii: "*")) { throw .host(String(Substring(host))) }
-        // After the host, encode all bytes but syntax and percent-encoded bytes. Brackets are syntax only in the host.
+        // After the host, encode all bytes that a URL may not hold there, such as brackets. Keep each "%" as written.
         let authority = key.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
         let path = authority.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? key.endIndex
         let isKept = { (byte: UInt8) in
@@ -117,7 +117,7 @@ package struct URLPattern: Sendable {
         )
     }
 
-    /// Returns `text` in NFC, with each byte percent-encoded for which `isKept` is false.
+    /// Returns `text` in NFC; the bytes for which `isKept` is false are percent-encoded.
     private static func encoded(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
         if text.utf8.allSatisfy(isKept) { return text }
         var result: [UInt8] = []

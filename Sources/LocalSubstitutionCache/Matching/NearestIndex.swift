@@ -21,7 +21,7 @@ struct NearestIndex: Sendable {
         let parts: URLParts
     }
 
-    /// The maximum numbers of candidates for one key and, in `byFolder`, of candidates in one folder.
+    /// The maximum number of candidates for one key, and the maximum for one folder in `byFolder`.
     ///
     /// These candidates are enough for a suggestion, and few enough to compare them without a noticeable delay.
     private static let (limit, folderLimit) = (100, 1000)
@@ -175,7 +175,7 @@ struct NearestIndex: Sendable {
             return differences
         }
 
-        /// Returns `path` with those characters decoded that a path may hold raw but pages often percent-encode.
+        /// Decodes the characters of `path` that need no percent-encoding but are often encoded in web pages.
         private static func decoded(_ path: Substring) -> String { URLIdentity.decoded(String(path)) }
 
         private static func withoutWWW(_ host: Substring) -> Substring {
@@ -200,7 +200,7 @@ struct NearestIndex: Sendable {
             guard differing.allSatisfy({ $0.contains("=") || !$0.contains(where: \.isNumber) }) else { return [] }
             var names = Set(differing.map { parameter in String(parameter.prefix { $0 != "=" }) })
             if case .ignoring(let known) = rule { names.formUnion(known.sorted.map(\.description)) }
-            // A list of more than 20 names is no useful advice.
+            // A list of more than 20 names is not useful advice.
             guard names.count <= 20, !names.contains("") else { return [] }
             let ignored = ParameterNames(names.compactMap { try? ParameterNames.Name($0) })
             return QueryRule.ignoring(ignored).matches(first, key: second) ? names.sorted() : []

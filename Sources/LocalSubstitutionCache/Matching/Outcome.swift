@@ -14,8 +14,8 @@ enum Outcome: Hashable, Sendable {
 
     /// Creates the outcome `offline` if the error means that there is no connection; nil for every other error.
     ///
-    /// After an untrusted certificate or an unreadable response, nil is returned because the server did answer. A
-    /// cancelled load was ended by the app itself.
+    /// Nil after an untrusted certificate or an unreadable response, because the server did answer. Also nil after a
+    /// cancellation, because the app itself ended the load.
     init?(_ error: any Error) {
         guard let error = error as? URLError, Self.offlineCodes.contains(error.code) else { return nil }
         self = .offline

@@ -95,8 +95,8 @@ package struct Representation {
         fields["Access-Control-Allow-Origin"] = "*"
         fields["Content-Length"] = String(contents.data.count)
         fields["Content-Type"] = substitution.mediaType.description
-        // There is no `Last-Modified`, because a client would send the date to the real server. It would be the date of
-        // the app's build.
+        // There is no `Last-Modified`: its date would be that of the app's build, and a client would send it to the
+        // real server.
         if substitution.entry.conditions.isEmpty {
             fields["Accept-Ranges"] = "bytes"
             // Without this field, a client may revalidate the response. One year is the maximum that RFC 2616 §14.21

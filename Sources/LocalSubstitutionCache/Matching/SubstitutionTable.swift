@@ -65,7 +65,7 @@ package final class SubstitutionTable: @unchecked Sendable {
         let row: Row
         /// True if the request's URL is spelled as in the manifest.
         let isExact: Bool
-        /// True if every response of the table has been built; then no response changes any more.
+        /// True if every response of the table has been built; then the responses no longer change.
         let isPrepared: Bool
         /// True for a HEAD request.
         var isHead = false
@@ -154,7 +154,7 @@ package final class SubstitutionTable: @unchecked Sendable {
 
     /// Returns the URL as Foundation spells it.
     ///
-    /// If this equals the target's spelling, the result is the target's own string, and no copy takes memory.
+    /// If it equals the target's spelling, the target's own string is returned, so that no copy takes memory.
     private static func spelling(of target: URLPattern.Target) -> String? {
         let identity = target.identity
         // Foundation does not change a URL in normal form.

@@ -32,7 +32,7 @@ enum Verdict {
     /// True if a cache may answer with the file.
     var isFile: Bool { if case .answered = self { true } else { false } }
 
-    /// True for a GET or HEAD whose URL an entry without `when` matches, whatever the cache policy.
+    /// True for a GET or HEAD if an entry without `when` matches its URL, whatever the cache policy.
     var isSubstituted: Bool {
         switch self {
         case .answered, .answeredByProtocol: true

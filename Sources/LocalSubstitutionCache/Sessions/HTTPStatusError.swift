@@ -20,13 +20,13 @@ public import FoundationNetworking
 public struct HTTPStatusError: Error, CustomStringConvertible, LocalizedError {
     /// The response head.
     public let response: HTTPURLResponse
-    /// The body of the response, as it was received; empty when there was none.
+    /// The body of the response, as it was received; empty if the response had no body.
     public let body: Data
 
     /// The status of the response.
     public var status: Int { response.statusCode }
 
-    /// A sentence with the status and the URL; the URL's user name and password are left out.
+    /// A sentence with the status and the URL, without the URL's user name and password.
     public var description: String {
         var components = response.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
         components?.user = nil
@@ -46,7 +46,7 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: The request to load.
-    ///   - accepted: Returns true if a status is accepted. By default, those from 200 to 299 are.
+    ///   - accepted: Returns true if a status is accepted. By default, 200 to 299 are accepted.
     /// - Returns: The body and the head of the response.
     /// - Throws: ``HTTPStatusError`` if the status is not accepted; `URLError` if the load fails or the response is not
     ///   an HTTP response.

@@ -15,15 +15,16 @@ public import Foundation
 /// ```
 ///
 /// The policy reads the target from `Location` according to RFC 9110 §10.2.2 and RFC 3986 §5. Foundation on Linux does
-/// not do so by itself: there `page2` from `/a/b` becomes `/page2`, and `%2F` becomes `/`. `Authorization` and `Cookie`
-/// fields of the request are not sent to another origin (RFC 6454 §4: scheme, host and port), even if a custom policy
-/// chooses a target there. But URL loading itself adds such fields if the session's `httpAdditionalHeaders` contain
-/// them. Methods change as usual in URL loading, and an endless chain fails with URL loading's usual error. (On Linux
-/// URL loading does not send the body again after a 307 or 308.)
+/// not do so by itself: there `page2` from `/a/b` becomes `/page2`, and `%2F` becomes `/`.
 ///
-/// If a redirect is refused, the 3xx itself is the response. On Linux its body is empty, except in a session with a
-/// data delegate. On Linux `data(for:delegate:)` never calls its delegate, so set the policy on the session or the
-/// task.
+/// The request's `Authorization` and `Cookie` fields are not sent to another origin (RFC 6454 §4: scheme, host and
+/// port), even if a custom policy chooses a target of another origin. But URL loading itself adds such fields if the
+/// session's `httpAdditionalHeaders` contain them. Methods change as usual in URL loading, and an endless chain fails
+/// with URL loading's usual error. (On Linux URL loading does not send the body again after a 307 or 308.)
+///
+/// If a redirect is refused, the 3xx itself is the response. On Linux the body of this 3xx is empty, except in a
+/// session with a data delegate. On Linux `data(for:delegate:)` never calls its delegate about redirects, so set the
+/// policy on the session or the task.
 public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
     private let decide: @Sendable (_ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?
 
@@ -33,9 +34,9 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
     /// A policy that follows no redirect: the 3xx is the response.
     public static let refuse = RedirectPolicy { _, _ in nil }
 
-    /// A policy that only follows redirects within an origin (scheme, host and port).
+    /// A policy that follows only redirects within the same origin (scheme, host and port).
     ///
-    /// Any other 3xx is the response.
+    /// If a redirect leads to another origin, the 3xx is the response.
     public static let sameOrigin = RedirectPolicy { request, response in
         isSameOrigin(request.url, response.url) ? request : nil
     }
@@ -57,7 +58,7 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
     ///   - task: The task that was redirected.
     ///   - response: The 3xx.
     ///   - request: The request that URL loading would load next.
-    ///   - completionHandler: Called with the request to load next, or nil.
+    ///   - completionHandler: Called with the request to load next, or with nil to refuse the redirect.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -76,12 +77,13 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
             completionHandler(nil)
             return
         }
-        // The closure may have changed the target. Credentials that the closure has set are kept.
+        // The closure may have changed the target, so check again. Credentials that the closure itself has set are
+        // kept.
         Self.removeCredentials(of: request, from: &decided, sentBy: source)
         completionHandler(decided)
     }
 
-    /// Removes the credentials of `request` from `next` if the origin of `next` is not that of `source`.
+    /// Removes the credentials of `request` from `next`, unless `source` and `next` have the same origin.
     private static func removeCredentials(of request: URLRequest, from next: inout URLRequest, sentBy source: URL) {
         guard !isSameOrigin(source, next.url) else { return }
         for name in ["Authorization", "Cookie"]
@@ -90,7 +92,7 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
         }
     }
 
-    /// Returns the target of a redirect; nil without a `Location`, or if that is not a URL reference.
+    /// Returns the target of a redirect; nil if there is no `Location`, or if its value is not a URL reference.
     package static func target(of response: HTTPURLResponse, from source: URL) -> URL? {
         guard let location = response.value(forHTTPHeaderField: "Location"), !location.isEmpty,
             let target = URL(string: location, relativeTo: source)?.absoluteURL
@@ -98,8 +100,8 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
         var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
         // RFC 9110 §10.2.2: a target without a fragment inherits the fragment of the source.
         if components?.fragment == nil { components?.percentEncodedFragment = source.fragment(percentEncoded: true) }
-        // If a server writes a user name and password into a redirect to another server, URL loading would send them
-        // there as credentials.
+        // A server may write a user name and password into a redirect to another server. URL loading would send them to
+        // the other server as credentials.
         if !isSameOrigin(source, target) {
             components?.user = nil
             components?.password = nil
@@ -107,7 +109,7 @@ public final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
         return components?.url ?? target
     }
 
-    /// Returns whether two URLs have the same scheme, host and port; user names do not matter.
+    /// Returns true if two URLs have the same scheme, host and port; user names do not matter.
     private static func isSameOrigin(_ first: URL?, _ second: URL?) -> Bool {
         guard let first = Origin(first), let second = Origin(second) else { return false }
         return first == second

@@ -2,8 +2,8 @@
 package enum ByteRange: Equatable {
     /// The whole representation.
     ///
-    /// The unit is not bytes, there are several ranges, the value is malformed, or the range is a suffix of an empty
-    /// representation.
+    /// The field is ignored, because its unit is not bytes, it has several ranges, it is malformed, or it asks for a
+    /// suffix of an empty representation.
     case whole
     /// A range of offsets from 0; never empty.
     case part(Range<Int>)

@@ -85,7 +85,7 @@ package struct JSONDocument: Sendable {
 package struct JSONSyntaxError: Error, Equatable {
     package enum Kind {
         case syntax
-        /// A number continues as a word, such as `12px`.
+        /// Letters follow a number directly, as in `12px`.
         case word
         case encoding
         case nesting

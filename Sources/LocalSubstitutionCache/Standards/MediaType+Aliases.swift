@@ -17,7 +17,7 @@ extension MediaType {
         return types.isEmpty || Self.isKnown(essence) ? [essence] + types : types
     }
 
-    /// The types that each alias names.
+    /// Alias → the names of its types.
     private static let types: [String: [String]] = {
         var types: [String: [String]] = [:]
         for words in rows(of: aliases) {

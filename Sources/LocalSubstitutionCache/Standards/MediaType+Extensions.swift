@@ -1,11 +1,10 @@
 extension MediaType {
-    /// The type of unknown bytes.
     package static let octetStream = MediaType(essence: "application/octet-stream")
 
     /// True for types that browsers show as a page.
     package var isHTML: Bool { essence == "text/html" || essence == "application/xhtml+xml" }
 
-    /// True for the type of unknown bytes, under any of its names.
+    /// True for `application/octet-stream` and its aliases.
     package var isUnknown: Bool { canonical.essence == Self.octetStream.essence }
 
     /// Creates the media type for a file name's extension; nil if the extension is missing or unknown.

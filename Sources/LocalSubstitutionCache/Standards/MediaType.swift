@@ -43,7 +43,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// The part before the "/", such as `image`.
     package var kind: Substring { essence.prefix { $0 != "/" } }
 
-    /// True for types whose encoding a `charset` names: `text/*` and JavaScript.
+    /// True for types that declare their encoding in a `charset` parameter: `text/*` and JavaScript.
     ///
     /// JSON and XML determine their encoding themselves (RFC 8259 §8.1, RFC 7303 §3).
     package var takesCharset: Bool {

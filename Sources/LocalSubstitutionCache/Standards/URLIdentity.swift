@@ -91,7 +91,7 @@ package struct URLIdentity: Hashable, Sendable {
         return base[(authority.firstIndex(of: UInt8(ascii: "/")) ?? base.endIndex)...]
     }
 
-    /// The base, with those characters decoded that many pages percent-encode although a path may contain them raw.
+    /// The base, in which the characters that need no percent-encoding in a path are decoded.
     ///
     /// Two URLs with different decoded bases are different. Two URLs with the same decoded base count as the same only
     /// if all differences between them lie below the URL of a folder entry.

@@ -1,6 +1,6 @@
 /// The facts about a request and its response that HAR 1.2 does not cover.
 ///
-/// They are the field `_substitution` of the entry in the HAR file.
+/// In the HAR file, they are the entry's field `_substitution`.
 package struct RecordedAnswer: Codable, Sendable {
     /// The source of the response.
     package enum Answerer: String, Codable, Sendable {

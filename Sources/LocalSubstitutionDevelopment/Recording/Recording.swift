@@ -75,7 +75,7 @@ extension LocalSubstitutionCache {
     /// secrets. It also leaves out the bodies of responses that may be meant for a single user.
     ///
     /// A recording continues until `Recording.stop()` is called, the next recording starts, or the cache is
-    /// deallocated. Cost: each request takes about a fifth of the time that a file takes to answer a task. For each
+    /// deallocated. Cost: recording a request takes about a fifth of the time of a task that a file answers. For each
     /// version, the whole file is written.
     ///
     /// - Parameters:

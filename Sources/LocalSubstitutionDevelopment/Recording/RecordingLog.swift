@@ -59,6 +59,8 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     private var size = 0
     /// The entries that count responses from files, with their indices in `entryTexts`.
     private var files: [FileKey: (index: Int, entry: HAREntry)] = [:]
+    /// The numbers of requests that the file lacks because of its limit, keyed by the index of their entry.
+    private var omitted: [Int: Int] = [:]
     private var changedFiles: Set<FileKey> = []
     private var hasNews = true
     private var runningSummary = RecordingSummary()
@@ -363,6 +365,12 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         return entryTexts.count - 1
     }
 
+    /// Sets the number of requests whose entry is not in the file because of the limit.
+    private func countOmitted(_ count: Int, at index: Int) {
+        runningSummary.omitted += count - (omitted[index] ?? 0)
+        omitted[index] = count == 0 ? nil : count
+    }
+
     private func write(_ entry: HAREntry, at index: Int) {
         hasNews = true
         var entry = entry
@@ -373,9 +381,10 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         let text = (try? entry.json) ?? Data()
         guard rest + text.count <= options.limit else {
             // The previous version of the entry stays.
-            if entryTexts[index].isEmpty { runningSummary.omitted += 1 }
+            if entryTexts[index].isEmpty { countOmitted(entry.substitution?.times ?? 1, at: index) }
             return
         }
+        countOmitted(0, at: index)
         entryTexts[index] = text
         size = rest + text.count
     }

@@ -44,7 +44,7 @@ enum SecretMask {
 
     /// Returns true if a parameter selects a version of a file.
     ///
-    /// The value is then a digest of the file, and not a secret.
+    /// The value of such a parameter is a digest of the file, and not a secret.
     private static func isVersion(name: Substring) -> Bool {
         ["v", "ver", "version", "rev", "revision", "h", "hash", "build"].contains(name.lowercased())
     }

@@ -11,7 +11,7 @@ import Foundation
 /// (``PolledEvents``).
 ///
 /// https://developer.apple.com/documentation/dispatch/dispatchsource/2300040-makefilesystemobjectsource
-// Only accessed on the queue, until it is cancelled.
+// Only accessed on the queue until the source is cancelled.
 final class DirectoryEvents: FileEventSource {
     private let queue: DispatchQueue
     private let onEvent: @Sendable () -> Void

@@ -20,7 +20,7 @@ protocol FileEventSource: AnyObject {
 
     /// Stops watching; may be called on any thread.
     ///
-    /// `onEvent` is not called any more. A call in progress is not interrupted.
+    /// `onEvent` is no longer called. A call in progress is not interrupted.
     func cancel()
 }
 

@@ -104,15 +104,15 @@ package final class FolderWatcher: @unchecked Sendable {
     private func reportChanges() {
         firstEvent = nil
         let old = listing
-        // Watching may fail now, for example if the folder is gone. It is tried again at the next event, such as one
-        // for the folder in its parent directory.
+        // Watching may fail now, for example if the folder is gone. The next event, such as the folder's creation in
+        // its parent directory, starts another attempt.
         if let events { try? watch(events) }
         let paths = listing.differences(from: old)
         if !paths.isEmpty { changed(paths) }
     }
 }
 
-/// The items below a folder, with the identity of each file (its number, size and modification time).
+/// The items below a folder, with the identity of each file (its inode number, size and modification time).
 struct FolderListing {
     /// The item at a path.
     enum Item: Equatable {

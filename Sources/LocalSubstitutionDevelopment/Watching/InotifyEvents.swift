@@ -3,7 +3,7 @@ import Foundation
 // Only Linux has inotify.
 #if os(Linux)
 /// An event source that watches directories with inotify(7).
-// Only accessed on the queue, until it is cancelled.
+// Only accessed on the queue until the source is cancelled.
 final class InotifyEvents: FileEventSource {
     private let descriptor: Int32
     private let source: any DispatchSourceRead

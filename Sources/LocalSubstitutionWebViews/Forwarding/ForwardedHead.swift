@@ -36,7 +36,7 @@ enum ForwardedHead {
         return result
     }
 
-    /// Returns the request as a site other than the page's own receives it.
+    /// Returns the request as it is sent to a site other than the page's own.
     ///
     /// A page can set some of the fields that engines write. The page's values of such fields are not sent to another
     /// site.
@@ -120,8 +120,8 @@ enum ForwardedHead {
                 "cache-control", "expires", "age":
                 continue
             case "access-control-allow-origin":
-                // The site allows the origin of the original page. An engine compares this text with the origin of the
-                // mirror page, so name that one.
+                // The site names the origin of the original page. Name the origin of the mirror page instead, because
+                // an engine compares the field with that origin.
                 let asker = origin.flatMap { WebOrigin($0) }
                 fields[name] = asker?.isMirror == true && value == asker?.site ? origin : value
             default: fields[name] = value

@@ -35,7 +35,7 @@ struct ForwardingGuard: Sendable {
     /// The cookies that are sent with a request.
     enum Cookies {
         case none
-        /// Only the cookies that are also sent in requests of other sites' pages (without `SameSite`).
+        /// Only the cookies without `SameSite`, which are also sent in requests of other sites' pages.
         case fromElsewhere
         case all
     }

@@ -13,7 +13,7 @@ import FoundationNetworking
 struct PageCookies: @unchecked Sendable {
     /// The copied cookies, with the changes that sites have made.
     private let jar: HTTPCookieStorage
-    /// Reports to the store the cookies that a site sets; an expired cookie deletes the stored one.
+    /// Informs the store of the cookies that a site sets; an expired cookie deletes the stored one.
     private let didSet: @Sendable ([HTTPCookie]) -> Void
     /// True if cookies with `SameSite` are left out, as in requests of other sites' pages (RFC 6265bis §5.2).
     var isFromElsewhere = false

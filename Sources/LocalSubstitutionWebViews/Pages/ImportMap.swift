@@ -18,9 +18,9 @@ struct ImportMap {
     let promised: Set<URLIdentity>
     let prefixes: PrefixCache
 
-    /// The known answers to the question whether a file answers any URL with a given prefix.
+    /// A cache that stores, for each checked prefix, whether a file answers any URL with this prefix.
     ///
-    /// Each new answer costs a look at every file.
+    /// The check of a new prefix looks at every file.
     final class PrefixCache {
         /// The maximum number of prefixes that are checked for one page.
         ///

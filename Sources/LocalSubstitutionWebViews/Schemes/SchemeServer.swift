@@ -185,7 +185,7 @@ struct SchemeServer: @unchecked Sendable {
         let added = Set(file.entry.headers.keys.map { $0.lowercased() })
         if !added.contains("cross-origin-resource-policy") { fields["Cross-Origin-Resource-Policy"] = "cross-origin" }
         // An "Access-Control-Allow-Origin" of the manifest stays unchanged. If there is none, name the origin: engines
-        // refuse "*" for requests with credentials (Fetch §3.3.4). Any origin may read the bytes, because they are no
+        // refuse "*" for requests with credentials (Fetch §3.3.4). Any origin may read the bytes, because they are not
         // secret: every user of the app has them.
         if !added.contains("access-control-allow-origin"), let origin = Self.requestingOrigin(request) {
             fields["Access-Control-Allow-Origin"] = origin

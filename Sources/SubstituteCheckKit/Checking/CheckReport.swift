@@ -87,7 +87,7 @@ package struct CheckReport {
         return console.coloured("no errors, no warnings", .green)
     }
 
-    // MARK: - Machines
+    // MARK: - Formats for programs
 
     private struct JSONIssue: Encodable {
         let file: String

@@ -18,8 +18,7 @@ extension ContentRules {
 
     /// Checks a file whose type has no known formats.
     ///
-    /// For such a type, this function finds text in a binary format, text in no known encoding, and a web page under
-    /// almost any type.
+    /// Finds a binary file of a text type, text in no known encoding, and an HTML page of almost any other type.
     private static func textProblem(_ file: FileSample) -> ContentProblem? {
         let type = file.type
         if let format = file.format {

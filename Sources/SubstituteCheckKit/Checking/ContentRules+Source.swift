@@ -2,9 +2,9 @@ import Foundation
 import LocalSubstitutionCache
 import SubstitutionChecking
 
-/// The rules that a file is what browsers read.
+/// The rules that a file has the form that browsers read.
 ///
-/// The file must be neither the code from which a build makes the file, nor a reference to another file.
+/// The file must be neither source code for a build, nor a reference to another file.
 extension ContentRules {
     /// Finds a file that has other text before its content, or something else in place of the content.
     static func isItself(_ file: FileSample) -> ContentProblem? {
@@ -38,10 +38,10 @@ extension ContentRules {
         /\{\s*"version"\s*:\s*3\s*,\s*"(file|sources|names|mappings|sourceRoot|sections)"/
     nonisolated(unsafe) private static let script =
         /import\s[^;'"]*['"]|export\s+(default|const|function)\s|(const|let|var)\s+\w+\s*=|module\.exports\s*=/
-    /// A selector, and an indented declaration in the next line.
+    /// A selector, and an indented declaration on the next line.
     nonisolated(unsafe) private static let indentedRule = /(^|\n)([.#&A-Za-z][^\n:;]*)\r?\n[ \t]+[a-z\-]+:[^\n]+/
 
-    /// Returns the only line of a text if the line is a path with the same extension as the file's own; nil if not.
+    /// Returns the only line of a file if it is a path with the file's own extension; nil otherwise.
     private static func path(in file: FileSample) -> String? {
         guard file.substitution.size < 500 else { return nil }
         let line = file.beginning.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -51,7 +51,7 @@ extension ContentRules {
         return line
     }
 
-    /// Finds a file that holds other code or data than its type says, such as JavaScript in an SVG file.
+    /// Finds code or data that does not match the file's type, such as JavaScript in an SVG file.
     private static func otherCode(_ file: FileSample) -> String? {
         if file.isCode, file.beginning.prefixMatch(of: sourceMap) != nil {
             return "is a source map, which only developer tools read; put the code itself in its place"
@@ -100,7 +100,7 @@ extension ContentRules {
         }.first
     }
 
-    /// Finds TypeScript's declarations at the beginning of a line, before any comment or template literal.
+    /// Finds a TypeScript declaration at the beginning of a line, before the first comment or template literal.
     private static func typeScript(_ text: Data) -> Source? {
         let starts = ["interface ", "export interface ", "import type ", "export type ", "declare module "]
         for word in starts {

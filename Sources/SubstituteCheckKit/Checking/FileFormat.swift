@@ -37,7 +37,7 @@ package enum FileFormat: String, CaseIterable {
     case lfsPointer = "Git LFS pointer"
     case alias = "Finder alias"
 
-    /// The number of first bytes that is enough to recognise every format.
+    /// The number of leading bytes that suffice to recognise every format.
     package static let headLength = 4096
 
     /// Recognises the format of a file that begins with `head`; nil for text and for unknown formats.
@@ -93,7 +93,7 @@ package enum FileFormat: String, CaseIterable {
         (.alias, 0, Array("book\0\0\0\0mark\0\0\0\0".utf8)),
     ]
 
-    /// The types of the box with which a QuickTime file without `ftyp` begins.
+    /// The possible types of the first box in a QuickTime file without `ftyp`.
     private static let boxes = ["moov", "mdat", "styp", "wide", "free", "skip", "moof", "sidx"]
 
     /// True if a file that begins with "BM" is a bitmap.
@@ -107,7 +107,7 @@ package enum FileFormat: String, CaseIterable {
             || head.count > 17 && sizes.contains(head[14]) && head[15...17].allSatisfy { $0 == 0 }
     }
 
-    /// True if the bytes have a control character that no text has.
+    /// True if the bytes contain a control character that does not occur in text.
     static func isBinary(_ head: [UInt8]) -> Bool {
         head.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0C, 0x0D, 0x1B].contains($0) }
     }

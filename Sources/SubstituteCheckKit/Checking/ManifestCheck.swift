@@ -114,7 +114,7 @@ extension ManifestIssue {
     }
 }
 
-/// The kinds of issues that the tool reports, and that an app does not look for.
+/// The kinds of issues that the tool reports but an app does not look for.
 extension ManifestIssue.Code {
     /// The files have more bytes than the budget allows.
     package static let overBudget = Self(rawValue: "over-budget")
@@ -122,7 +122,7 @@ extension ManifestIssue.Code {
     static let misnamedFolder = Self(rawValue: "misnamed-folder")
     /// A URL or an entry that a browser extension leaves to the network.
     package static let leftToNetwork = Self(rawValue: "left-to-network")
-    /// A reference, in a file, to a URL for which a browser extension has nothing.
+    /// A reference, in a file, to a URL that a browser extension cannot answer.
     package static let lostReference = Self(rawValue: "lost-reference")
     /// A file whose content does not match its type, or that is empty.
     static let wrongContent = Self(rawValue: "wrong-content")

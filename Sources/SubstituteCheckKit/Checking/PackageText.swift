@@ -17,7 +17,7 @@ package struct PackageText {
             .filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("//") }.joined(separator: "\n")
     }
 
-    /// True if a target has a path as a resource with the rule `.copy`.
+    /// Returns whether the target lists `path` as a resource with the rule `.copy`.
     package func ships(_ path: String, in target: String) -> Bool {
         targets(named: target).contains { $0.contains(".copy(\"\(path)\")") }
     }

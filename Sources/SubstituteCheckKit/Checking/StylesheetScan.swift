@@ -213,6 +213,6 @@ struct StylesheetScan {
 }
 
 extension UInt8 {
-    /// White space of CSS Syntax §4.2.
+    /// True for white space (CSS Syntax §4.2).
     fileprivate var isSpace: Bool { [0x20, 0x09, 0x0A, 0x0C, 0x0D].contains(self) }
 }

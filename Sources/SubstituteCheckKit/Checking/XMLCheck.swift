@@ -61,7 +61,7 @@ final class XMLCheck: NSObject, XMLParserDelegate {
     /// an encoding that might hide such a part are not parsed either.
     private static func isHarmless(_ text: Data) -> Bool {
         let declarations = ["<!ATTLIST", "<!ENTITY", "<!NOTATION", "<!ELEMENT"]
-        // The time for a tag grows with the square of its number of attributes, so tags have a limited length.
+        // The parser's time for a tag grows with the square of the number of attributes, so refuse very long tags.
         var tag = 0
         for byte in text {
             tag = byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") ? 0 : tag + 1

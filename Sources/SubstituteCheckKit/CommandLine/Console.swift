@@ -1,7 +1,7 @@
 package import Foundation
 import LocalSubstitutionCache
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 package import FoundationNetworking
 #endif
@@ -18,10 +18,10 @@ package final class Console {
         case errors = 2
     }
 
-    /// Registers a closure, and returns an object; while the object exists, a signal to end the process calls the
-    /// closure.
+    /// Registers a closure that is called when a signal asks the process to end.
     ///
-    /// The closure undoes what was begun, and returns false if there is nothing left to undo.
+    /// The closure stays registered while the returned object exists. It undoes what was begun, and returns false if
+    /// there is nothing left to undo.
     package typealias Interruptions = @Sendable (_ undo: @escaping @Sendable () -> Bool) -> AnyObject
 
     private var buffer: [UInt8] = []

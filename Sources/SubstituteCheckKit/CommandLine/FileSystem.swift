@@ -7,7 +7,7 @@ package enum FileSystem {
         (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
     }
 
-    /// Returns the description that the system gives of an error.
+    /// Returns the system's description of an error.
     package static func reason(_ error: any Error) -> String {
         let error = error as NSError
         let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error

@@ -1,6 +1,6 @@
 import LocalSubstitutionCache
 
-/// Texts in base64 (RFC 4648 §4), the form in which browsers send bytes.
+/// Base64 text (RFC 4648 §4); in DevTools messages, browsers send binary data in this form.
 enum Base64 {
     /// Returns the number of bytes that a text encodes: three for every four characters, less the padding.
     static func byteCount(of text: String) -> Int {

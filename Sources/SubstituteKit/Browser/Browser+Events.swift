@@ -69,7 +69,7 @@ extension Browser {
     private func attached(_ event: DevTools.Event) {
         guard let target: Target = event.parameters() else { return }
         let info = target.targetInfo
-        // The browser's own pages.
+        // True for the browser's own pages.
         let isOwn = info.url.hasPrefix("chrome") || info.url.hasPrefix("devtools:")
         let isPage = info.type == "page" && (!isOwn || settings.hasWindow)
         if isPage, event.session == nil {

@@ -4,17 +4,17 @@ import SubstituteCheckKit
 
 /// A separate browser that the tool starts for one page; all requests go through an ``Interceptor``.
 ///
-/// The commands that hold requests are sent to the browser as a whole, not to each page. They then apply to all frames,
-/// workers and service workers, so no request is missed. The protocol's documentation does not say that such commands
-/// may be sent to the browser as a whole; Chromium 156 accepts them.
+/// `Fetch.enable` is sent to the browser as a whole, not to each page. It then applies to all frames, workers and
+/// service workers, so no request is missed. The protocol's documentation does not say that this command may be sent to
+/// the browser as a whole; Chromium 156 accepts it.
 actor Browser {
     /// An event that is reported to the caller of `run`.
     enum Event: Sendable {
         /// The page is about to load this URL.
         case navigating(String)
-        /// The page now shows the document that it loaded last.
+        /// The page now shows the new document.
         case navigated
-        /// The tool refused the page something, such as a download or a pop-up; holds a sentence about it.
+        /// A sentence was added to ``notes``; holds the sentence.
         case note(String)
         /// A script failed, or the browser reported an error.
         case complaint(String)
@@ -40,12 +40,14 @@ actor Browser {
     var failure: ToolError?
     /// True once the user has closed the last page.
     var isClosed = false
-    /// The status of the page's response; nil until there is one.
+    /// The status of the page's response; nil before the response.
     var status: Int?
     /// The number of requests on which a decision is pending.
     var deciding = 0
     private var receiving: Task<Void, Never>?
-    /// Sentences about what the tool refused the page, such as a download or a pop-up.
+    /// Sentences for the user about the loads of the pages.
+    ///
+    /// For example, the tool refused a download, a load did not finish in time, or a page was answered with status 404.
     var notes: [String] = []
 
     // MARK: - Beginning and end
@@ -99,7 +101,7 @@ actor Browser {
         let own = settings.hasWindow ? "" : version.userAgent.replacingOccurrences(of: "Headless", with: "")
         userAgent = settings.device?.userAgent ?? own
         let stages = ["Request", "Response"].map { ["urlPattern": "*", "requestStage": $0] }
-        // Without a window, no user can type a password, so the tool cancels each request for one.
+        // Without a window, no user can type a password, so the tool cancels every password request.
         try await devTools.run("Fetch.enable", ["patterns": stages, "handleAuthRequests": !settings.hasWindow])
         try await devTools.run("Browser.setDownloadBehavior", ["behavior": "deny", "eventsEnabled": true])
         try await devTools.run("Target.setAutoAttach", Self.attachingAll)

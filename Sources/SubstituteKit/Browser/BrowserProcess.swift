@@ -65,9 +65,9 @@ final class BrowserProcess: @unchecked Sendable {
                     "--user-data-dir=\(folder)/profile",
                 ]
                 + arguments
-            // The tool's own variables are for a run by the package manager's plugin, so the browser and its child
-            // processes do not get these variables. On Linux, the browser writes nowhere outside `folder` except in
-            // `~/.pki`, which holds the certificates that the user trusts.
+            // Remove the variables by which the package manager's plugin controls the tool; the browser must not
+            // inherit them. On Linux, the browser writes nowhere outside `folder` except in `~/.pki`, which holds the
+            // certificates that the user trusts.
             process.environment = environment.filter { !$0.key.hasPrefix("SUBSTITUTE_") }
                 .merging(["TMPDIR": folder, "XDG_CACHE_HOME": folder]) { $1 }
             (process.standardInput, process.standardOutput) = (other, other)

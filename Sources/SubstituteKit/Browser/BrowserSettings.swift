@@ -51,7 +51,7 @@ extension BrowserSettings {
     )
     static let timeout = Option("timeout", value: "seconds", "The time limit for each page; by default 60.")
 
-    /// Reads the options that every command with a browser has.
+    /// Reads the options that all commands with a browser share.
     ///
     /// - Throws: ``ToolError`` if there is no browser.
     init(_ arguments: Arguments, _ console: Console) throws {

@@ -52,7 +52,7 @@ struct Device: Equatable, Sendable {
     /// True if pages are laid out as on phones and tablets, with touch instead of a mouse.
     var isMobile: Bool { width < 1000 }
 
-    /// The `User-Agent` of an iOS web view, so that servers send what they send to an app; nil for a desktop.
+    /// The `User-Agent` of an iOS web view, so that servers answer as they would answer an app; nil for a desktop.
     var userAgent: String? {
         guard isMobile else { return nil }
         let system = width < 600 ? "iPhone; CPU iPhone OS 18_5" : "iPad; CPU OS 18_5"

@@ -1,7 +1,7 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The way in which a page is loaded: scrolled or not, and with a wait at the end.
+/// The options for loading a page: scrolling, and a wait at the end.
 struct LoadOptions: Sendable {
     /// True to scroll through the page, so that it loads what is not visible at first.
     var scrolls = false

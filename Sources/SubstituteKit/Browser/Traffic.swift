@@ -16,7 +16,7 @@ final class Traffic: @unchecked Sendable {
         var hasCookies = false
     }
 
-    /// Adds the load of a request that is held before it is sent.
+    /// Adds the load of a request that the browser holds before sending it.
     func begin(_ held: HeldRequest) {
         guard held.request.url.hasPrefix("http") else { return }
         change { $0.running[held.identifier] = (held.requestId, held.request.url) }

@@ -116,7 +116,7 @@ struct CaptureSelection {
         if exchange.isPersonal {
             remarks.append("requested with cookies and marked private: look at it before you ship it")
         }
-        // As the size, some programs record the number of transferred bytes, or the number of characters.
+        // Some programs record the number of transferred bytes, or the number of characters, as the size.
         if let size = exchange.size, size != bytes.count {
             remarks.append("the recording states \(counted(size, "byte")), but holds \(bytes.count)")
         }

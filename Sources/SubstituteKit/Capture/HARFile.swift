@@ -91,7 +91,7 @@ struct HARFile {
         #endif
     }
 
-    /// Returns true if a text may be a recording, and is not a list of URLs.
+    /// Returns true if a text looks like a recording, and not like a list of URLs.
     static func isLikely(_ data: Data) -> Bool {
         text(in: data.prefix(200)).first { $0 > 0x20 } == UInt8(ascii: "{")
     }

@@ -5,7 +5,7 @@ import Foundation
 /// The scanner follows brackets, quotation marks, commas and colons. A JSON parser has to validate the values that were
 /// found, and the rest of the text. If all of these are valid JSON, then the whole text is valid.
 struct JSONSlices {
-    /// The text is not valid JSON.
+    /// The error for a text that is not valid JSON.
     struct Broken: Error {}
 
     private let bytes: UnsafeRawBufferPointer

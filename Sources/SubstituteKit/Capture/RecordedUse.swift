@@ -19,9 +19,9 @@ struct RecordedUse {
 
     /// Counts the answers that a manifest's files gave in a recording.
     ///
-    /// An answer counts for the substitution with the same file and URL. The app may have had a different manifest. If
-    /// no substitution has the same file and URL, the answer counts for one with the same file and line. If no
-    /// substitution has these either, the answer counts for one with the same file.
+    /// An answer counts for the substitution with the same file and URL. The app may have had a different manifest, so
+    /// there may be no such substitution. The answer then counts for a substitution with the same file and line, or
+    /// else for any substitution with the same file.
     init(_ recording: HARFile, of substitutions: [Substitution], in table: SubstitutionTable) {
         let files = Dictionary(grouping: substitutions, by: \.file)
         for exchange in recording.exchanges {
@@ -72,7 +72,7 @@ struct RecordedUse {
 }
 
 extension Option {
-    /// The recording in which `list` and `preview` count answers.
+    /// The option for the recording in which `list` and `preview` count answers.
     static let used = Option(
         "used",
         short: "u",

@@ -53,7 +53,7 @@ final class Recorder: Interceptor, @unchecked Sendable {
     /// Ends the recording.
     ///
     /// - Returns: The complete recording.
-    /// - Throws: The error because of which a part of the recording could not be written or read.
+    /// - Throws: An error if a part of the recording could not be written or read.
     func finish() throws -> Data {
         try lock.withLock {
             if let problem { throw problem }
@@ -168,8 +168,8 @@ extension HAREntry {
             base64: text,
             comment: comment
         )
-        // The target of a redirect may contain a token, so this entry omits it. If the target was loaded, the next
-        // entry has its URL.
+        // The target of a redirect may contain a token, so this entry omits the target. If the target was loaded, it
+        // has an entry of its own.
         let response = Response(
             status: held.responseErrorReason == nil ? held.responseStatusCode ?? 0 : 0,
             headers: (held.responseHeaders ?? []).map { Field(name: $0.name, value: $0.value) },

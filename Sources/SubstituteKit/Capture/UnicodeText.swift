@@ -1,6 +1,6 @@
 import Foundation
 
-/// Texts in any Unicode encoding.
+/// Conversion of text from any Unicode encoding.
 enum UnicodeText {
     /// Converts a text to UTF-8 without a byte-order mark; its first characters must be ASCII.
     ///

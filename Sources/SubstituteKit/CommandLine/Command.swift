@@ -14,7 +14,7 @@ struct Command: Sendable {
     /// The kind of operand that a shell's completion offers.
     let operandKind: OperandKind
     let options: [Option]
-    /// The paragraphs of the help between the usage and the options.
+    /// The help's paragraphs between the usage line and the options.
     let discussion: String
     let example: String
     /// True if the command may write to the package's folder or use the network.

@@ -4,7 +4,7 @@ import Foundation
 struct CompletionScript {
     let commands: [Command]
 
-    /// The words of an option, such as `-s` and `--strict`.
+    /// Returns the words of an option, such as `-s` and `--strict`.
     private func words(_ option: Option) -> [String] {
         (option.short.map { ["-\($0)"] } ?? []) + ["--\(option.name)"]
     }

@@ -124,7 +124,7 @@ private struct AddRun {
 
     /// Loads URLs, and adds the resources to the manifest.
     ///
-    /// - Returns: True if, after the commit, an entry answers each of the URLs.
+    /// - Returns: True if every URL has an entry after the commit.
     mutating func add(_ keys: [URLPattern], as path: String?, to addition: inout Addition) async -> Bool {
         var isComplete = true
         var wanted: [Download] = []
@@ -179,7 +179,7 @@ private struct AddRun {
 
     /// Adds the resources to which the added pages and stylesheets refer.
     ///
-    /// The function also adds the resources to which the newly added stylesheets refer.
+    /// The function also follows the references of the stylesheets that it adds.
     mutating func addReferences(to addition: inout Addition) async {
         for depth in 0... {
             let sources = depth == 0 ? resources : resources.filter(PageReferences.isStylesheet)

@@ -42,7 +42,7 @@ struct ExplainOperands {
         }
     }
 
-    /// Returns true if the first word is the path of a manifest, even if no such file exists.
+    /// Returns true if a word is the path of a manifest, even if no such file exists.
     private func isManifest(_ word: String) throws -> Bool {
         if isURL(word) { return false }
         switch folder.targetKind(of: word) {

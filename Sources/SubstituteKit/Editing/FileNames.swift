@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Finds a free path for the file of each URL: its host and path, in a form that every file system accepts.
+/// Finds a free path for the file of each URL: the URL's host and path, in a form that every file system accepts.
 ///
 /// Two paths that differ only in case count as the same path, because many systems treat them as the same file. Two
 /// Unicode spellings of the same letter also count as the same name.
@@ -55,7 +55,7 @@ struct FileNames {
     /// - Parameters:
     ///   - key: The URL.
     ///   - type: The media type that the server sent; provides an extension for a name without one.
-    ///   - isUsable: Returns true if the existing file at a path has the same bytes, so that its path can be used
+    ///   - isUsable: Returns true if the existing file at a path has the resource's bytes, so that its path can be used
     ///     again.
     /// - Returns: A free path below the folder, or the path of an existing file for which `isUsable` returns true.
     mutating func path(for key: URLPattern, _ type: MediaType?, orExisting isUsable: (String) -> Bool) -> String {

@@ -138,7 +138,7 @@ private struct Layout {
         return Layout(opening: "\(end)  ", separator: ",\(end)  ", colon: ": ", closing: end)
     }
 
-    /// The layout for the fields of an entry, on one line, if this is the manifest's layout.
+    /// The one-line layout for the fields of an entry; `self` is the layout of the manifest.
     var fields: Layout {
         let space = opening.isEmpty && separator == "," ? "" : " "
         return Layout(opening: space, separator: ",\(space)", colon: ":\(space)", closing: space)

@@ -26,7 +26,7 @@ struct RemoteVersion: Codable, Equatable {
 ///
 /// With a recorded version, the tool can send a conditional request. If the resource has not changed, the server
 /// answers with status 304 and sends no body. If no version is recorded, or if the local file was edited later, the
-/// tool loads the resource and compares the bytes. Of each response, the record contains only `ETag` and
+/// tool loads the resource and compares the bytes. The record contains no header fields of a response except `ETag` and
 /// `Last-Modified`.
 struct RemoteRecord {
     /// The name of the record's file.

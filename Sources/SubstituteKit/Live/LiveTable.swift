@@ -43,7 +43,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
 
     private let lock = NSLock()
     private var table: SubstitutionTable
-    /// The requests that were sent to the network although a network-first entry matches, keyed by the load's
+    /// The requests that a network-first entry may still answer after the network's response, keyed by the load's
     /// identifier.
     private var pending: [String: URLRequest] = [:]
     private let onFinish: @Sendable (FinishedLoad) -> Void

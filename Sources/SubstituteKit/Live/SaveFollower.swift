@@ -60,7 +60,7 @@ struct SaveFollower: Sendable {
         let table = try LiveTable.table(of: manifest)
         live.current = table
         let isManifest = paths.contains { manifest.folder.appendingPathComponent($0).path == manifest.url.path }
-        // A new file may now answer for a URL that the network answered before.
+        // A new file may now answer a URL that the network answered before.
         let used = Set(loads.map(\.url)).filter { url in
             let request = URL(string: url).map { URLRequest(url: $0) }
             return request.flatMap { table.explain($0).substitution?.file }.map(paths.contains) ?? false

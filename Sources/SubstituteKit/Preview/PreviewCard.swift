@@ -12,7 +12,7 @@ struct PreviewCard {
     let problem: String?
     /// True once the entry is ignored, because its last day has passed.
     let isExpired: Bool
-    /// A sentence for an outdated file, of which the server has another version or none; nil for any other file.
+    /// A sentence if the server has a different version of the file, or no longer has the file; nil otherwise.
     let mark: String?
     /// The number of times that the app has used the entry, in words; nil if not known.
     let use: String?
@@ -70,7 +70,7 @@ struct PreviewCard {
         return HTML.escaped(String(name.prefix(8)))
     }
 
-    /// The beginning of a text file: the 8 lines that the style shows, and at most 640 characters.
+    /// The beginning of a text file: at most 8 lines (the style shows no more) and at most 640 characters.
     ///
     /// A wide card has room for 640 characters of a single long line.
     private var firstLines: String {

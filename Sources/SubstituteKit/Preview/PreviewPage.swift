@@ -25,7 +25,7 @@ struct PreviewPage {
     ///   - folder: The folder that contains the manifest's files.
     ///   - page: The folder that the page is written to; file addresses are relative to it.
     ///   - marks: Sentences about the servers' versions of the files, keyed by path.
-    ///   - use: The number of times that the app has answered each URL; nil if not known.
+    ///   - use: The number of times that each URL was answered from a file; nil if not known.
     ///   - editable: The manifest, if line numbers may open an editor on this machine.
     init(
         _ check: ManifestCheck,

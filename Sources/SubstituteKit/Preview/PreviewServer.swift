@@ -7,7 +7,7 @@ import SubstituteCheckKit
 /// Serves the preview page on this machine and updates it in the browser after each save.
 ///
 /// The server serves only the page and the files on the page, and only answers requests to the server's own host name.
-/// A website may point the website's host name at this machine (DNS rebinding), but requests to that name are refused.
+/// A website may point its own host name at this machine (DNS rebinding), but requests to that name are refused.
 // Mutable state is only accessed inside the condition's lock.
 final class PreviewServer: @unchecked Sendable {
     private let manifest: ManifestFile
@@ -69,7 +69,7 @@ final class PreviewServer: @unchecked Sendable {
     /// The check that the page shows.
     var current: ManifestCheck { condition.withLock { check } }
 
-    /// Shows sentences about the servers' versions of files on the cards; `marks` is keyed by the files' paths.
+    /// Shows on each card a sentence about the server's version of the file; `marks` is keyed by the files' paths.
     func mark(_ marks: [String: String]) {
         condition.withLock {
             let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }
@@ -201,7 +201,7 @@ final class PreviewServer: @unchecked Sendable {
         let sent = SentVersion()
         var response = LoopbackServer.Response.stream { [weak self] in
             guard let version = self?.version(after: sent.version) else { return nil }
-            // Send a comment of the event stream, because sending it reveals whether the client has disconnected.
+            // Send an empty comment, because sending it reveals whether the client has disconnected.
             if version == sent.version { return Data(":\n\n".utf8) }
             sent.version = version
             return Data("data: \(version)\n\n".utf8)

@@ -36,8 +36,7 @@ struct PreviewSummary {
 
     private var refusal: String { "and an app refuses the whole manifest." }
 
-    /// A sentence about the files that an app uses once the errors are fixed; nil if only entries with errors name
-    /// files.
+    /// A sentence about the files that an app uses once the errors are fixed; nil if no correct entry names a file.
     ///
     /// The numbers are a minimum, because the entries with errors may name more files.
     private var expectation: String? {

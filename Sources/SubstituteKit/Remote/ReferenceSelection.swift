@@ -23,8 +23,8 @@ struct ReferenceSelection {
     /// Returns the key of a reference to load; nil if the reference is not loaded.
     ///
     /// A reference is loaded if `hosts` contains its server. It is also loaded if its host and port are those of the
-    /// resource's URL, before or after redirects. From http to https, the two default ports count as equal. No http
-    /// reference of an https resource is loaded.
+    /// resource's URL, before or after redirects. If an http resource refers to an https URL, the two default ports
+    /// count as equal. If an https resource refers to an http URL, the reference is never loaded.
     mutating func key(for address: String, in resource: Resource) -> URLPattern? {
         let key: URLPattern
         do {

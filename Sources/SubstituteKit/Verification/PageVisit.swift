@@ -8,7 +8,7 @@ struct PageVisit: Sendable {
     let picture: String
     /// The errors that scripts and the browser reported.
     let complaints: [String]
-    /// Sentences about what the tool limited, such as a refused download, a closed pop-up or a cropped screenshot.
+    /// Sentences for the user, for example about a refused download, a closed pop-up, or a cropped screenshot.
     let notes: [String]
     /// The status of the server's response for the page; nil if a file answered.
     let status: Int?
@@ -37,7 +37,7 @@ struct PageVisit: Sendable {
         private let lock = NSLock()
         private var list: [String] = []
 
-        /// The maximum number of errors kept, because a page may report errors without end.
+        /// The maximum number of errors that are kept; a page may report any number of them.
         private static let limit = 1000
 
         var all: [String] { lock.withLock { list } }
@@ -81,7 +81,7 @@ extension Browser {
         ).data
     }
 
-    /// The maximum length of a screenshot's sides in pixels, because graphics hardware supports no larger images.
+    /// The maximum length of a screenshot's sides, in pixels; graphics hardware supports no larger images.
     private static let maximumSide = 16_000.0
 
     /// The JavaScript function that ends animations and hides elements; returns the first invalid selector, or "".

@@ -17,7 +17,7 @@ struct PictureComparison: Decodable, Sendable {
     let height: Int
     /// The number of pixels that differ.
     let count: Int
-    /// The ten rectangles with the most differing pixels, in descending order; fewer if there are not as many.
+    /// The rectangles with the most differing pixels, in descending order; at most ten.
     let places: [Region]
     /// A faded copy of the second screenshot with the differing pixels in red, as PNG in base64.
     var picture: String

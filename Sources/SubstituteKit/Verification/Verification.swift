@@ -24,7 +24,7 @@ struct Verification: Sendable {
     ///
     /// A request and its redirects count as one.
     let requestCount: Int
-    /// The number of these requests that files answered.
+    /// The number of requests in ``requestCount`` that files answered.
     let answeredCount: Int
     /// The total size of the bodies that came from files, in bytes.
     let fileBytes: Int
@@ -37,7 +37,7 @@ struct Verification: Sendable {
     var failures: [String]
     /// The errors that were reported only in the load with the files.
     var complaints: [String]
-    /// Sentences about what the tool limited, such as a refused download, a closed pop-up or a cropped screenshot.
+    /// Sentences for the user, for example about a refused download, a closed pop-up, or a cropped screenshot.
     var notes: [String]
     /// The status of the server's response for the page.
     let status: Int?
@@ -123,7 +123,7 @@ struct Verification: Sendable {
 extension LiveTable.FinishedLoad {
     /// True if the page made the request, and a file could answer the request.
     fileprivate var isCounted: Bool {
-        // The browser requests this icon, not the page.
+        // The browser itself requests this icon; the page does not.
         let isOfBrowser = kind == "Other" && URL(string: url)?.path == "/favicon.ico" && file == nil
         return method == "GET" && !isOfBrowser
     }

@@ -12,7 +12,7 @@ struct ArchiveFile {
 
     /// The archive's first file.
     ///
-    /// By the name and header of this file, the tool recognises an archive that it wrote.
+    /// The name and header of this file identify an archive that the tool wrote.
     private static let first = "manifest.json"
 
     /// Checks that the archive may be written: either no file has its path, or this tool wrote the file.

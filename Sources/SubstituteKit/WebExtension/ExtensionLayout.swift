@@ -27,7 +27,7 @@ struct ExtensionLayout {
     /// A copy, with the host and path of a URL that it answers.
     struct Copy {
         let authority: String
-        /// Percent-encoded.
+        /// The URL's path, percent-encoded.
         let path: String
         let place: String
         let substitution: Substitution
@@ -154,7 +154,7 @@ struct ExtensionLayout {
 
     /// Returns the extension to append to a name; empty if the name needs no extension.
     ///
-    /// From the extension, a browser infers the media type.
+    /// A browser infers the media type from the extension.
     private static func suffix(for substitution: Substitution, in name: String) -> String {
         let type = substitution.mediaType
         let read = MediaType(fileName: name)

@@ -4,9 +4,9 @@ import SubstituteCheckKit
 
 /// A folder that the tool writes and replaces as a whole.
 ///
-/// The folder contains a list of the written files. By this list, the tool recognises a folder that it wrote. The tool
-/// never changes a folder without a list, or a folder to which the user has added a file. The old content stays
-/// unchanged until all new files are written.
+/// The folder contains a list of the written files. The list identifies a folder that the tool wrote. The tool never
+/// changes a folder without a list, or a folder to which the user has added a file. The old content stays unchanged
+/// until all new files are written.
 struct OutputFolder {
     /// The path as the user wrote it.
     let path: String
@@ -18,11 +18,11 @@ struct OutputFolder {
     private static let listHead =
         "substitute webextension wrote this folder, and replaces it whole; put nothing of your own in it."
 
-    /// Files that file managers add to folders.
+    /// The names of files that file managers add to folders.
     private static let strangers = [".DS_Store", "Thumbs.db", "desktop.ini"]
     /// The names that no file at the top of the folder may have.
     static let reservedNames = [listName] + strangers
-    /// Files that Chromium adds to the folder of an extension, such as its rules in a binary format.
+    /// The paths of files that Chromium adds to an extension's folder, such as the rules in a binary format.
     private static let generated = ["_metadata/generated_indexed_rulesets/", "_metadata/verified_contents.json"]
 
     /// Checks that the folder may be written.
@@ -201,7 +201,7 @@ struct OutputFolder {
 }
 
 extension WebExtension.Content {
-    /// The bytes; the bytes of a copied file are read from disk.
+    /// The content's bytes; for a copied file, they are read from disk.
     ///
     /// - Throws: ``ToolError`` if a file's size has changed since the check, or if the file cannot be read.
     var data: Data {

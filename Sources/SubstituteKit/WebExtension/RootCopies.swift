@@ -8,8 +8,8 @@ import SubstitutionRules
 /// extension, it resolves to the extension's root. Only the files to which such references lead are copied to the
 /// extension's root. The files to which these copies refer are also copied.
 ///
-/// All hosts share the extension's root. A path is not copied if the entries of two hosts map it to different files. It
-/// is also not copied if a host refers to it but has no entry for it.
+/// All hosts share the extension's root. The file at a path is not copied if two hosts have different files there, or
+/// if a host refers to the path but has no entry for it.
 struct RootCopies {
     /// The file that answers one path, and the hosts for which the file answers.
     private struct Candidate {
@@ -28,8 +28,7 @@ struct RootCopies {
     ///
     /// - Parameters:
     ///   - copies: The copies in the folders of the hosts.
-    ///   - scanned: The references of stylesheets and scripts; receives the references of files that have not been
-    ///     scanned yet.
+    ///   - scanned: The references of stylesheets and scripts; files that are scanned for the first time are added.
     init(_ copies: [ExtensionLayout.Copy], _ scanned: inout ScannedReferences) {
         for copy in copies {
             guard let path = Self.decoded(copy.path) else { continue }

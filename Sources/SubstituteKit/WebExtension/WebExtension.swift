@@ -104,8 +104,8 @@ struct WebExtension {
     /// Returns the reason why the extension cannot answer with a substitution's file; nil if there is no reason.
     private static func refusal(_ substitution: Substitution) -> String? {
         // A rule answers a service worker's fetch with a redirect. If the service worker passes this response to a
-        // navigation, the navigation fails. The redirect mode of a navigation is "manual" (Fetch Standard, "HTTP
-        // fetch"). Chromium then shows an error instead of the page.
+        // navigation, the navigation fails, because its redirect mode is "manual" (Fetch Standard, "HTTP fetch").
+        // Chromium then shows an error instead of the page.
         if substitution.mediaType.isHTML {
             return "a page, which browsers refuse to show if a service worker keeps the copy"
         }
@@ -189,7 +189,7 @@ private struct ExtensionManifest: Encodable {
     let version = "1.0"
     /// The permission to declare rules for requests.
     ///
-    /// With this permission, the extension cannot read the requests.
+    /// This permission does not let the extension read the requests.
     let permissions = ["declarativeNetRequestWithHostAccess"]
     let hostPermissions: [String]
     let declarativeNetRequest = [

@@ -44,7 +44,7 @@ struct WebViewCheck {
 
     /// Returns the distinct references in a copy that lead to no file in the extension.
     ///
-    /// If the file also has a copy at the root, a reference must lead to a file from both copies.
+    /// If the file also has a copy at the root, each reference is resolved from both copies.
     private static func lostReferences(
         in substitution: Substitution,
         at place: String,
@@ -96,7 +96,7 @@ struct WebViewCheck {
         from place: String,
         _ web: WebExtension
     ) -> Bool {
-        // A reference such as `//host/path` gets the extension's scheme. The host in such a URL does not exist.
+        // A reference such as `//host/path` gets the extension's scheme, and no extension has that host.
         if reference.text.hasPrefix("//") { return true }
         guard let path = reference.path(from: place) else { return false }
         return web.copies[path] == nil && web.rootCopies[path] == nil

@@ -18,7 +18,7 @@ extension Advice {
         }
     }
 
-    /// Returns the words for the value that was meant by a list or by `null`, where a file's name is expected.
+    /// Returns advice on what to write instead of a list or `null` as the value of an entry.
     private static func entry(meantBy value: JSONValue) -> String? {
         switch value.kind {
         case .null: return "the file's name in quotation marks, or remove the entry"
@@ -63,9 +63,9 @@ extension Advice {
         return parts.count == 2 ? "{ \(quoted(String(parts[0]))): \(quoted(String(parts[1]))) }" : nil
     }
 
-    /// Returns `name` without one or two characters at its end that no field name may hold.
+    /// Returns `name` without one or two invalid characters at its end.
     ///
-    /// Nil if the rest is still no field name.
+    /// Nil if the rest is still not a field name.
     private static func headerName(meantBy name: String) -> String? {
         let plain = name.prefix { $0.utf8.allSatisfy(\.isTokenCharacter) }
         return plain.isEmpty || plain.count + 2 < name.count ? nil : String(plain)

@@ -32,8 +32,8 @@ package struct Advice: ManifestAdvice {
 
     /// True if the object of an entry looks like the content of a JSON file, and not like the fields of an entry.
     ///
-    /// Then there are several members. No member's name resembles the name of a field, and no value looks like the name
-    /// of a file.
+    /// Such an object has several members. No member's name resembles the name of a field, and no value looks like the
+    /// name of a file.
     package func isFileContent(_ fields: [JSONMember]) -> Bool {
         fields.count > 1
             && fields.allSatisfy { member in

@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 
 /// A comparison of file names that ignores additions.
 ///
-/// The Finder, Windows and browsers add a word or number to the name of a copy. Users add a version.
+/// Finder, Windows and browsers add a word or number to the name of a copy. Users add a version.
 enum CopyName {
     /// Returns the shortest candidate that equals `name` if the additions to one of the two are ignored.
     ///
@@ -63,12 +63,12 @@ enum CopyName {
 
     /// The regular expressions of the additions, for names in lower case.
     private static let additions = [
-        // Additions by the Finder, the Explorer and GNOME, in several languages.
+        // Added by Finder, Explorer and GNOME, in several languages.
         "^(copy of|kopie von|kopie van|copie de|copia de|copia di|cópia de|kopi av|kopia) ",
         "[ _]?[-–]? ?(copy|kopie|copie|copia|cópia|kopia|kopi|kopio)( [0-9]+)?$", "のコピー( ?[0-9]+)?$", "( ?的副本|副本)$",
-        // Additions by browsers, for a second download of the same file.
+        // Added by browsers, for a second download of the same file.
         " ?\\([0-9]+\\)$", "[ _-][0-9]{1,2}$",
-        // Additions by users and design programs: the scale of an image, or a version.
+        // Added by users and design programs: the scale of an image, or a version.
         "@[234]x$", "[ _-](final|neu|new|alt|old|v[0-9]+)$",
     ]
 }

@@ -1,9 +1,8 @@
-/// Files and folders that have the written name, but are in another folder.
+/// Files and folders that have the name in the manifest, but are in another folder.
 enum Namesake {
     /// Finds a path with the same last component as `path`, in any letter case.
     ///
-    /// If there is none and `path` names a file, a file is searched for whose name differs only by additions (see
-    /// ``CopyName``).
+    /// If there is none and `path` names a file, names that differ only by additions also match (see ``CopyName``).
     ///
     /// - Parameters:
     ///   - path: The path as it was written; a path that ends in "/" names a folder.

@@ -8,7 +8,7 @@ import LocalSubstitutionCache
 enum URLRepair {
     private typealias Step = @Sendable (String) -> String
 
-    /// Returns the repaired URL; nil if the text is no URL even after all steps, or if no step changes it.
+    /// Returns the repaired URL; nil if the text is still not a URL after all steps, or if no step changes it.
     static func repaired(_ text: String) -> String? {
         let result = steps.reduce(text) { $1($0) }
         return result != text && isURL(result) ? result : nil

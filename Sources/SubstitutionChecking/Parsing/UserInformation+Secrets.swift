@@ -20,7 +20,7 @@ extension UserInformation {
 
         /// Returns the bytes of a part of the text, with "…" instead of each secret.
         ///
-        /// A secret of which only some bytes are in the part is replaced, too.
+        /// A secret that lies only partly within the range is replaced, too.
         package func hidden<Text: RandomAccessCollection<UInt8>>(in part: Range<Int>, of text: Text) -> [UInt8]
         where Text.Index == Int {
             var (shown, start): ([UInt8], Int) = ([], part.lowerBound)

@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 
 /// A guess at the encoding of a text, from its bytes.
 ///
-/// Most encodings with one byte for each character look alike, so only few encodings are recognised.
+/// Most encodings with one byte for each character look alike, so only a few are recognised.
 package enum EncodingGuess: Equatable {
     case utf8
     /// UTF-16 without a byte-order mark.
@@ -36,7 +36,7 @@ package enum EncodingGuess: Equatable {
         }
     }
 
-    /// The encoding in words, for a sentence in which the file's name and "is" come before these words.
+    /// The encoding in words that can follow a file's name and "is" in a sentence.
     var name: String {
         switch self {
         case .utf8: "UTF-8"

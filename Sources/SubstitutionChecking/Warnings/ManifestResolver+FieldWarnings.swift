@@ -78,7 +78,7 @@ extension ManifestResolver {
         }
     }
 
-    /// Returns the known field name of which `name` is a misspelling in a single word; nil if there is none.
+    /// Returns the known field name that `name` misspells in a single word; nil if there is none.
     private static func headerName(meantBy name: String) -> String? {
         let words = name.lowercased().split(separator: "-").map(String.init)
         return headerNames.first { known in

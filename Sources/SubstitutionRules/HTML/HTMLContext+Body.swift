@@ -175,7 +175,7 @@ extension HTMLContext {
     }
 
     private static let headings = ["h1", "h2", "h3", "h4", "h5", "h6"]
-    /// Elements whose start tag closes an open paragraph, and whose end tag closes the element.
+    /// Elements whose start tags close an open paragraph, and whose end tags share one rule.
     private static let blocks: Set = [
         "address", "article", "aside", "blockquote", "center", "details", "dialog", "dir", "div", "dl", "fieldset",
         "figcaption", "figure", "footer", "header", "hgroup", "main", "menu", "nav", "ol", "p", "search", "section",

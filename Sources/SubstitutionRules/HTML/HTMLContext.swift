@@ -49,7 +49,7 @@ struct HTMLContext {
 
     /// Returns true if a doctype with these words selects quirks mode (§13.2.6.4.1).
     ///
-    /// Any public identifier but those of HTML 4.01 and XHTML selects quirks mode.
+    /// Every public identifier except those of HTML 4.01 and XHTML selects quirks mode.
     private static func isQuirky(_ words: String) -> Bool {
         guard words.drop(while: \.isWhitespace).prefix(while: { !$0.isWhitespace }) == "html" else { return true }
         guard words.contains("public") else { return words.contains("ibmxhtml1-transitional.dtd") }

@@ -5,7 +5,7 @@ struct HTMLTag {
     /// The tag's name, in lower case.
     let name: String
     let isEnd: Bool
-    /// The attributes in the order of the page; of several with the same name, only the first.
+    /// The attributes in the order of the page, without any that repeats an earlier name.
     var attributes: [Attribute] = []
     var isSelfClosing = false
 

@@ -18,7 +18,7 @@ extension OpenElements {
         let namespace: Namespace
         /// A number that distinguishes elements with the same name.
         var id: Int
-        /// True for the special category of the standard, at which the search for an end tag's element stops.
+        /// True for elements of the category "special", at which the search for an end tag's element stops.
         let isSpecial: Bool
         /// True for SVG and MathML elements that hold HTML.
         let isHTMLIntegrationPoint: Bool

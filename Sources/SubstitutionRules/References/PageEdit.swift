@@ -42,7 +42,7 @@ package struct PageEdit {
 
     /// Creates a replacement of `text` by `new`; nil if the two are equal, or if `new` is empty.
     ///
-    /// An end that the two texts share is not replaced. An empty text is refused, because an unquoted attribute would
+    /// A common end of the two texts is not replaced. An empty text is refused, because an unquoted attribute would
     /// then take the next attribute for its value.
     package init?(_ text: SourceMappedText, to new: [UInt8], _ notation: Escaping) {
         guard text.bytes != new, !new.isEmpty else { return nil }

@@ -13,7 +13,7 @@ package struct PageScanner {
         package var addresses: [Reference] = []
         /// The addresses in `style` elements and `style` attributes.
         package fileprivate(set) var styles: [Reference] = []
-        /// The addresses in elements with `integrity`, and those of them in `link` elements.
+        /// The addresses in elements with `integrity`; `promisedLinks` holds those in `link` elements.
         ///
         /// The attribute has a hash of the bytes at the address.
         package fileprivate(set) var promised: [Reference] = [], promisedLinks: [Reference] = []

@@ -8,7 +8,7 @@ extension ReferenceScanner {
         var depth = 0
         var imageSet: Int?
         while index < bytes.count {
-            // Most bytes begin none of these, and are skipped.
+            // Most bytes match none of the cases, and are skipped.
             switch bytes[index] {
             case UInt8(ascii: "("): depth += 1
             case UInt8(ascii: ")"):

@@ -69,8 +69,8 @@ package struct ReferenceScanner {
         var expected: Expected?
         var isCall = false
         var isAfterNew = false
-        // The last byte outside spaces and comments, which decides whether a "/" divides or begins a regular
-        // expression.
+        // The byte before the current position that decides whether a "/" divides or begins a regular expression: a
+        // punctuation character, a quotation mark, or the first byte of a word.
         var last = UInt8(ascii: ";")
         // The current position may lie in nested `${…}` of templates. For each of them, from the outside in, the number
         // of braces that are open in it.
@@ -84,7 +84,7 @@ package struct ReferenceScanner {
                 switch (expected, range) {
                 // In a call such as `import(…)`, the string must be the whole argument: the value of a longer
                 // expression is unknown.
-                case (.specifier, let range?) where !isCall || index < bytes.count && ",)".utf8.contains(bytes[index]):
+                case (.specifier, let range?) where !isCall || isArgumentEnd:
                     add(SourceMappedText(range, of: bytes), isSpecifier: true)
                 case (.address, let range?) where isCall && isModuleAddressNext():
                     add(SourceMappedText(range, of: bytes))
@@ -99,11 +99,14 @@ package struct ReferenceScanner {
                 if isInterrupted {
                     openBraces.append(0)
                 } else if expected == .specifier, isCall, byte == UInt8(ascii: "`") {
-                    add(SourceMappedText(start..<min(index - 1, bytes.count), of: bytes), isSpecifier: true)
+                    let range = start..<min(index - 1, bytes.count)
+                    skipSpace()
+                    if isArgumentEnd { add(SourceMappedText(range, of: bytes), isSpecifier: true) }
                 }
                 (expected, isCall, isAfterNew, last) = (nil, false, false, UInt8(ascii: isInterrupted ? "{" : "`"))
             } else if byte == UInt8(ascii: "/"), "(,=:[!&|?{};".utf8.contains(last) {
                 skipRegularExpression()
+                last = byte
             } else if isNameByte(byte) {
                 let start = index
                 while index < bytes.count, isNameByte(bytes[index]) { index += 1 }
@@ -128,6 +131,9 @@ package struct ReferenceScanner {
             }
         }
     }
+
+    /// True if an argument of a call ends at the current position.
+    private var isArgumentEnd: Bool { index < bytes.count && ",)".utf8.contains(bytes[index]) }
 
     private enum Expected {
         case specifier

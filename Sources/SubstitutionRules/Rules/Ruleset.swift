@@ -32,8 +32,11 @@ package struct Ruleset: Sendable {
 
     package let substitutions: [Substitution]
     package private(set) var rules: [Rule] = []
-    /// The number of URLs for each omission.
-    private(set) var omissionCounts: [Omission: Int] = [:]
+    /// The indices of the candidates for whose URLs there is an omission.
+    private var omittedCandidates: [Omission: Set<Int>] = [:]
+
+    /// The number of the manifest's URLs for each omission.
+    var omissionCounts: [Omission: Int] { omittedCandidates.mapValues(\.count) }
 
     /// The omissions in manifest order.
     ///
@@ -93,13 +96,13 @@ package struct Ruleset: Sendable {
         for (index, candidate) in candidates.enumerated() {
             let substitution = substitutions[candidate.substitution]
             if !substitution.conditions.isEmpty {
-                omit(substitution, "the network is asked first, as its \"when\" says")
+                omit(index, "the network is asked first, as its \"when\" says")
             } else if let reason = refusal(substitution) {
-                omit(substitution, reason)
+                omit(index, reason)
             } else {
                 addRules(of: index, substitution)
                 if substitution.mediaType.isHTML {
-                    omit(substitution, "as a page or in a frame, where it would lose its address")
+                    omit(index, "as a page or in a frame, where it would lose its address")
                 }
             }
         }
@@ -145,7 +148,7 @@ package struct Ruleset: Sendable {
     private mutating func addOpenRule(for base: String, _ index: Int, _ substitution: Substitution) {
         if let better = competitor(of: index, at: base, where: { $0.rule != .exact || $0.target.identity.query != nil })
         {
-            omit(substitution, "its URL with a query, because line \(better.line) answers it with some queries")
+            omit(index, "its URL with a query, because line \(better.line) answers it with some queries")
         } else {
             add(URLFilter(base + "?", isOpen: true), index, substitution)
         }
@@ -176,11 +179,11 @@ package struct Ruleset: Sendable {
                 || other.target.identity.query.map { rule.remainder(of: $0) == remainder } ?? false
         }
         if let better {
-            omit(substitution, "its URL with a parameter, because line \(better.line) answers it with some queries")
+            omit(index, "its URL with a parameter, because line \(better.line) answers it with some queries")
             return
         }
         let list = names.sorted.map { quoted($0.description) }.joined(separator: ", ")
-        omit(substitution, "with a parameter of \(list) twice, or with two of them, or with one that has no \"=\"")
+        omit(index, "with a parameter of \(list) twice, or with two of them, or with one that has no \"=\"")
         let parameters = remainder?.split(separator: "&", omittingEmptySubsequences: false).map(String.init) ?? []
         var filters: Set<URLFilter> = []
         for name in names.sorted {
@@ -191,7 +194,7 @@ package struct Ruleset: Sendable {
                 let start = "\(before)\(name.text)\(name.isPrefix ? "" : "=")"
                 for (start, after) in Spelling.parts(start, after) {
                     if after.utf8.count > URLFilter.longestRest {
-                        omit(substitution, "with one of \(list) before a long query")
+                        omit(index, "with one of \(list) before a long query")
                     } else if filters.insert(URLFilter("\(base)?\(start)", rest: after)).inserted {
                         add(URLFilter("\(base)?\(start)", rest: after), index, substitution)
                     }
@@ -230,10 +233,10 @@ package struct Ruleset: Sendable {
         }
     }
 
-    private mutating func omit(_ substitution: Substitution, _ reason: String) {
-        let (line, column) = (substitution.line, substitution.column)
-        omissionCounts[Omission(line: line, column: column, url: substitution.namedURL, reason: reason), default: 0] +=
-            1
+    private mutating func omit(_ index: Int, _ reason: String) {
+        let entry = substitutions[order.candidates[index].substitution]
+        let omission = Omission(line: entry.line, column: entry.column, url: entry.namedURL, reason: reason)
+        omittedCandidates[omission, default: []].insert(index)
     }
 }
 

@@ -162,7 +162,7 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         let other = try incoming([:])
         #expect(other.hasRoom(for: 10_000_000))
         #expect(!other.hasRoom(for: 10_000_000))
-        // A refused body releases its share of the memory budget. The rest of this body is refused, too.
+        // When a part is refused, the body releases its memory budget. All later parts of this body are refused, too.
         #expect(!other.hasRoom(for: 1))
         #expect(big.memory.count == 20_000_000)
         let announced = try incoming(["Content-Length": "60000000"])

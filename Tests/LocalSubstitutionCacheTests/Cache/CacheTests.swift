@@ -144,9 +144,9 @@ final class CacheTests: CacheSuite {
         }
     }
 
-    /// Construction once failed on Apple's platforms.
+    /// A regression test: the construction failed on Apple's platforms in the past.
     ///
-    /// `.ci/apple` therefore runs this test before all others.
+    /// So `.ci/apple` runs this test before all others.
     @Test("A cache can be constructed, from a bundle, from a file and from memory")
     func constructed() throws {
         _ = try LocalSubstitutionCache(bundle: .module)

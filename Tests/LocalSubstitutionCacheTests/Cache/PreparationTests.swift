@@ -26,7 +26,7 @@ struct PreparationTests {
         return try folder.cache("{\(entries.joined(separator: ", "))}")
     }
 
-    /// The response to each of the cache's URLs.
+    /// Returns the responses to all of the cache's URLs.
     private func responses(_ cache: LocalSubstitutionCache) throws -> [CachedURLResponse] {
         try (0..<count).map { number in
             let url = try #require(URL(string: "https://h/\(number)"))

@@ -63,7 +63,7 @@ final class StoringTests: CacheSuite {
     func notStored() throws {
         let cache = try cache()
         let before = cache.currentMemoryUsage
-        // With any policy, and with and without credentials.
+        // The result is the same for any policy, with and without credentials.
         let policies: [URLRequest.CachePolicy] = [
             .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
         ]
@@ -74,8 +74,8 @@ final class StoringTests: CacheSuite {
                 #expect(cache.currentMemoryUsage == before)
             }
         }
-        // On Linux URLCache ignores the query. If it removed the response for the mapped URL, it would also remove the
-        // response for this URL.
+        // On Linux URLCache ignores the query. If the removal of the mapped URL's response reached URLCache, URLCache
+        // would also remove this URL's response.
         let neighbour = try request("https://example.com/site.css?other")
         cache.storeCachedResponse(try stored("https://example.com/site.css?other"), for: neighbour)
         cache.removeCachedResponse(for: try request())

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// Changes to files between the load of a manifest and a request.
+/// Tests of files that change after their manifest is loaded and before they are requested.
 @Suite("Faults")
 struct FaultTests {
     enum Fault: String, CaseIterable {
@@ -37,7 +37,7 @@ struct FaultTests {
         case .deleted: try FileManager.default.removeItem(at: file)
         case .replaced: try Data("other".utf8).write(to: file, options: .atomic)
         case .unreadable: #expect(chmod(file.path, 0) == 0)
-        // Editors that open a file for writing truncate it first.
+        // Editors that write a file in place truncate it first.
         case .emptied: #expect(truncate(file.path, 0) == 0)
         case .shortened: #expect(truncate(file.path, 10) == 0)
         case .folder:
@@ -92,7 +92,7 @@ struct FaultTests {
 
     private static var showsDescriptors: Bool { FileManager.default.fileExists(atPath: "/proc/self/fd") }
 
-    /// The files below the folder that this process has open.
+    /// Returns the paths of this process's open files below the folder.
     private func openFiles() -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         let targets = names.compactMap {

@@ -160,7 +160,7 @@ extension InstalledTests {
                 try await load("asked", kind, ["Cache-Control": "no-store"], in: session)
             }
             try await load("delegate", .delegate, in: other)
-            // Foundation sends a cookie that a redirect sets only if it asks no delegate about the redirect.
+            // If Foundation asks a delegate about a redirect, it does not send the cookie that the redirect sets.
             let plain = URLSession(configuration: unnamed)
             try await load("way", .async, in: plain)
             #expect(

@@ -132,7 +132,7 @@ struct BackingLoadOrderTests {
         #expect(client.events == [.head(200), .data("file"), .end])
     }
 
-    /// Counts the network's events that a recording would hold.
+    /// Counts the network events that a recording would contain.
     // Mutable state is only accessed inside the lock.
     private final class NetworkEvents: RequestObserver, @unchecked Sendable {
         private let lock = NSLock()
@@ -190,7 +190,7 @@ struct BackingLoadOrderTests {
         #expect(client.events == [.head(200), .data("file"), .end])
     }
 
-    // On Apple's systems the redirect is delivered to the client.
+    // This test runs only on Linux.
     #if canImport(FoundationNetworking)
     @Test("A redirect is followed if there is no delegate, and the status after it decides")
     func redirects() async throws {

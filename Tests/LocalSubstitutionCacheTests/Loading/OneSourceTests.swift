@@ -121,7 +121,7 @@ extension InstalledTests {
             return [whole, recorder.data, ownRecorder.data]
         }
 
-        /// The source of some bytes: nothing, the file, the network, or a mix.
+        /// Returns the source of some bytes: nothing, the file, the network, or a mix.
         private static func source(of data: Data) -> String {
             if data.isEmpty { return "nothing" }
             if data == Data(fileText.utf8) { return "file" }

@@ -14,7 +14,7 @@ extension InstalledTests {
     /// Network-first loads in a registered session, for a client that relies on URLSession's guarantees.
     @Suite("Registered sessions")
     final class RegisteredSessionTests: InstalledSuite {
-        /// The delegate queues that network clients use.
+        /// A kind of delegate queue that network clients use.
         enum Queue: String, CaseIterable {
             case default_
             case main
@@ -479,7 +479,7 @@ extension InstalledTests {
 }
 
 /// Holds a session for a closure that is created before the session.
-// Set once, before it is used.
+// The session is set once, before it is used.
 private final class SessionBox: @unchecked Sendable {
     weak var session: URLSession?
 }

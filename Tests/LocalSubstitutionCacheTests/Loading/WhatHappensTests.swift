@@ -14,7 +14,7 @@ extension InstalledTests {
     /// Compares measured behaviour with the table in the article "Beyond the cache".
     @Suite("The behaviour of network-first loads")
     final class WhatHappensTests: InstalledSuite {
-        /// The rows of the table, with their titles in the article.
+        /// A row of the table; the raw value is its title in the article.
         enum Kind: String, CaseIterable {
             case handler = "completion handler, or `data(for:)`"
             case asyncWithDelegate = "`data(for:delegate:)` with a delegate"

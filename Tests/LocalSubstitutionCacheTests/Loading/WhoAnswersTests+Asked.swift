@@ -51,8 +51,9 @@ extension InstalledTests.WhoAnswersTests {
             .trimmingCharacters(in: .whitespaces)
     }
 
-    /// The row for an app that refuses the redirect of a network-first entry: the app gets the 3xx, or nothing until
-    /// the timeout.
+    /// Returns the row for an app that refuses the redirect of a network-first entry.
+    ///
+    /// The app gets the 3xx, or nothing until the timeout.
     private func refusedRedirectRow() async throws -> String {
         let site = try Site(folder, when: "\"offline\"") { _ in .init(status: 302, headers: ["Location": "/elsewhere"])
         }

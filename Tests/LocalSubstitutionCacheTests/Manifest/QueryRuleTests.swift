@@ -42,7 +42,7 @@ struct QueryRuleTests {
         #expect(rule.matches(row.request, key: row.key) == row.matches)
     }
 
-    /// The expected result, found by a scan of the whole list.
+    /// Returns the expected result, found by a scan of the whole list.
     private func isIgnored(_ name: String, by list: [String]) -> Bool {
         list.contains { $0.hasSuffix("*") ? name.hasPrefix($0.dropLast()) : name == $0 }
     }

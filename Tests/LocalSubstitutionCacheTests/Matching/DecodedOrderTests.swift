@@ -49,7 +49,7 @@ struct DecodedOrderTests {
         }
     }
 
-    /// Returns a text in which a random selection of the characters with `isOftenEncoded` is percent-encoded.
+    /// Returns the text with a random selection of its `isOftenEncoded` characters percent-encoded.
     private static func spelled(_ text: String, _ numbers: inout Numbers) -> String {
         text.map { character in
             guard let byte = character.asciiValue, byte.isOftenEncoded, Bool.random(using: &numbers) else {

@@ -79,7 +79,7 @@ struct ScaleTests {
         #expect(try residentMemory() - before < 256 * 1024 * 1024)
     }
 
-    /// The number of memory mappings of this process; 0 where it is unknown.
+    /// Returns the number of memory mappings of this process; 0 where it is unknown.
     private func mappingsHeld() throws -> Int {
         // Only Linux lists the mappings in a file. Elsewhere the result is 0, and nothing is tested.
         #if os(Linux)
@@ -103,8 +103,8 @@ struct ScaleTests {
 
     @Test("More files than a process may map are all answered", .enabled(if: Program.isLongRun, "takes a minute"))
     func mappings() throws {
-        // The library maps files up to its own limit, and reads the rest into memory. Linux allows a process four times
-        // as many mappings.
+        // The library maps files up to its own limit, and reads the rest into memory. Linux's limit for a process is
+        // four times as high.
         let count = 70_000
         try FileManager.default.createDirectory(
             at: folder.url.appendingPathComponent("many"),

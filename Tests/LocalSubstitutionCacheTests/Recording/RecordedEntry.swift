@@ -41,7 +41,7 @@ struct RecordedEntry: Decodable {
         case answer = "_substitution"
     }
 
-    /// All entries of a recording.
+    /// Returns all entries of a recording.
     static func all(in file: URL) throws -> [RecordedEntry] {
         try JSONDecoder().decode(Archive.self, from: Data(contentsOf: file)).log.entries
     }

@@ -35,7 +35,7 @@ extension URLSession {
     /// Returns once the session's queue and its delegate queue have done all work that is enqueued so far.
     func settle() async {
         for _ in 0..<3 {
-            // On Linux `getAllTasks` is a race: Foundation reads its list of tasks on one queue, and changes it on
+            // On Linux `getAllTasks` has a data race: Foundation reads its list of tasks on one queue and changes it on
             // another.
             #if canImport(FoundationNetworking)
             await withCheckedContinuation { done in LoadingQueue.shared.async { done.resume() } }

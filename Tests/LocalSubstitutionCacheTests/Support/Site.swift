@@ -45,7 +45,7 @@ struct Site {
 }
 
 extension InstalledSuite {
-    /// A site where `/when` redirects with 302 to `target`.
+    /// Returns a site where `/when` redirects with 302 to `target`.
     func redirecting(to target: String, when conditions: String = "[418, \"offline\"]") throws -> Site {
         try Site(folder, when: conditions) { request in
             switch request.path {

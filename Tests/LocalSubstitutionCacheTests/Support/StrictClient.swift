@@ -18,7 +18,7 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
         var body = Data()
         var count = 0
         var challenges = 0
-        /// The number of earlier failures that each challenge reports.
+        /// The `previousFailureCount` of each challenge.
         var failures: [Int] = []
         var redirects: [String] = []
         var end: Result<Void, URLError>?
@@ -38,7 +38,7 @@ final class StrictClient: NSObject, URLSessionDataDelegate, @unchecked Sendable 
     let onData: @Sendable (Data) -> Void
     let keepsBodies: Bool
     private let lock = NSLock()
-    /// The guarantees that were broken; a real client would have stopped the process.
+    /// The guarantees that were broken; a real client would crash.
     private var violations: [String] = []
     private var loads: [Int: Load] = [:]
     private var waiting: [Int: CheckedContinuation<Load, Never>] = [:]

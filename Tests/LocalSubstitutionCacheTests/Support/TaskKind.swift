@@ -6,7 +6,7 @@ import TestSupport
 import FoundationNetworking
 #endif
 
-/// The ways in which an app loads a request.
+/// A way in which an app loads a request.
 enum TaskKind: String, CaseIterable, Sendable {
     case async
     case completion
@@ -14,7 +14,7 @@ enum TaskKind: String, CaseIterable, Sendable {
     case download
     case upload
 
-    /// The kinds of task that, on Linux, the file of a network-first entry may answer.
+    /// The kinds of task that a network-first entry's file may answer on Linux.
     static let receiving: [TaskKind] = [.async, .completion, .delegate]
 
     /// Loads `request` and returns the head and the body that the app would get.

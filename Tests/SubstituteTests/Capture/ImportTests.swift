@@ -290,8 +290,8 @@ struct ImportTests {
         let header = "[{\"name\":\"Content-Type\",\"value\":\"text/css\"}]"
         var entries: [String] = []
         for (number, value) in values.enumerated() {
-            // Adds an exchange in which one JSON value is replaced. The URL is always valid, and contains the value's
-            // name `part`.
+            // Adds an exchange in which one JSON value is replaced. The URL is always valid, and its path contains
+            // `part`, the name of the replaced value.
             func entry(
                 method: String = "\"GET\"",
                 asked: String = "[]",

@@ -83,7 +83,7 @@ struct BrowseTests {
         try site.folder.write("{ \"https", to: "manifest.json")
         try await browser.wait(untilPrinted: "The previous version stays in use.\n")
 
-        // Requests that files answer do not reach the server. The browser itself requests the icon.
+        // A request that is answered with a file does not reach the server. The browser itself requests the icon.
         let asked = Set(site.requests().filter { !$0.hasPrefix("/shown/") && !$0.hasPrefix("/started/") })
         #expect(asked.subtracting(["/favicon.ico"]) == ["/gone.svg"])
         let printed = browser.printed

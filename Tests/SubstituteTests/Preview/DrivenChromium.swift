@@ -68,12 +68,12 @@ final class DrivenChromium: @unchecked Sendable {
         try await devTools.run("Extensions.uninstall", ["id": extensionID])
     }
 
-    /// Runs a command of the page, and waits for its end.
+    /// Runs a DevTools command on the page, and waits for its end.
     func command(_ method: String, _ parameters: [String: any Sendable] = [:]) async throws {
         try await devTools.run(method, parameters, in: session, within: Self.patience)
     }
 
-    /// Runs a command of the page, and returns its result.
+    /// Runs a DevTools command on the page, and returns its result.
     func command<Result: Decodable & Sendable>(
         _ method: String,
         _ parameters: [String: any Sendable] = [:]

@@ -152,8 +152,8 @@ struct AddTests {
         #expect(limited.status == 1 && limited.errors.contains("it has more than 1.0 MB"), "\(limited.errors)")
         // A body without a length.
         var endless = LoopbackServer.Response.stream {
-            // The stream has pauses. While a transfer never pauses, URLSession on Linux cannot end any transfer, and
-            // the transfer without pauses fills the memory.
+            // Pause, because URLSession on Linux cannot end any transfer while one runs without pauses. That transfer
+            // would also fill the memory.
             usleep(1000)
             return Data(count: 100_000)
         }
@@ -194,8 +194,8 @@ struct AddTests {
         let missing = ["missing.svg", "deeper.png"].map {
             "\"\(site.url)/x/\($0)\" was not loaded: its server answers 404\n"
         }
-        // `img/bg.png` is missing, too: the stylesheet that the page links refers to it. The stylesheet that the page
-        // imports refers to `deeper.png`.
+        // `img/bg.png` is missing, too: the page's linked stylesheet refers to it. The page's imported stylesheet
+        // refers to `deeper.png`.
         let background = "\"\(site.url)/img/bg.png\" was not loaded: its server answers 404\n"
         #expect(result.errors == missing[0] + background + missing[1])
         #expect(

@@ -235,7 +235,7 @@ struct BrowserTests {
         return states
     }
 
-    /// With the extension, the page comes from the network, and its resources come from the bundle.
+    /// The expected visits with the extension: a page from the network, with resources from the bundle.
     private static let visitsWithExtension = ["without", "with", "with"].map {
         "page network, style bundle, pictures bundle bundle bundle, script bundle, \($0) its worker"
     }

@@ -14,7 +14,7 @@ import Testing
 enum WebKitTests {}
 
 extension WebKitTests {
-    /// A page that loads one resource of each kind from a server that counts the requests.
+    /// Tests of a page that loads one resource of each kind from a server that counts the requests.
     @Suite("Kinds of resources of a page", .serialized)
     struct KindsTests {
         private func reports(prefix: String, expressions: (LocalSubstitutionCache) -> [String]) async throws
@@ -58,7 +58,7 @@ extension WebKitTests {
 }
 
 extension WebKitTests {
-    /// The page that `.ci/apple` shows on a Mac.
+    /// Tests of the page that `.ci/apple` shows on a Mac.
     @Suite("Nine kinds of what a page loads")
     struct NineKindsTests {
         @Test("Who answers, on the page's own origin and as a mirror")

@@ -8,9 +8,9 @@ import Testing
 @testable import SubstitutionRules
 
 extension WebKitTests {
-    /// Tests of a site with rules for its pages.
+    /// Tests of a site with rules for the URLs of its pages.
     ///
-    /// A web extension in a browser has no rules for pages.
+    /// A web extension for browsers has no such rules.
     @Suite("Service workers and rules", .serialized)
     struct ServiceWorkerTests {
         @Test("A site whose service worker caches its pages opens every time, although its pages have rules")

@@ -78,7 +78,7 @@ package final class Exchange: Load, @unchecked Sendable {
     func start() {
         guard Network.shared.isOffline else { return Network.shared.take(self) }
         // With `waitsForConnectivity`, the load waits for a connection. It would fail only after
-        // `timeoutIntervalForResource`, which is days.
+        // `timeoutIntervalForResource`, which is several days.
         if waits { Network.shared.wait() } else { end(URLError(.notConnectedToInternet)) }
     }
 

@@ -1,4 +1,4 @@
-// Apple documents what is declared here.
+// The declarations here are documented by Apple.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 public import Foundation
 public import FoundationNetworking
@@ -124,6 +124,8 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     }
 
     public let originalRequest: URLRequest?
+    /// The task's own delegate.
+    ///
     /// "Methods not implemented on this delegate will still be forwarded to the session delegate" (NSURLSession.h).
     public var delegate: (any URLSessionTaskDelegate)?
     private let session: URLSession

@@ -1,4 +1,4 @@
-// Apple documents what is declared here.
+// The declarations here are documented by Apple.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 public import Foundation
 public import FoundationNetworking

@@ -1,4 +1,4 @@
-// Apple documents what is declared here.
+// The declarations here are documented by Apple.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 @MainActor
@@ -65,7 +65,7 @@ public final class WKWebExtensionController: NSObject {
     public static var pagesBeforeRules: Int? = 0
     /// A Boolean value that indicates whether rules are applied in views that are created after the rules.
     ///
-    /// False in WebKit 301720.
+    /// False simulates WebKit bug 301720.
     public static var reachesLaterViews = true
 
     private var contexts: [WKWebExtensionContext] = []
@@ -78,7 +78,7 @@ public final class WKWebExtensionController: NSObject {
 
     public init(configuration: Configuration) { super.init() }
 
-    /// Crashes if rules are released while they load, as WebKit 305585 does.
+    /// Crashes if rules are released while they load, as in WebKit bug 305585.
     deinit {
         if let loaded, loaded.duration(to: .now) < .seconds(2) {
             fatalError("Rules were deallocated while they were loading")

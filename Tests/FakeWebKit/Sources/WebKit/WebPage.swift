@@ -1,4 +1,4 @@
-// Apple documents what is declared here.
+// The declarations here are documented by Apple.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 // These types follow WebKit for SwiftUI.
