@@ -26,7 +26,7 @@ final class RemovalLog: @unchecked Sendable {
     /// The loads that were resumed and have not begun, keyed by URL.
     private var resumed: [String: (loads: Int, since: Int)] = [:]
 
-    /// The number of loads that were resumed while ``resumed`` was full, and the moment of the first such `resume()`.
+    /// The number of loads for which ``resumed`` had no room for another URL, and the moment of the first of them.
     ///
     /// All of these loads count from that moment. The number may stay too high, because a withdrawn load does not show
     /// whether it is one of them. Later loads then count from that moment, too. So after a removal the archive refuses
@@ -56,14 +56,16 @@ final class RemovalLog: @unchecked Sendable {
                 if unrecorded.loads == 0 { unrecorded.since = now }
                 unrecorded.loads += 1
             } else {
-                // An unrecorded load of the same URL may end the waiting of this entry's load, so both count from the
-                // same moment.
+                // If an unrecorded load has the same URL, nothing shows which of the two loads begins. So this load
+                // counts from the unrecorded load's moment, too.
                 resumed[url, default: (0, unrecorded.loads > 0 ? unrecorded.since : now)].loads += 1
             }
         }
     }
 
-    /// Returns the moment at which a load began, for ``allows(_:since:)``.
+    /// Returns the moment from which a load counts, for ``allows(_:since:)``.
+    ///
+    /// If `resume(_:)` was called for the load, this is the moment of that call, or an earlier one.
     func begin(_ request: URLRequest) -> Int {
         lock.withLock {
             if let since = endWaiting(request) { return since }

@@ -6,8 +6,8 @@ import Foundation
 /// on a case-insensitive file system also works on a case-sensitive one. A name in a different Unicode form (NFC or
 /// NFD) is found, too.
 ///
-/// Each directory is listed once, even if several paths lead to it. The files below a directory are collected only once
-/// for each path that leads to the directory. Nothing outside the manifest's folder is opened.
+/// Each directory is listed once, even if several paths lead to it. The files below a directory are collected once for
+/// each path by which an entry names the directory. Nothing outside the manifest's folder is opened.
 package final class ManifestFolder {
     /// The maximum number of names that may be visited by all walks together.
     ///
@@ -29,7 +29,7 @@ package final class ManifestFolder {
     private let excluded: FilePath?
     /// The listings of directories, keyed by real path, because links may give one directory several paths.
     ///
-    /// Here and below, a key is a ``FilePath`` and not a `String`. Two names that differ only in their Unicode form are
+    /// The keys are of the type ``FilePath`` and not `String`. Two names that differ only in their Unicode form are
     /// equal as strings, but may be two files on disk.
     private var listings: [FilePath: DirectoryListing] = [:]
     /// The results of walks, keyed by the path on disk, because several entries may name one directory.
@@ -298,9 +298,9 @@ package final class ManifestFolder {
     }
 }
 
-/// The files that a walk finds below a directory, and the problems with files that cannot be used.
+/// The files that a walk finds below a directory, and the problems with files and folders that cannot be used.
 package struct FolderContents {
-    /// The files in order of their names, each with its path relative to the directory of the walk.
+    /// The files, each with its path relative to the directory of the walk; each directory is sorted by name.
     ///
     /// This path is appended to the URL of the folder entry.
     package var files: [(name: String, file: FoundFile)] = []

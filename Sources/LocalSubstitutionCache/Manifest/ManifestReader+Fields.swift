@@ -2,12 +2,12 @@ import Foundation
 
 /// The part of the reader that reads an entry's fields, such as `type` and `when`.
 ///
-/// Each mistake is recorded as an error, and reading continues without the faulty value. A value of the kind
+/// Each mistake is recorded as an error, and reading usually continues without the faulty value. A value of the kind
 /// `unreadable` is skipped, since the JSON parser has reported it. `advice` guesses what the designer meant, and is nil
 /// in an app. The `error` method with the parameter `otherwise` ends its message with the advice's remedy, if there is
 /// one, and with `otherwise` if there is none.
 extension ManifestReader {
-    /// The names of an entry's fields.
+    /// The names of an entry's fields, except `$comment`, which has no meaning.
     package static let fieldNames = ["file", "type", "headers", "ignoreQuery", "when", "until"]
 
     /// Reads the fields of the object at `offset` into `entry`.
@@ -15,9 +15,9 @@ extension ManifestReader {
         reportDuplicates(fields) { $0 }
         // A field whose name could not be read may have been any field, even `file`.
         var hasFile = fields.contains(where: \.isUnreadable)
-        // This is the offset of the name `type`; `entry.typeOffset` is the offset of the value.
+        // The offset of the name `type`, if there is one; `entry.typeOffset` is the offset of the value.
         var typeOffset = offset
-        // The object is the content of a JSON file, where only the file's name belongs.
+        // If the object looks like the content of a JSON file, that file's name was meant.
         if advice?.isFileContent(fields) == true {
             error(
                 .missingField,

@@ -1,7 +1,7 @@
 /// All URLs of a list of substitutions, in order of precedence.
 ///
 /// Two URLs are compared by these criteria, in this order:
-/// - Explicit entries come before folder entries, and longer folder URLs before shorter ones.
+/// - Explicit entries come before folder entries, and folders with a longer path before folders with a shorter one.
 /// - Entries that name the scheme come before entries that leave it open with `//`.
 /// - An exact query comes before a list of ignored parameters, and such a list before a rule for any query.
 ///
@@ -42,8 +42,8 @@ package struct MatchOrder: Sendable {
 
     /// The key of a file in a folder entry: the file's URL, and the part of it that is the folder's URL.
     ///
-    /// The folder's URL must match as it is spelled. Only the path below the folder is decoded. So the same URL with
-    /// another folder is another key.
+    /// The folder's URL must match as it is spelled. Only the path below the folder is decoded. So one URL in
+    /// two nested folders has two keys.
     private struct FolderFile: Hashable {
         /// The folder's URL as it is spelled, followed by the decoded path below the folder.
         private let url: String
@@ -162,9 +162,9 @@ package struct MatchOrder: Sendable {
 
     /// Returns the index of the candidate that answers a request; nil if none does.
     ///
-    /// First, the URL is looked up as it is spelled. If nothing matches and the URL holds a `%`, the files of folder
-    /// entries are tried: the path below the folder's URL is decoded, and the deepest folder with a match wins. Only
-    /// characters that pages often percent-encode are decoded (see `decoded`).
+    /// First, the URL is looked up as it is spelled. If nothing matches and the URL before its query holds a `%`, the
+    /// files of folder entries are tried: the path below the folder's URL is decoded, and the deepest folder with a
+    /// match wins. Only characters that pages often percent-encode are decoded (see `decoded`).
     ///
     /// Cost: one lookup. If any entry ignores parameters, there is a second lookup, and one more for each rule of the
     /// URL. If the URL is decoded, there is one more lookup, and one for each depth that the folder may have.
@@ -191,8 +191,8 @@ package struct MatchOrder: Sendable {
 
     /// Returns the substitutions that never answer a request, each with a substitution that answers before it.
     ///
-    /// Matches after decoding need no check here. A request that spells a candidate's URL as the manifest does finds
-    /// this candidate or an earlier one before anything is decoded.
+    /// Only matches without decoding count. A request that spells a candidate's URL as the manifest does finds this
+    /// candidate or an earlier one before anything is decoded.
     ///
     /// - Parameter counts: A function that returns true if the substitution with this index may shadow others.
     /// - Returns: A dictionary from the index of each substitution that never answers to the index of one that answers

@@ -3,7 +3,7 @@
 /// The scanner goes through the text once, and searches ahead for the "@" that ends a password. The level of a
 /// character is the number of times that it is percent-encoded. A delimiter ends an authority only if its level is not
 /// higher than that of the slashes before the authority: an encoded "/" after raw slashes may be part of a password.
-/// Variables call an occurrence of user info a place.
+/// In names of variables, a place is an occurrence of user info.
 struct UserInformationScanner {
     /// A character of the text, decoded.
     private struct Letter {
@@ -85,7 +85,7 @@ struct UserInformationScanner {
 
     // MARK: - Authority
 
-    /// Reads an authority after slashes that are percent-encoded `level` times.
+    /// Reads an authority that begins after a scheme or slashes with this level of percent-encoding.
     private mutating func readAuthority(_ level: Int) {
         let start = position
         var (at, colon): (Range<Int>?, Int?)
@@ -109,7 +109,7 @@ struct UserInformationScanner {
         let next = letter(at: offset)
         // In an authority, all that precedes the last "@" is user info, even a user name without a password.
         if let at { return hide(Occurrence(secret: start..<at.lowerBound, end: at.upperBound)) }
-        // What follows the colon is not a port. It may be a password that contains a "/" or a space.
+        // The text after the colon is not a port, so it may be a password that contains a "/" or a space.
         if let colon, !isPort || colon == offset && isSpace(next), let at = lastAt(after: offset) {
             return hide(Occurrence(secret: start..<at.lowerBound, end: at.upperBound))
         }
@@ -154,8 +154,8 @@ struct UserInformationScanner {
 
     /// Records an occurrence, and continues after the host that follows it.
     ///
-    /// The host ends at a delimiter of any level. The current word is the host, so slashes after it do not begin
-    /// another authority, and the port is not taken for a password.
+    /// The host and its port end at a delimiter of any level. Slashes after them do not begin another authority,
+    /// because the current word begins at the host.
     private mutating func hide(_ place: Occurrence) {
         if !place.secret.isEmpty { found.append(place) }
         var offset = place.end
@@ -212,7 +212,9 @@ struct UserInformationScanner {
 
     // MARK: - Letters
 
-    /// Returns the character at an offset, decoded: `%40`, `%2540`, `\u0040` and `@` give the same byte.
+    /// Returns the character at an offset, decoded.
+    ///
+    /// `%40`, `%2540`, `\u0040` and `@` give the same byte, and `\/` gives `/`.
     private func letter(at offset: Int) -> Letter {
         guard offset < text.count else { return Letter(byte: 0, level: 0, end: offset) }
         let byte = text[offset]
@@ -238,7 +240,7 @@ struct UserInformationScanner {
         return text[offset].hexValue << 4 | text[offset + 1].hexValue
     }
 
-    /// True for white space, for control characters and at the end of the text.
+    /// True for unescaped white space and control characters (up to 0x20), and at the end of the text.
     private func isSpace(_ letter: Letter) -> Bool { letter.level == 0 && letter.byte <= 0x20 }
 
     /// True for a quotation mark that seems to end a quoted text.

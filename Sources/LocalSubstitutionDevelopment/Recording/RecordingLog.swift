@@ -6,7 +6,9 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-/// An observer that records the requests of a cache, and writes them to a file at most once a second.
+/// An observer that records the requests of a cache in a file.
+///
+/// The file is written at most once a second, and also by ``save()``.
 ///
 /// URL loading only waits until a step is appended to a list. At intervals, the queue takes a turn. It converts the
 /// steps to entries of the file, and checks which tasks have ended. Then it writes the file if there is anything new.
@@ -103,8 +105,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// Above `earlyLimits`, the queue takes an extra turn. Above `hardLimits`, steps or bytes are dropped.
     private static let (earlyLimits, hardLimits) = ((steps: 4_000, bytes: 4 << 20), (steps: 100_000, bytes: 32 << 20))
 
-    /// The minimum time between two versions of the file, and the minimum time in which steps are collected for one
-    /// version.
+    /// The minimum times between two scheduled turns, and before one, while steps are collected.
     private static var pause: (between: DispatchTimeInterval, before: DispatchTimeInterval) {
         (.seconds(1), .milliseconds(50))
     }
@@ -118,7 +119,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             lock.withLock {
                 isScheduled = false
                 lastTurn = .now()
-                // Tasks do not report their end. So take turns until all loads have ended.
+                // Tasks do not report their end. So take turns until all loads have ended and are forgotten.
                 if !steps.isEmpty || !loads.isEmpty { schedule() }
             }
         }
@@ -194,7 +195,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             switch step.step {
             // Every load begins with one of these steps.
             case .asked, .answered, .offered, .used: break
-            // Any other step is a late one, of a load that is already forgotten.
+            // Any other step belongs to a load that is already forgotten, or whose first step was dropped.
             default: return
             }
             loads[key] = RecordedLoad(step.request, by: asker, at: step.date)

@@ -99,8 +99,8 @@ final class Forwarder: Sendable {
 
     /// Creates a task, in the session `networkFirst` if a network-first entry names the URL.
     ///
-    /// A request that continues a redirect may carry the mark that keeps this library's protocols away. So the mark is
-    /// removed for `networkFirst`, and added for `plain`.
+    /// A request can be marked so that this library's `URLProtocol` classes leave it alone. The request of a redirect
+    /// inherits the mark of the request before it. So the mark is removed for `networkFirst`, and added for `plain`.
     fileprivate func task(for request: URLRequest, _ server: SchemeServer) -> URLSessionDataTask {
         if server.cache.asksNetworkFirst(for: request) {
             return networkFirst.dataTask(with: PageSession.substituted(request))
@@ -177,8 +177,8 @@ private final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unche
 /// One load from the network, by one task or by several in turn.
 ///
 /// After some redirects, a new task continues the load. `task` and `isCancelled` are only accessed inside
-/// `enqueue(_:)`. All other state is only accessed on the delegate queue of the current task's session. (When
-/// ``begin(_:)`` is called first, there is no task yet.)
+/// `enqueue(_:)`. All other state is only accessed on the delegate queue of the current task's session, or, before
+/// the first task exists, in the first call of ``begin(_:)``.
 private final class ForwardedLoad: @unchecked Sendable {
     /// The largest page or stylesheet, in bytes, that is buffered and rewritten; a larger one stays unchanged.
     private static let longestRewritten = 8 << 20
@@ -194,7 +194,7 @@ private final class ForwardedLoad: @unchecked Sendable {
     private let continuation: Forwarder.Continuation
     /// The page's cookies; nil if none may be sent, for example after a redirect to another site.
     private var cookies: PageCookies?
-    /// The head and buffered body of a page or stylesheet that is rewritten once it is complete; nil for other types.
+    /// The head and buffered body of a page or stylesheet that is rewritten once it is complete; otherwise nil.
     private var buffered: (response: HTTPURLResponse, type: MediaType, body: Data)?
     /// The current task.
     private var task: URLSessionTask?
@@ -251,8 +251,8 @@ private final class ForwardedLoad: @unchecked Sendable {
 
     /// Returns the request with which the task follows a redirect; nil if the task ends here.
     ///
-    /// If the site changes, or the next request has cookies, a body or a network-first entry, a new task continues the
-    /// load. Otherwise the task itself follows the redirect.
+    /// A new task continues the load if the site changes, if the page's cookies may be sent, if the method is neither
+    /// GET nor HEAD, or if a network-first entry names the target. Otherwise the task itself follows the redirect.
     func next(_ next: URLRequest, after response: HTTPURLResponse, of task: URLSessionTask) -> URLRequest? {
         guard !hasEnded else { return nil }
         cookies?.storeCookies(from: response)
@@ -287,7 +287,7 @@ private final class ForwardedLoad: @unchecked Sendable {
         // The old task ends by itself, because its redirect is not followed.
         _ = forwarder.loads.removeLoad(of: task)
         var next = next
-        // A redirected request that keeps its method also keeps its body (RFC 9110 §15.4.8).
+        // A redirected request that keeps a method such as POST also keeps its body (RFC 9110 §15.4.8).
         next.httpBody = isReading ? nil : body
         begin(hasLeftSite ? forwarder.forOtherSite(next, of: requestingOrigin) : next)
         return nil
@@ -342,8 +342,9 @@ private final class ForwardedLoad: @unchecked Sendable {
     /// The origin of the requested URL, not of its mirror.
     private var requestedOrigin: WebOrigin? { WebOrigin(original) }
 
-    /// The origin of the page that sends the request, according to `Origin` or `Referer`; without these fields, the
-    /// requested origin.
+    /// The origin of the page that sends the request, according to `Origin`, or to `Referer` if there is no `Origin`.
+    ///
+    /// If the field names no origin, or if there is neither field, it is the requested origin.
     private var requestingOrigin: WebOrigin? {
         let named = ["Origin", "Referer"].lazy.compactMap { self.request.value(forHTTPHeaderField: $0) }.first
         return named.flatMap { WebOrigin($0) } ?? requestedOrigin
@@ -424,8 +425,8 @@ private final class ForwardedLoad: @unchecked Sendable {
 extension URLRequest {
     /// True if the request navigates a page or frame; false if a script loads the text of a page.
     ///
-    /// On a custom scheme, engines send `Referer` only in requests of scripts. A header field that no engine writes was
-    /// added by a script, too.
+    /// On a custom scheme, engines send `Referer` only in requests of scripts. Only a script can add a header field
+    /// that needs a preflight.
     fileprivate var isForDocument: Bool {
         guard value(forHTTPHeaderField: "Referer") == nil else { return false }
         return isForMainDocument

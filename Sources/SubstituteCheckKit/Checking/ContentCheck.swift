@@ -54,7 +54,7 @@ package struct ContentCheck {
 
     /// The message about each file with a mistake, keyed by the file's path below the manifest's folder.
     ///
-    /// If several entries name a file, the message is about the last of these entries. The preview shows this message.
+    /// If several entries name a file, the last message about it is kept. The preview shows this message.
     private(set) var sentences: [String: String] = [:]
 
     /// The warnings, one for each entry and kind of mistake.
@@ -94,9 +94,9 @@ extension ContentCheck {
 
     /// Returns why bytes that a server sent do not fit a media type, as a clause; nil if nothing speaks against them.
     ///
-    /// Binary formats are not compared with each other. Servers often send one image format under the type of another,
-    /// and browsers show the image. An audio file or an archive may likewise have one of several types. So any format
-    /// that ``FileFormat`` recognises is allowed, except a web page, a Git LFS pointer, and gzip under another type.
+    /// A Git LFS pointer fits no type. For a type with a binary format, such as `image/png`, any binary format is
+    /// allowed except gzip: servers often send one image format under the type of another, and browsers show the image.
+    /// A web page or other text is refused. For a text type, binary formats are refused, and for code a web page, too.
     package static func refusal(of head: [UInt8], as type: MediaType) -> String? {
         let format = FileFormat(head: head)
         if format == .lfsPointer { return "it is a Git LFS pointer" }

@@ -3,7 +3,7 @@ import Foundation
 /// A request that the browser holds until this tool decides on the request.
 ///
 /// The browser reports such a request in the event `Fetch.requestPaused` of the DevTools protocol. The browser holds
-/// each request twice: before the request is sent, and once it has a response or has failed.
+/// a request before it is sent, and again once it has a response or has failed.
 struct HeldRequest: Decodable, Sendable {
     struct Request: Decodable, Sendable {
         /// The URL, without its fragment.
@@ -55,7 +55,7 @@ struct HeldRequest: Decodable, Sendable {
     /// The load's identifier, the same after each redirect; the request's own identifier if `networkId` is nil.
     var identifier: String { networkId ?? requestId }
 
-    /// True for a redirect, after which the same load sends its next request.
+    /// True for a response with a status from 300 to 399 and `Location`, after which the load sends its next request.
     var isRedirect: Bool {
         responseStatusCode.map { (300..<400).contains($0) } ?? false && responseField("location") != nil
     }
@@ -78,9 +78,9 @@ struct HeldRequest: Decodable, Sendable {
         return type.hasPrefix("text/event-stream") || type.hasPrefix("multipart/x-mixed-replace")
     }
 
-    /// The length in bytes of the body with its content codings, according to `Content-Length`.
+    /// The length of the body in bytes as transferred, with its content codings, according to `Content-Length`.
     var responseLength: Int? {
-        // Larger lengths are ignored, because a server may announce any number.
+        // A server may announce any number, so a length of more than 1 TB is ignored.
         responseField("content-length").flatMap { Int($0) }.flatMap { (0...1_000_000_000_000).contains($0) ? $0 : nil }
     }
 
@@ -91,10 +91,10 @@ struct HeldRequest: Decodable, Sendable {
 }
 
 extension HeldRequest {
-    /// Returns the size of the response's body in bytes; nil if there is no body.
+    /// Returns the size of the response's body in bytes; nil if there is no body, or if its size is not known.
     ///
     /// This function loads the whole body, and the page receives the body only once it is complete. Audio and video are
-    /// loaded in parts while they play. For these, this function returns `Content-Length` instead.
+    /// not loaded here, because players load them in parts. For these, this function returns `Content-Length`.
     func size(_ body: @Sendable () async throws -> String) async -> Int? {
         guard hasBody else { return nil }
         if resourceType == "Media" { return responseLength }
@@ -133,7 +133,7 @@ protocol Interceptor: Sendable {
     /// Decides on a request that has a response, or has failed.
     ///
     /// - Parameters:
-    ///   - request: The request, with the response head.
+    ///   - request: The request, with the response head if there is a response.
     ///   - body: Loads the response's body in base64, after the browser has removed the content codings.
     /// - Returns: The decision.
     func decide(on request: HeldRequest, body: @Sendable () async throws -> String) async -> Decision

@@ -63,7 +63,8 @@ extension RepairingJSONParser {
     /// read, here `a, `, and `position` is before `b`. On return, `position` is at the comma after `a`. The result is
     /// nil for text in any other form, and an empty string if `a` cannot be read.
     mutating func withoutNextName(_ range: Range<Int>) throws(Stop) -> String? {
-        // After a real closing quotation mark, white space, a bracket, a comma or a colon would be next.
+        // After a real closing quotation mark, white space, a closing bracket, a comma or a colon would be next. A
+        // second quotation mark is a different mistake.
         guard let next = current, !next.isJSONSpace, !next.isClosingBracket, next != UInt8(ascii: ","),
             next != UInt8(ascii: ":"), next != UInt8(ascii: "\""),
             bytes[range].last(where: { !$0.isJSONSpace }) == UInt8(ascii: ","),
@@ -186,7 +187,7 @@ extension RepairingJSONParser {
         range.upperBound == position && current == UInt8(ascii: "\"")
     }
 
-    /// Reports that the bare text before `position` lacks its opening quotation mark, or both quotation marks.
+    /// Reports that the bare text before `position` lacks one or both quotation marks, and skips the closing one.
     mutating func reportMissingQuotes(around bare: Range<Int>) throws(Stop) {
         let text = quoted(faultyText(bare))
         if isClosedOnly(by: bare) {
@@ -348,7 +349,8 @@ extension RepairingJSONParser {
         let isSlashes = rest.starts(with: "//".utf8)
         guard isSlashes || rest.first == UInt8(ascii: "#") else { return nil }
         let isInLine: (UInt8) -> Bool = { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        // `//host/path": …` is a name without its opening quotation mark, and `//host/path: …` a name without both.
+        // `//h.org/path": …` is a name without its opening quotation mark, and `//h.org/path: …` a name without both.
+        // A comment that looks like such a name is unlikely.
         let beginning = rest.prefix(500).prefix(while: isInLine)
         let word = beginning.prefix { !$0.isJSONSpace && $0 != UInt8(ascii: "\"") }
         let isClosed = word.endIndex < beginning.endIndex && beginning[word.endIndex] == UInt8(ascii: "\"")

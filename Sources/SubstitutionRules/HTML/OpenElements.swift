@@ -47,7 +47,7 @@ struct OpenElements {
 
     /// True if no more elements may be opened: the stack is full, or the page has used up its budget of steps.
     ///
-    /// Start tags then open nothing, and the formatting elements in the list are neither closed nor reopened.
+    /// Start tags then open nothing, and end tags no longer close or reopen formatting elements in the list.
     var isFull: Bool { elements.count >= Self.deepest || steps > Self.mostSteps }
 
     // MARK: - The stack
@@ -132,10 +132,10 @@ struct OpenElements {
 
     // MARK: - Active formatting elements
 
-    /// Adds a marker to the list; searches for formatting elements stop at the last one.
+    /// Adds a marker to the list; searches by name stop at the last marker.
     mutating func pushMarker() { push(nil) }
 
-    /// Removes the last marker and everything after it from the list.
+    /// Removes the last marker and everything after it from the list; without a marker, removes everything.
     ///
     /// These entries belong to the innermost table cell, caption, object or template.
     mutating func clearToMarker() {
@@ -182,7 +182,7 @@ struct OpenElements {
 
     /// Closes an open link, at any depth, before another link begins.
     ///
-    /// `adopt` may leave the link open, so it is then removed from the stack and the list.
+    /// `adopt` may return without closing the link, so the link is then removed from the stack and the list.
     mutating func closeLink() {
         guard let index = formattingIndex("a"), let id = formatting[index]?.id else { return }
         adopt("a")

@@ -10,8 +10,8 @@ package import LocalSubstitutionCache
 ///
 /// No rule matches a URL that another entry answers, or a URL that ``LocalSubstitutionCache/explain(_:)`` reports as
 /// not substituted. No two rules match the same URL. So the order in which an engine tries the rules does not matter.
-/// (That order has changed between versions of WebKit.) If rules cannot express a URL, the URL stays on the network,
-/// and ``omissions`` lists it.
+/// (That order has changed between versions of WebKit.) If rules cannot express a URL of the manifest, the URL stays on
+/// the network, and ``omissions`` lists it.
 package struct Ruleset: Sendable {
     /// A filter, and the substitution that answers its URLs.
     package struct Rule: Hashable, Sendable {
@@ -144,7 +144,7 @@ package struct Ruleset: Sendable {
         add(URLFilter(url), index, substitution)
     }
 
-    /// Adds a rule for a URL with any query, unless a different candidate answers the URL with some query.
+    /// Adds a rule for a URL with any query, unless a candidate with precedence answers the URL with some query.
     private mutating func addOpenRule(for base: String, _ index: Int, _ substitution: Substitution) {
         if let better = competitor(of: index, at: base, where: { $0.rule != .exact || $0.target.identity.query != nil })
         {
