@@ -7,9 +7,9 @@ extension Browser {
         switch event.method {
         case "Fetch.requestPaused":
             if let held: HeldRequest = event.parameters() {
-                if !held.isOver { traffic.begin(held) }
+                if !held.hasOutcome { traffic.begin(held) }
                 if held.begins(page?.target) { onEvent(.navigating(held.request.url)) }
-                if held.isOver, held.resourceType == "Document", held.frameId == page?.target, !held.isRedirect {
+                if held.hasOutcome, held.resourceType == "Document", held.frameId == page?.target, !held.isRedirect {
                     status = held.responseStatusCode
                 }
                 deciding += 1

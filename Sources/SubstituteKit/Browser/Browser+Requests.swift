@@ -4,7 +4,7 @@ import LocalSubstitutionCache
 extension Browser {
     func decide(on held: HeldRequest) async {
         let decision: Decision
-        if held.isOver {
+        if held.hasOutcome {
             decision = await interceptor.decide(on: held) { [devTools, limit = settings.limit] in
                 struct Body: Decodable {
                     let body: String
@@ -33,7 +33,7 @@ extension Browser {
             parameters["body"] = body.base64EncodedString()
             try? await devTools.run("Fetch.fulfillRequest", parameters)
         }
-        if held.isOver || decision.isLast { traffic.end(held) }
+        if held.hasOutcome || decision.isFinal { traffic.end(held) }
     }
 
     func refusePassword(_ event: DevTools.Event) async {

@@ -36,13 +36,13 @@ struct HeldRequest: Decodable, Sendable {
     /// True if a response head has arrived, or the request has failed.
     ///
     /// The body may still be on its way.
-    var isOver: Bool { responseStatusCode != nil || responseErrorReason != nil }
+    var hasOutcome: Bool { responseStatusCode != nil || responseErrorReason != nil }
 
     /// Returns true if the request begins a navigation of a page, and does not follow a redirect.
     ///
     /// `target` is the identifier of the page's target (the browser's tab); nil if there is no page yet.
     func begins(_ target: String?) -> Bool {
-        resourceType == "Document" && frameId == target && !isOver && redirectedRequestId == nil
+        resourceType == "Document" && frameId == target && !hasOutcome && redirectedRequestId == nil
     }
 
     /// Returns the value of a header field of the response; the last value if the field occurs several times.
@@ -114,7 +114,7 @@ enum Decision: Sendable {
     case answer(status: Int, fields: [HeldRequest.Field], body: Data)
 
     /// True if the decision answers the request, so that the browser does not hold the request again.
-    var isLast: Bool {
+    var isFinal: Bool {
         switch self {
         case .proceed, .proceedWithout: false
         case .answer: true
