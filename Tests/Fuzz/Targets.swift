@@ -185,7 +185,7 @@ private func fuzzArchive(_ data: Data) {
     // Most of the decoder runs only if the checksum is right, so also try the data with the right checksum.
     let length = min(data.count, Int(data.first ?? 0) * 8)
     let (head, body) = (Data(data.prefix(length)), Data(data.dropFirst(length)))
-    checkCopy(ArchivedCopy.firstLine(head, body) + head + body)
+    checkCopy(ArchivedCopy.headerLine(head, body) + head + body)
 }
 
 private func checkCopy(_ data: Data) {
