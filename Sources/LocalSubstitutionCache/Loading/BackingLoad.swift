@@ -67,7 +67,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     let observed: ObservedLoad?
 
     var stage = Stage.idle
-    /// True once the end of the load has been delivered.
+    /// True from the delivery of the load's end on.
     ///
     /// It stays false if the load was stopped first, or if a challenge was delivered last.
     private(set) var hasFinished = false
@@ -75,7 +75,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     private var pending = Pending()
     /// The copy of the network's response for an archive; nil before the head, or if there is no archive for it.
     var incoming: IncomingCopy?
-    /// The network's body so far: all parts that have been delivered.
+    /// The body so far: all parts that have been delivered.
     ///
     /// Nil once neither an archive nor a completion handler needs the whole body. On Linux the client hands only the
     /// last part to a completion handler, so the whole body must be delivered at the end.

@@ -35,7 +35,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
         required init?(coder: NSCoder) { nil }
     }
 
-    /// The cache that the session had before this one; nil for none.
+    /// The stock cache that the session used before this one; nil for none.
     private let wrapped: URLCache?
     /// True for the instance in `URLSession.shared`.
     private let isShared: Bool

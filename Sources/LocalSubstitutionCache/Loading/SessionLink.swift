@@ -16,9 +16,9 @@ import FoundationNetworking
 /// the session.
 ///
 /// The classes are specialisations of the generic `LinkedProtocol`. Their type arguments, `Zero` and `One`, have no
-/// values and spell a number in binary. Each registered session gets a new class, because other configurations may
-/// still list the class of an earlier session. Swift never frees such a class. To limit their number on Linux,
-/// configurations whose sessions are not registered share a class if they list the same other classes.
+/// values and spell a number in binary. On Linux, each registered session gets a new class, because other
+/// configurations may still list the class of an earlier session. Swift never frees such a class. To limit their number
+/// on Linux, configurations whose sessions are not registered share a class if they list the same other classes.
 // Mutable state is only accessed inside the lock.
 final class SessionLink: @unchecked Sendable {
     let protocolClass: SubstitutionProtocol.Type
