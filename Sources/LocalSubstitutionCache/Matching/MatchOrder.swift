@@ -22,7 +22,7 @@ package struct MatchOrder: Sendable {
     package let candidates: [Candidate]
     /// The index of the first candidate for each URL, among the candidates with an exact query rule.
     private let exact: [URLIdentity: Int]
-    /// The index of the first candidate for each URL, query rule and rest of the query.
+    /// The index of the first candidate for each combination of URL, query rule and rest of the query.
     ///
     /// The rest is what remains of the query without the ignored parameters. Exact rules are left out.
     private let lenient: [RemainderKey: Int]

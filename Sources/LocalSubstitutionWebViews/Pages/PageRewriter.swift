@@ -45,7 +45,7 @@ struct PageRewriter: Sendable {
     ///   - type: The media type of the body. Types other than `text/html` and `text/css` are left unchanged, and so are
     ///     bodies in UTF-16 and UTF-32.
     ///   - policy: The content security policy in the response's header fields.
-    /// - Returns: The new body, and the URLs whose bytes must not be changed.
+    /// - Returns: The new body, and the URLs of resources whose content must not be changed.
     ///
     /// Cost: one pass over the bytes, and one lookup for each absolute address.
     func rewritten(_ body: Data, _ type: MediaType, policy: String? = nil) -> Result {

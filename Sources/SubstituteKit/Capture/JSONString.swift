@@ -5,7 +5,7 @@ struct JSONString {
     /// The text between the quotation marks.
     let content: Data
 
-    /// True if the string follows RFC 8259 §7, even if it contains broken characters.
+    /// True if the string follows the grammar of RFC 8259 §7, even if it contains lone surrogates or invalid UTF-8.
     var isWellFormed: Bool { unescaped != nil }
 
     /// The string in UTF-8; nil if it contains a broken character.

@@ -35,7 +35,7 @@ struct RecordedTraffic {
     /// The URLs that the network answered, and that no file could answer.
     let others: [Item]
 
-    /// Sorts the loads that an app has recorded; nil for a recording by another program.
+    /// Divides an app's recorded loads into candidates and others; nil for a recording by another program.
     init?(_ recording: HARFile) {
         var items: [String: Item] = [:]
         var isRecorded = false

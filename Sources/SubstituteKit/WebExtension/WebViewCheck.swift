@@ -81,7 +81,7 @@ struct WebViewCheck {
         check.substitutions.flatMap { $0.addresses.map { "\($0.scheme)://\($0.authority)\($0.path)" } }
     )
 
-    /// Returns true if an entry maps the URL to which a reference resolves on the site.
+    /// Resolves a reference against the site's URL; returns true if an entry names the result.
     private mutating func isMapped(_ text: String, from substitution: Substitution) -> Bool {
         guard let address = substitution.addresses.first,
             let base = URL(string: "\(address.scheme)://\(address.authority)\(address.path)"),

@@ -152,8 +152,8 @@ struct AddTests {
         #expect(limited.status == 1 && limited.errors.contains("it has more than 1.0 MB"), "\(limited.errors)")
         // A body without a length.
         var endless = LoopbackServer.Response.stream {
-            // Pause, because URLSession on Linux cannot end any transfer while one runs without pauses. That transfer
-            // would also fill the memory.
+            // Pause: on Linux, a transfer without pauses keeps URLSession from ending any transfer, even this one, and
+            // fills the memory.
             usleep(1000)
             return Data(count: 100_000)
         }
