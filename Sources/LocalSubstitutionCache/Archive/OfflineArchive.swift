@@ -115,7 +115,7 @@ public final class OfflineArchive: @unchecked Sendable {
     /// The copies that wait to be written, keyed by their file; they are replayed from memory.
     private var pending: [URL: (incoming: IncomingCopy, copy: ArchivedCopy)] = [:]
     private var counts: [Refusal: Int] = [:]
-    /// The size of all copies in bytes, as far as this process knows; nil if the sizes must be added up again.
+    /// The size in bytes of all copies that this process knows; nil if the sizes must be added up again.
     private var total: Int?
     private var writes = 0
 

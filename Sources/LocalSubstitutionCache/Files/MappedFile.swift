@@ -3,8 +3,8 @@ import Foundation
 /// The path and the identity of a mapped file; the identity shows whether the path still leads to this file.
 ///
 /// Foundation lets the sole owner of a `Data` write into its bytes, even if Foundation did not allocate these bytes. So
-/// two separate `Data` values must never share memory. A large part of a file gets a mapping of its own, and a small
-/// part is copied.
+/// two separate `Data` values must never share memory. A large part of a file gets a separate mapping, and a small part
+/// is copied.
 final class MappedFile: Sendable {
     /// The size in bytes from which a part is mapped; from this size on, a mapping costs less than a copy.
     static let partThreshold = 256 * 1024

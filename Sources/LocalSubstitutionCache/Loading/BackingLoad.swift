@@ -82,7 +82,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     var body: Data? = Data()
     /// ``body`` followed by the pending part.
     private var wholeBody: Data? { pending.body.isEmpty ? body : body.map { $0 + pending.body } }
-    /// The recipient of the body, as far as it is known.
+    /// The known facts about the recipient of the body.
     var receiver = Receiver()
 
     init(

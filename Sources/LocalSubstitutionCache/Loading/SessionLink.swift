@@ -146,7 +146,7 @@ extension SessionLink {
         configuration.protocolClasses?.substitution.flatMap { of($0)?.session }?.configuration === configuration
     }
 
-    /// Registers a session, and adds a class of its own to its configuration; returns true.
+    /// Registers a session, and adds a new class to the session's configuration; returns true.
     static func register(_ session: URLSession) -> Bool {
         locked { released in
             let configuration = session.configuration

@@ -14,7 +14,7 @@ import FoundationNetworking
 /// - If the task has a delegate, the class reports the head early. It then gives the body to a data delegate directly,
 ///   past its client. No public API shows which delegate that is: the session's, the task's own, or the argument of
 ///   `data(for:delegate:)`. So once the class has reported a head, the app receives the network's response.
-/// - If the task has a completion handler and no delegate of its own, the class reports no head. It reports the whole
+/// - If the task has a completion handler and no task delegate, the class reports no head. It reports the whole
 ///   body at the end of the load. This object then reads the head from the task, and the app has received nothing yet.
 /// - The class does not report a redirect before URL loading follows it. This object looks up the target afterwards.
 ///

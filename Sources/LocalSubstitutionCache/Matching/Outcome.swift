@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The outcome of a request on the network, as far as the conditions in a manifest depend on it.
+/// The part of a network request's outcome on which the conditions in a manifest depend.
 enum Outcome: Hashable, Sendable {
     /// There was no connection, or it broke.
     case offline

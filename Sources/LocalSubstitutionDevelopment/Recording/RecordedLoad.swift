@@ -6,7 +6,7 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-/// One load of the app, as far as its steps have been recorded.
+/// One load of the app, with the steps that have been recorded so far.
 struct RecordedLoad {
     /// The object that identifies the load: a task, or an object for a page's load.
     ///

@@ -76,7 +76,7 @@ struct PageExtension {
         )
     }
 
-    /// Writes the extension into a folder of its own below `parent`, unless the folder already holds it.
+    /// Writes the extension into a separate folder below `parent`, unless the folder already holds the extension.
     ///
     /// The folder's name contains a hash of the files. So an app that starts again with the same manifest writes
     /// nothing. The folders of previous manifests stay: the system itself empties caches folders.

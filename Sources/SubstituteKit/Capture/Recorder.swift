@@ -169,7 +169,7 @@ extension HAREntry {
             comment: comment
         )
         // The target of a redirect may contain a token, so this entry omits the target. If the target was loaded, it
-        // has an entry of its own.
+        // has a separate entry.
         let response = Response(
             status: held.responseErrorReason == nil ? held.responseStatusCode ?? 0 : 0,
             headers: (held.responseHeaders ?? []).map { Field(name: $0.name, value: $0.value) },
