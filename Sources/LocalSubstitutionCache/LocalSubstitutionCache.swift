@@ -18,10 +18,10 @@ public import FoundationNetworking
 /// else goes to `URLCache` as before.
 ///
 /// - Files answer only GET and HEAD requests for http and https URLs that an entry without `when` names.
-/// - A request with a reloading policy, such as `reloadIgnoringLocalCacheData`, is never answered from the cache. A
-///   request with `Authorization` is not answered from the manifest.
-/// - A request with the policy `.reloadIgnoringLocalAndRemoteCacheData` is not substituted. Use this policy to switch
-///   the library off for one request.
+/// - This cache answers no request with a reloading policy, such as `reloadIgnoringLocalCacheData`, and answers none
+///   with `Authorization` from the manifest. ``SubstitutionProtocol`` answers both.
+/// - Neither this cache nor the protocol answers a request with the policy `.reloadIgnoringLocalAndRemoteCacheData` with
+///   a file. Use this policy to switch the library off for one request.
 /// - Storing or removing a response for a substituted URL has no effect. Removing all responses removes no
 ///   substitution.
 ///

@@ -120,8 +120,9 @@ extension BackingLoad {
         session.enqueue { completionHandler(.cancelAuthenticationChallenge, nil) }
     }
 
-    /// Finishes the load; the client, which has the head of the 401 already, then creates a new challenge.
+    /// Finishes the load; the client then creates a new challenge from the head of the 401.
     ///
+    /// The client has that head already: Foundation on Linux reports the head before it reports the challenge.
     /// The app's task counts the challenges that failed before, so the new challenge has the right count.
     func deliver(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
         client?.urlProtocolDidFinishLoading(owner)

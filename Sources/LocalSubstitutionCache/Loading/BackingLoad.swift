@@ -69,7 +69,8 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     var stage = Stage.idle
     /// True from the delivery of the load's end on.
     ///
-    /// It stays false if the load was stopped first, or if a challenge was delivered last.
+    /// It stays false if the load was stopped first, or if a challenge was delivered last. If it is true,
+    /// ``SubstitutionProtocol/stopLoading()`` releases the client.
     private(set) var hasFinished = false
     private var fallback: Fallback?
     private var pending = Pending()

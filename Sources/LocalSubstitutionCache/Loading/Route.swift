@@ -21,7 +21,7 @@ enum Route: Hashable, Sendable {
         case file
         /// A file or copy may answer, but only without a connection.
         case whenOffline
-        /// A file or copy may also answer after the network has responded, or an archive keeps the response.
+        /// The network's response matters: a file or copy may answer in its place, or an archive keeps it.
         case afterAnswer
     }
 

@@ -19,6 +19,10 @@ import FoundationNetworking
 /// values and spell a number in binary. On Linux, each registered session gets a new class, because other
 /// configurations may still list the class of an earlier session. Swift never frees such a class. To limit their number
 /// on Linux, configurations whose sessions are not registered share a class if they list the same other classes.
+///
+/// A copy of a registered session's configuration lists that session's class, too. So a session that is created from
+/// the copy finds the wrong link, until the app registers it. `SubstitutionProtocol.receiver` detects most such tasks
+/// by their delegate.
 // Mutable state is only accessed inside the lock.
 final class SessionLink: @unchecked Sendable {
     let protocolClass: SubstitutionProtocol.Type
@@ -128,8 +132,8 @@ extension [AnyClass] {
 extension SessionLink {
     /// Returns the class for a configuration that also lists `others`.
     ///
-    /// If `others` are only Foundation's own classes, the class is ``SubstitutionProtocol`` itself. A session that is
-    /// created from the configuration is not registered until the app registers it.
+    /// If `others` are only Foundation's own classes, the class is ``SubstitutionProtocol`` itself. This function
+    /// registers no session: the app does that later, with the session that it creates from the configuration.
     static func protocolClass(before others: [AnyClass]) -> SubstitutionProtocol.Type {
         if others.allSatisfy({ SystemProtocols.contains($0) }) { return SubstitutionProtocol.self }
         return locked { released in

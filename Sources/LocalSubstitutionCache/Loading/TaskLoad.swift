@@ -11,11 +11,13 @@ import FoundationNetworking
 /// file or an archived copy instead of the network's response.
 ///
 /// Foundation's own protocol class, the system's class, does not notify its client of everything:
-/// - If the task has a delegate, the class reports the head early. It then gives the body to a data delegate directly,
-///   past its client. No public API shows which delegate that is: the session's, the task's own, or the argument of
-///   `data(for:delegate:)`. So once the class has reported a head, the app receives the network's response.
-/// - If the task has a completion handler and no task delegate, the class reports no head. It reports the whole
-///   body at the end of the load. This object then reads the head from the task, and the app has received nothing yet.
+/// - If a delegate receives the task's body, the class reports the head early. It then gives the body to the delegate
+///   directly, past its client. The delegate is the session's, for a task without a completion handler, or the argument
+///   of `data(for:delegate:)`. No public API shows which of the two it is. So once the class has reported a head, the
+///   app receives the network's response.
+/// - If only a completion handler receives the body, the class reports no head, even if the session has a delegate. It
+///   reports the whole body at the end of the load. This object then reads the head from the task, and the app has
+///   received nothing yet.
 /// - The class does not report a redirect before URL loading follows it. This object looks up the target afterwards.
 ///
 /// A protocol class of the app reports everything to its client. So for such a class the decision is made when the head
@@ -128,8 +130,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         didReceive response: URLResponse,
         cacheStoragePolicy policy: URLCache.StoragePolicy
     ) {
-        // The system's class reports the head only if the task has a delegate. It may then give the body to that
-        // delegate directly.
+        // The system's class reports the head early only if it may give the body to a delegate directly.
         if isSystemClass { withState { $0.networkStands = true } }
         guard decideIfNetworkStands(loader, after: Outcome(response)) else { return }
         observed?.report(.received(response))
@@ -147,8 +148,8 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         guard decideIfNetworkStands(loader, after: Outcome(task.response)) else { return }
         collect(nil)
         let (incoming, body) = withState { ($0.incoming, $0.body) }
-        // If no part was reported, the system's class has given the body directly to a delegate. (If the archive has
-        // refused the body already, this second reason is ignored.)
+        // If no part was reported, the system's class has given the body directly to a delegate, or the body is empty;
+        // the two look the same here. (If the archive has refused the body already, this second reason is ignored.)
         if body == nil, isSystemClass { incoming?.refuse(.unseen) }
         if let last = task.currentRequest { incoming?.finish(body ?? Data(), after: last) }
         super.urlProtocolDidFinishLoading(loader)

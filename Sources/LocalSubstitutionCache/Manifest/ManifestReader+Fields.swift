@@ -17,7 +17,7 @@ extension ManifestReader {
         var hasFile = fields.contains(where: \.isUnreadable)
         // The offset of the name `type`, if there is one; `entry.typeOffset` is the offset of the value.
         var typeOffset = offset
-        // If the object looks like the content of a JSON file, that file's name was meant.
+        // If the object looks like the content of a JSON file, its author should have written that file's name here.
         if advice?.isFileContent(fields) == true {
             error(
                 .missingField,

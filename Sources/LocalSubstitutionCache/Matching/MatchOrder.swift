@@ -129,8 +129,8 @@ package struct MatchOrder: Sendable {
                     decoded[FolderFile(identity.base, folder: folder), default: []].append(index)
                     let depth = identity.base.utf8.prefix(folder).count { $0 == UInt8(ascii: "/") }
                     let depths = folderDepths[identity.decodedBase, default: []]
-                    // A URL has few depths: below its shortest folder, the rest of the URL is a path on disk, and
-                    // folders on disk may nest only `ManifestFolder.maximumDepth` deep.
+                    // This array stays short. All folders that contain the URL lie on its path below the outermost of
+                    // them. That part of the URL is a path on disk, at most `ManifestFolder.maximumDepth` folders deep.
                     if !depths.contains(depth) {
                         folderDepths[identity.decodedBase] = (depths + [depth]).sorted(by: >)
                     }

@@ -48,7 +48,7 @@ package enum URLProblem: Error, Equatable {
         func write(_ otherwise: String = "write the URL that the app loads") -> String {
             meant.map { "write \($0)" } ?? otherwise
         }
-        /// Returns the same advice as a question, for problems that leave `meant` uncertain.
+        /// Returns a question that suggests `meant`, for problems in which `meant` may be wrong; or `otherwise`.
         func guess(_ otherwise: String) -> String { meant.map { "did you mean \($0)?" } ?? otherwise }
         return switch self {
         case .notAbsolute:

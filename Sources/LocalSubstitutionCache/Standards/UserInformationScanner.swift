@@ -85,7 +85,9 @@ struct UserInformationScanner {
 
     // MARK: - Authority
 
-    /// Reads an authority that begins after a scheme or slashes with this level of percent-encoding.
+    /// Reads an authority.
+    ///
+    /// - Parameter level: The level of percent-encoding of the scheme or the slashes before the authority.
     private mutating func readAuthority(_ level: Int) {
         let start = position
         var (at, colon): (Range<Int>?, Int?)

@@ -22,10 +22,9 @@ final class Traffic: @unchecked Sendable {
         change { $0.running[held.identifier] = (held.requestId, held.request.url) }
     }
 
-    /// Removes the load of a request after the last decision on the request.
+    /// Removes the load of a request that the tool has answered, or whose response it has let pass.
     ///
-    /// With this decision, the tool has answered the request, or has let the response pass. After a redirect, the load
-    /// may already be waiting for its next request. In that case, the load is not removed.
+    /// After a redirect, the load may already be waiting for its next request. In that case, the load is not removed.
     func end(_ held: HeldRequest) {
         change { if $0.running[held.identifier]?.request == held.requestId { $0.running[held.identifier] = nil } }
     }

@@ -46,8 +46,8 @@ struct RecordedTraffic {
             switch answer.answeredBy {
             case .file, .archive:
                 fromFiles += answer.times
-                // A file of a network-first entry is sent with the status of the network's response, such as 404. In
-                // that case, the network has also sent a body, so the file saved no bytes.
+                // If a file has answered after the network, the recording has the status of the network's response,
+                // such as 404. In that case, the network has also sent a body, so the file saved no bytes.
                 bytesFromFiles += (200..<300).contains(exchange.status) ? answer.bytes : 0
             case .cache, .nobody: break
             case .network:

@@ -100,9 +100,10 @@ package enum EncodingGuess: Equatable {
         return kana > 0 && kana * 3 >= pairs
     }
 
-    /// True if accented letters occur alone or in pairs next to ASCII letters, and all other bytes are typography.
+    /// True if each byte above ASCII is a typographic sign, or an accented letter where a word may have one.
     ///
-    /// An accented letter that is a whole word may have no letter beside it.
+    /// No more than two such bytes may follow each other. An accented letter needs a letter beside it, unless it can be
+    /// a whole word.
     private static func isWestern(_ bytes: [UInt8]) -> Bool {
         var run = 0
         for (index, byte) in bytes.enumerated() {

@@ -216,7 +216,7 @@ package struct Ruleset: Sendable {
 
     /// Returns a substitution that takes precedence over a candidate; nil if there is none.
     ///
-    /// The substitution answers `base` with some query, before the candidate `index` does. Candidates with the spelling
+    /// The substitution answers at least one URL that consists of `base` and a query. Candidates with the spelling
     /// of `base` come first, then candidates that equal `base` after decoding. Among candidates of the same kind, the
     /// lower index comes first. `overlaps` decides whether a candidate answers any of the queries in question.
     private func competitor(

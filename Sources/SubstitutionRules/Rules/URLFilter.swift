@@ -12,7 +12,7 @@ package struct URLFilter: Hashable, Sendable {
     package let start: String
     /// The text after an ignored parameter's value; nil if the filter ignores no parameter.
     let rest: String?
-    /// True if any text may follow `rest`, or `start` if `rest` is nil.
+    /// True if the URL may continue with any text after `rest`; if `rest` is nil, after `start`.
     let isOpen: Bool
 
     /// The maximum length of ``rest``, in bytes.

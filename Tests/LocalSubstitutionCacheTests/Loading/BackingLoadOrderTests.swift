@@ -60,7 +60,7 @@ struct BackingLoadOrderTests {
     }
 
     /// On Linux a task with a completion handler keeps only the last part it receives.
-    @Test("On Linux a body in parts is delivered once more as a whole, if no part is kept by a delegate call")
+    @Test("On Linux, the whole body is delivered after its parts, unless a delegate receives the parts")
     func parts() throws {
         load.didReceive(try head(200))
         load.start()

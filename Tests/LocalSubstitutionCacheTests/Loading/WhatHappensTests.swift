@@ -19,7 +19,7 @@ extension InstalledTests {
             case handler = "completion handler, or `data(for:)`"
             case asyncWithDelegate = "`data(for:delegate:)` with a delegate"
             case delegate = "delivers to the session's delegate"
-            case ownDelegate = "the same, and has a delegate of its own"
+            case ownDelegate = "delivers to the session's delegate, and has a delegate of its own"
             case download = "download"
         }
 

@@ -280,7 +280,7 @@ struct BrowserTests {
             { try await firefox.removeExtension("substitutions@127.0.0.1") }
         )
         #expect(visits.dropLast() == Self.visitsWithExtension[...])
-        // Firefox rejects the worker's cached copies of the files of a removed extension.
+        // The worker has cached copies of the extension's files. After the extension is removed, Firefox rejects them.
         #expect(visits.last == "page network, style , pictures , script lost, with its worker")
     }
 

@@ -91,7 +91,7 @@ extension WebKitTests {
             policies
         )
         func verdicts(source: Source, policy: String) async throws {
-            // A real page cannot load from a mirror, but a script in a mirror page can.
+            // Only mirror pages can load from a mirror, so the real page loads nothing.
             let real = source == .mirror ? [] : try await requests(.network, source, policy: policy)
             let mirror = try await requests(.mirror, source, policy: policy)
             // From a host on the web, the engine loads images over https, so the proxy receives `CONNECT`. From this
