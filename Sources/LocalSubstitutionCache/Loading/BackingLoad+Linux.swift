@@ -35,7 +35,7 @@ struct CallingContext {
 /// If the app answers a challenge, Foundation restarts the task with a new instance of the system's class. From then on
 /// this library has no part in the load.
 extension BackingLoad {
-    /// The recipient of the body: certainly a delegate, or perhaps a completion handler.
+    /// The knowledge about the recipient of the body, which is a delegate or a completion handler.
     struct Receiver {
         /// True once a part other than the last has been delivered.
         var hasParts = false
@@ -120,12 +120,11 @@ extension BackingLoad {
         session.enqueue { completionHandler(.cancelAuthenticationChallenge, nil) }
     }
 
-    /// Finishes the load; the client then creates a new challenge from the head of the 401.
+    /// Finishes the load with the 401; the client then creates a new challenge from the head.
     ///
-    /// The client has that head already: Foundation on Linux reports the head before it reports the challenge.
-    /// The app's task counts the challenges that failed before, so the new challenge has the right count.
-    func deliver(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) {
-        client?.urlProtocolDidFinishLoading(owner)
-    }
+    /// The client has that head already: Foundation on Linux reports the head before it reports the challenge. The
+    /// app's task counts the challenges that failed before, so the new challenge has the right count. If the app has no
+    /// credential, the 401 is the response. (Foundation up to 6.3 never finishes the task then.)
+    func deliver(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) { deliverEnd(as: owner) }
 }
 #endif

@@ -152,8 +152,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
         guard let owner else { return }
         if let head = pending.head { client?.urlProtocol(owner, didReceive: head, cacheStoragePolicy: .notAllowed) }
         if !pending.body.isEmpty {
-            // Assigning `Data` copies no bytes, so a body that is delivered in one piece is never copied.
-            if body?.isEmpty == true { body = pending.body } else { body?.append(pending.body) }
+            body?.appendOrAssign(pending.body)
             deliverBody(pending.body, isLast: pending.completion != nil, as: owner)
         }
         switch pending.completion {
@@ -211,13 +210,13 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
             let mayBeKept = incoming?.hasRoom(for: data.count) ?? false
             if !mayBeKept, !receiver.needsWhole { body = nil }
         }
-        record { $0.body.append(data) }
+        record { $0.body.appendOrAssign(data) }
     }
 
     /// Records the end of the backing task.
     ///
-    /// If a 3xx is not followed, Foundation on Linux does not report its head to the delegate. Then only the task has
-    /// the head.
+    /// If a 3xx is not followed, Foundation on Linux reports neither its head nor a part of its body to the delegate
+    /// before the end. Then only the task has the head.
     func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
         if stage == .undecided {
             if let answer = error.flatMap({ Outcome($0) }).flatMap({ fallback?.answer(after: $0) }) {
@@ -287,6 +286,15 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
                 completionHandler(next.map(BackingSession.marked))
             }
         }
+    }
+}
+
+extension Data {
+    /// Appends `other`; if this value is empty, it shares the bytes of `other` instead of copying them.
+    ///
+    /// `Data.append(_:)` copies even into an empty value. So a body that arrives in one piece is never copied.
+    fileprivate mutating func appendOrAssign(_ other: Data) {
+        if isEmpty { self = other } else { append(other) }
     }
 }
 

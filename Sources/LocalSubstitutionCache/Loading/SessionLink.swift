@@ -50,11 +50,11 @@ final class SessionLink: @unchecked Sendable {
         lock.withLock { links[ObjectIdentifier(protocolClass)] }
     }
 
-    /// Runs `body` inside the lock, and then, outside the lock, releases the sessions that `body` has read.
+    /// Runs `body` inside the lock, and releases the sessions that `body` has read or replaced outside of it.
     ///
     /// Reading a weak reference creates a strong one, which may become the last reference to the session. Releasing it
     /// deallocates the session, and perhaps objects of the app. Such objects may call this library, which would
-    /// deadlock inside the lock. So `body` adds each session that it reads to the array `released`.
+    /// deadlock inside the lock. So `body` adds each session that it reads or replaces to the array `released`.
     private static func locked<Result>(_ body: (_ released: inout [AnyObject?]) -> Result) -> Result {
         var released: [AnyObject?] = []
         lock.lock()
@@ -78,6 +78,7 @@ final class SessionLink: @unchecked Sendable {
             released.append(session)
             guard session == nil else { return false }
             link.backing?.finishAndInvalidate()
+            released.append(link.backing)
             link.backing = nil
             return true
         }
@@ -100,7 +101,8 @@ final class SessionLink: @unchecked Sendable {
             guard let registered else { return nil }
             released.append(registered)
             if let backing, backing.matches(registered.configuration) { return backing }
-            backing?.finishAndInvalidate()
+            self.backing?.finishAndInvalidate()
+            released.append(self.backing)
             let backing = BackingSession(like: registered.configuration)
             self.backing = backing
             if !Self.linksWithBackingSession.contains(where: { $0 === self }) {

@@ -82,6 +82,38 @@ struct BackingLoadOrderTests {
 
     // On Apple's systems the parts of a body are not collected.
     #if canImport(FoundationNetworking)
+    /// Later versions of Foundation finish the task with the 401 if the app has no credential.
+    @Test("If a challenge follows the parts of a body, the whole body is delivered before the end")
+    func partsAndChallenge() throws {
+        load.didReceive(try head(401))
+        load.didReceive(data("un"))
+        load.start()
+        load.didReceive(data("authorized"))
+        load.start()
+        let space = URLProtectionSpace(host: "h", port: 80, protocol: "http", realm: nil, authenticationMethod: nil)
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: space,
+            proposedCredential: nil,
+            previousFailureCount: 0,
+            failureResponse: nil,
+            error: nil,
+            sender: UnusedSender()
+        )
+        load.didReceive(challenge) { _, _ in }
+        load.start()
+        let parts: [RecordingClient.Event] = [.data("un"), .data(""), .data("authorized"), .data("")]
+        #expect(client.events == [.head(401)] + parts + [.data("unauthorized"), .end])
+    }
+
+    /// A challenge must have a sender, which Foundation on Linux never calls.
+    private final class UnusedSender: NSObject, URLAuthenticationChallengeSender, Sendable {
+        func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+        func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+        func cancel(_ challenge: URLAuthenticationChallenge) {}
+        func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+        func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
+    }
+
     @Test("Once a part is kept, the body is delivered in parts only, and no longer collected")
     func keptParts() throws {
         client.keepsParts = true
