@@ -20,8 +20,8 @@ public import FoundationNetworking
 /// - Files answer only GET and HEAD requests for http and https URLs that an entry without `when` names.
 /// - This cache answers no request with a reloading policy, such as `reloadIgnoringLocalCacheData`, and answers none
 ///   with `Authorization` from the manifest. ``SubstitutionProtocol`` answers both.
-/// - Neither this cache nor the protocol answers a request with the policy `.reloadIgnoringLocalAndRemoteCacheData` with
-///   a file. Use this policy to switch the library off for one request.
+/// - No file answers a request with the policy `.reloadIgnoringLocalAndRemoteCacheData`, neither through this cache nor
+///   through the protocol. Use this policy to switch the library off for one request.
 /// - Storing or removing a response for a substituted URL has no effect. Removing all responses removes no
 ///   substitution.
 ///

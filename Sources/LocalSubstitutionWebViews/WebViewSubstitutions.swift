@@ -1,4 +1,4 @@
-// This code has not run on an Apple platform yet. It is type-checked, and runs on Linux against a fake WebKit. Some
+// This code has not run on an Apple platform yet. It is typechecked, and runs on Linux against a fake WebKit. Some
 // SDKs for tvOS and watchOS have a module named WebKit, but no web views.
 #if canImport(WebKit) && !os(watchOS) && !os(tvOS)
 public import LocalSubstitutionCache

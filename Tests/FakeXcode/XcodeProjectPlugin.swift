@@ -1,6 +1,6 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // The part of Xcode's module XcodeProjectPlugin that the plugins use. With these declarations, the plugins' Xcode code
-// is type-checked on machines without Xcode. The code does not run. The declarations follow the interface of Xcode 14
+// is typechecked on machines without Xcode. The code does not run. The declarations follow the interface of Xcode 14
 // (https://gist.github.com/ikesyo/f152bf8ee60b1c9bff2e757b01a95fa9), but paths are URLs, as in PackagePlugin since
 // Swift 6.0.
 public import Foundation

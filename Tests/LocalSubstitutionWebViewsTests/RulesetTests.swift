@@ -130,14 +130,14 @@ struct RulesetTests {
             """
         #expect(
             try omissions(manifest) == [
-                "10: with a parameter of \"v\" twice, or with two of them, or with one that has no \"=\" (1)",
-                "10: with one of \"v\" before a long query (1)",
+                "10: with an ignored parameter (\"v\") before a long query (1)",
+                "10: with more than one ignored parameter (\"v\"), or with one that has no \"=\" (1)",
                 "2: the network is asked first, as its \"when\" says (1)", "3: its headers (1)",
                 "5: its URL with a query, because line 4 answers it with some queries (1)",
-                "6: with a parameter of \"v\", \"w\" twice, or with two of them, or with one that has no \"=\" (1)",
+                "6: with more than one ignored parameter (\"v\", \"w\"), or with one that has no \"=\" (1)",
                 "7: its URL with a parameter, because line 6 answers it with some queries (1)",
                 "8: the network is asked first, as its \"when\" says (\(Self.names.count + 1))",
-                "9: with a parameter of \"v\" twice, or with two of them, or with one that has no \"=\" (1)",
+                "9: with more than one ignored parameter (\"v\"), or with one that has no \"=\" (1)",
             ]
         )
     }

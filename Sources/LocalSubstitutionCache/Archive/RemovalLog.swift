@@ -63,7 +63,7 @@ final class RemovalLog: @unchecked Sendable {
         }
     }
 
-    /// Returns the moment from which a load counts, for ``allows(_:since:)``.
+    /// Returns the moment at which a load counts as begun, for ``allows(_:since:)``.
     ///
     /// If `resume(_:)` was called for the load, this is the moment of that call, or an earlier one.
     func begin(_ request: URLRequest) -> Int {

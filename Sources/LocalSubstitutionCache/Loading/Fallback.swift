@@ -15,7 +15,9 @@ struct Fallback {
         /// The last good copy in an archive.
         case copy(OfflineArchive)
 
-        /// True if this source may answer after a response, or keep it; false if it only answers without a connection.
+        /// True if the network's response matters: the source may answer in its place, or may keep it.
+        ///
+        /// False if the source only answers without a connection.
         var dependsOnResponse: Bool {
             switch self {
             case .file(let match): match.row.conditions.contains { $0 != .offline }

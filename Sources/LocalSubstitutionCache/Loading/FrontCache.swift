@@ -35,7 +35,9 @@ final class FrontCache: URLCache, @unchecked Sendable {
         required init?(coder: NSCoder) { nil }
     }
 
-    /// The stock cache that the session used before this one; nil for none.
+    /// The cache that the session used before this one; nil for none.
+    ///
+    /// If that was a cache of this library, it is the cache that was shared before that one.
     private let wrapped: URLCache?
     /// True for the instance in `URLSession.shared`.
     private let isShared: Bool

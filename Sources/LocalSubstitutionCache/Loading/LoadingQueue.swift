@@ -16,7 +16,7 @@ final class LoadingQueue: @unchecked Sendable {
     /// A task that never runs and has no delegate.
     ///
     /// The first access creates the task. Creating a task waits for the loading queue, so the first access would
-    /// deadlock on that queue. It must be elsewhere: see ``BackingSession/delegateQueue()``.
+    /// deadlock on that queue. ``BackingSession/delegateQueue()`` makes sure that it happens on another queue.
     static let idleTask: URLSessionTask = shared.session.dataTask(with: URL(fileURLWithPath: "/"))
 
     private let session: URLSession

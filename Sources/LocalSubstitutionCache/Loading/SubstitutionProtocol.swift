@@ -8,8 +8,8 @@ public import Foundation
 
 /// A URL protocol that answers requests with the files of the installed ``LocalSubstitutionCache``.
 ///
-/// In each session that lists this class first, it answers GET and HEAD requests for URLs that an entry without `when`
-/// names. It also answers requests that bypass the cache: those with a reloading policy or with `Authorization`, and
+/// In each session that lists this class first, it answers a GET or HEAD request if an entry without `when` names the
+/// URL. It also answers requests that bypass the cache: those with a reloading policy or with `Authorization`, and
 /// those of a session without the shared cache, such as an ephemeral session. (URL loading consults the first class
 /// before the system's classes. This was measured on Linux; on Apple's platforms it is so in practice.) The status,
 /// header fields and body are the same as from the cache.

@@ -13,8 +13,8 @@ import FoundationNetworking
 /// Foundation's own protocol class, the system's class, does not notify its client of everything:
 /// - If a delegate receives the task's body, the class reports the head early. It then gives the body to the delegate
 ///   directly, past its client. The delegate is the session's, for a task without a completion handler, or the argument
-///   of `data(for:delegate:)`. No public API shows which of the two it is. So once the class has reported a head, the
-///   app receives the network's response.
+///   of `data(for:delegate:)`. Later, nothing shows how much of the body the delegate has received. So once the class
+///   has reported a head, the app receives the network's response.
 /// - If only a completion handler receives the body, the class reports no head, even if the session has a delegate. It
 ///   reports the whole body at the end of the load. This object then reads the head from the task, and the app has
 ///   received nothing yet.

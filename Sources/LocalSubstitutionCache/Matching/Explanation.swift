@@ -92,7 +92,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         case .protocolOnly(because: .authorization):
             return
                 "\(subject) is answered with \(file), but only in sessions to which the app has added substitutions, "
-                + "because no cache answers a request with Authorization."
+                + "because the cache answers no request with Authorization from a file."
         case .networkUnless(let conditions):
             let list = conditions.map(\.sentence).joined(separator: ", or ")
             return "\(subject) is loaded from the network; \(file) answers instead when \(list)."

@@ -210,7 +210,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
             largestBody: options.largestBody
         )
         if let redirect { appendEntry(of: redirect) }
-        // The cache and then the protocol may report the same response to one task: count it once. A load with a
+        // For one task, the cache and then the protocol may report the same response: count it once. A load with a
         // separate entry is not counted here.
         guard !wasAnswered, let load = loads[key], let answer = load.answer, !load.needsEntry else { return }
         countFileResponse(load.request, answer.response, answer.byteCount, at: step.date)

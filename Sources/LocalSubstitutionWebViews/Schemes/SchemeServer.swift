@@ -40,11 +40,13 @@ struct SchemeServer: @unchecked Sendable {
     /// - Parameters:
     ///   - request: The request as the engine passes it on, with the mirror's URL.
     ///   - cookies: Returns the view's cookies, or nil for none. It is only called if cookies are sent to the network.
-    /// - Returns: A file with 200 or 206, the network's response, or a refusal. If a file answers the URL, a refusal is
-    ///   416 for a range outside the file, or 403 for mixed content. If the page may load the URL from the network, a
-    ///   refusal is 413 for a request body that is unreadable or too long. It is 502 for a redirect that is not
-    ///   followed. In all other cases, a refusal is 405 for a mapped URL and a method other than GET and HEAD. It is
-    ///   403 on a host that the app has named, and otherwise 404.
+    /// - Returns: A file with 200 or 206, the network's response, or a refusal with one of these statuses:
+    ///   - 403: mixed content, or a URL on a host that the app has named but that this page may not load;
+    ///   - 404: a URL that no file answers, on a host that the app has not named;
+    ///   - 405: a mapped URL, and a method other than GET and HEAD;
+    ///   - 413: a request body that is unreadable or too long;
+    ///   - 416: a range outside the file;
+    ///   - 502: a redirect that is not followed.
     func reply(
         to request: URLRequest,
         cookies: @escaping @Sendable () async -> PageCookies? = { nil }
@@ -56,7 +58,7 @@ struct SchemeServer: @unchecked Sendable {
         let asked = Self.originalRequest(original, by: request)
         let target = WebOrigin(original)
         if let representation = cache.representation(for: asked) {
-            // The engine checks the requests of real pages for mixed content itself, before a rule redirects them.
+            // On a real page, the engine itself checks for mixed content, before a rule redirects the request.
             let isMirrorPage = WebOrigin(request.mainDocumentURL)?.isMirror == true
             guard isMirrorPage, let target, ForwardingGuard.isMixedContent(request, of: target) else {
                 return file(representation, for: asked, to: request)

@@ -60,10 +60,10 @@ struct HeldRequest: Decodable, Sendable {
         responseStatusCode.map { (300..<400).contains($0) } ?? false && responseField("location") != nil
     }
 
-    /// True if the response has a body, and the body ends.
+    /// True if the response has a body that can be read to its end.
     ///
-    /// A response to HEAD has none, nor has one with the status 204 or 304 (RFC 9110 §6.4.1). A redirect's body is not
-    /// used.
+    /// A response to HEAD has no body, nor has one with the status 204 or 304 (RFC 9110 §6.4.1). A redirect's body is
+    /// not used, and the body of a stream has no end.
     var hasBody: Bool {
         guard let status = responseStatusCode, responseErrorReason == nil, !isRedirect else { return false }
         return request.method != "HEAD" && ![204, 304].contains(status) && !isStream

@@ -16,7 +16,7 @@ enum ImportCommand {
 
             Saves each file as host/path below the manifest's folder. New entries follow all others; the rest of the
             manifest is not changed, and URLs that an entry already answers are left out. The command takes complete
-            responses to GET with status 200, and prints the reason for each response that it leaves out. It never
+            responses to GET with status 200 or 203, and prints the reason for each response that it leaves out. It never
             writes cookies, passwords and tokens from headers, and leaves out responses to requests with
             Authorization.
 

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The conditions under which the files fit a page.
+/// The limits within which a page with the files counts as the same as the page from the network.
 struct VerificationLimits: Sendable {
     /// The minimum share of the requests that files have to answer, from 0 to 1.
     var required = 0.0
@@ -88,5 +88,5 @@ struct VerificationLimits: Sendable {
 }
 
 extension PictureComparison.Region {
-    var words: String { "\(x),\(y) (\(width) × \(height))" }
+    var words: String { "x \(x) y \(y) (\(width) × \(height))" }
 }

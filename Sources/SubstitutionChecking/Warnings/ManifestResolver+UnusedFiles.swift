@@ -8,8 +8,8 @@ extension ManifestResolver {
     /// If there are errors, at most one warning is added.
     mutating func warnOfUnusedFiles(oneByOne: Bool) {
         let errors = (manifest.findings + findings).filter { $0.severity == .error }
-        // If there are errors, list unused files only if an error is about a file: the entry with the error may mean an
-        // unused file.
+        // If there are errors, list unused files only if one of the errors is about a file. The list then helps to find
+        // the file that the entry was meant to name.
         guard errors.isEmpty || errors.contains(where: { Self.aboutFiles.contains($0.code) }) else { return }
         guard let found = try? files?.files(below: "./").files else { return }
         // An entry whose URL is wrong still uses its file.

@@ -6,10 +6,10 @@ package import LocalSubstitutionCache
 /// Web pages need such rules, because an engine does not consult the app's `URLCache` for their requests.
 ///
 /// The rules have the format of declarativeNetRequest, which Chromium, Firefox and WebKit implement. A *candidate* is
-/// one URL of one substitution, with the entry's rule for the query (``MatchOrder``).
+/// one URL of one substitution, with the part of the query that the entry ignores (``MatchOrder``).
 ///
-/// No rule matches a URL that another entry answers, or a URL that ``LocalSubstitutionCache/explain(_:)`` reports as
-/// not substituted. No two rules match the same URL. So the order in which an engine tries the rules does not matter.
+/// A rule redirects only URLs that ``LocalSubstitutionCache/explain(_:)`` reports as substituted, and only to the file
+/// that `explain` names. No two rules match the same URL. So the order in which an engine tries them does not matter.
 /// (That order has changed between versions of WebKit.) If rules cannot express a URL of the manifest, the URL stays on
 /// the network, and ``omissions`` lists it.
 package struct Ruleset: Sendable {
@@ -183,7 +183,7 @@ package struct Ruleset: Sendable {
             return
         }
         let list = names.sorted.map { quoted($0.description) }.joined(separator: ", ")
-        omit(index, "with a parameter of \(list) twice, or with two of them, or with one that has no \"=\"")
+        omit(index, "with more than one ignored parameter (\(list)), or with one that has no \"=\"")
         let parameters = remainder?.split(separator: "&", omittingEmptySubsequences: false).map(String.init) ?? []
         var filters: Set<URLFilter> = []
         for name in names.sorted {
@@ -194,7 +194,7 @@ package struct Ruleset: Sendable {
                 let start = "\(before)\(name.text)\(name.isPrefix ? "" : "=")"
                 for (start, after) in Spelling.parts(start, after) {
                     if after.utf8.count > URLFilter.longestRest {
-                        omit(index, "with one of \(list) before a long query")
+                        omit(index, "with an ignored parameter (\(list)) before a long query")
                     } else if filters.insert(URLFilter("\(base)?\(start)", rest: after)).inserted {
                         add(URLFilter("\(base)?\(start)", rest: after), index, substitution)
                     }

@@ -100,7 +100,8 @@ extension InstalledTests {
                 ),
                 encoding: .utf8
             )
-            let heading = "| task | session | a status of `when` | `offline` | redirect to a named URL | archived |"
+            let heading =
+                "| task | session | a status that `when` lists | `offline` | redirect to a URL that an entry names | archived |"
             let expected = ([heading, "| --- | --- | --- | --- | --- | --- |"] + rows).joined(separator: "\n")
             #expect(article.contains(expected + "\n\n"), "The table is to be:\n\(expected)")
         }

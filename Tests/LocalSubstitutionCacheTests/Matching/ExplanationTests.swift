@@ -56,7 +56,7 @@ struct ExplanationTests {
             url: "https://example.com/site.css",
             isAuthorized: true,
             sentence: "https://example.com/site.css is answered with \"a.css\" (manifest.json:2), but only in "
-                + "sessions to which the app has added substitutions, because no cache answers a request with Authorization."
+                + "sessions to which the app has added substitutions, because the cache answers no request with Authorization from a file."
         ),
         Row(
             url: "https://example.com/site.css",

@@ -94,7 +94,7 @@ struct VerifyTests {
         try site.folder.write("h1 { colour: teal }", to: "site.css")
         let result = try await site.run("verify", "--allow-changed", "--report", "report", site.url)
         #expect(result.status == 1, "\(result)")
-        let found = result.output.firstMatch(of: /\ \ picture\ \ 0\.\d+ % differs, at 0,(\d+) \(\d+ × \d+\)\n/)
+        let found = result.output.firstMatch(of: /\ \ picture\ \ 0\.\d+ % differs, at x 0 y (\d+) \(\d+ × \d+\)\n/)
         let top = try #require(found.flatMap { Int($0.1) }, "\(result)")
         #expect(top < 60)
         #expect(try await site.run("verify", "--allow-changed", "--tolerance", "1%", site.url).status == 0)
@@ -127,7 +127,7 @@ struct VerifyTests {
         site.set("/site.css", "text/css", Data("body { background: #fbf9f5 }".utf8))
         try site.folder.write("body { background: #ffeeee }", to: "site.css")
         let result = try await site.run("verify", "--allow-changed", site.url)
-        #expect(result.status == 1 && result.output.contains(" % differs, at 0,0 ("), "\(result)")
+        #expect(result.status == 1 && result.output.contains(" % differs, at x 0 y 0 ("), "\(result)")
     }
 
     @Test("Failures and script errors that occur only with the files are reported", .startsChromium)

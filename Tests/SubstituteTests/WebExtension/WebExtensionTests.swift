@@ -179,7 +179,7 @@ struct WebExtensionTests {
         )
         let result = try await make()
         #expect(try rules() == ["|https://h/a.css| → /files/h/a.css"])
-        let reason = "a page, which browsers refuse to show if a service worker keeps the copy"
+        let reason = "a page; browsers would refuse to show a copy that a service worker stored"
         #expect(
             result.output.contains(
                 """

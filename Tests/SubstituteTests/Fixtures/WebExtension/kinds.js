@@ -139,7 +139,7 @@ const kinds = {
   "module, imported relatively": () => until(() => got("/js/dependency.js")),
   "module, imported from the root": () => until(() => got("/js/module-root.js") && got("/js/root-dependency.js")),
   "module, imported by a script": async () => (await import("/js/dynamic.js")).who,
-  "error of a script, in words": async () => {
+  "error of a script, its message": async () => {
     const words = new Promise(done => addEventListener("error", event => { if (event.message) done(event.message); }));
     await element("script", { src: "/js/throwing.js" });
     const text = await words;
@@ -165,7 +165,7 @@ const kinds = {
   "fetch that refuses redirects": () => json("/data/redirect.json", { redirect: "error" }),
   "fetch of a page": async () => (await (await fetch("/data/page.html")).text()).includes("bundle") ? "bundle" : "network",
   "fetch of a part": async () => (await part()).text.slice(0, 6) === "bundle" ? "bundle" : "network",
-  "fetch of a part, how much comes": async () => (await part()).text.length > 7 ? "whole" : "part",
+  "fetch of a part, its length": async () => (await part()).text.length > 7 ? "whole" : "part",
   "fetch of a part, its status": async () => `${(await part()).answer.status}`,
   "fetch of a part, its Content-Range": async () => (await part()).answer.headers.has("Content-Range") ? "there" : "missing",
   "fetch, its Content-Length": async () => (await plain()).headers.has("Content-Length") ? "there" : "missing",
@@ -173,7 +173,7 @@ const kinds = {
     await (await plain()).text();
     return performance.getEntriesByName(new URL("/data/plain.json", location).href).length ? "there" : "missing";
   },
-  "fetch, its redirected": async () => `${(await plain()).redirected}`,
+  "fetch, its property redirected": async () => `${(await plain()).redirected}`,
   "fetch with HEAD": async () => (await fetch("/data/head.json", { method: "HEAD" })).headers.get("X-Network") || "bundle",
   "fetch with POST": () => json("/data/post.json", { method: "POST", body: "" }),
   "fetch of another spelling": () => json("/data/til%64e.json"),
@@ -195,21 +195,21 @@ const kinds = {
     const module = await WebAssembly.compileStreaming(fetch("/data/app.wasm"));
     return ["bundle", "network"].find(who => WebAssembly.Module.customSections(module, who).length);
   },
-  "video, WebM, with a jump": () => media("video", "/media/film.webm"),
-  "video, MP4, with a jump": () => media("video", "/media/film.mp4"),
+  "video, WebM, after seeking": () => media("video", "/media/film.webm"),
+  "video, MP4, after seeking": () => media("video", "/media/film.mp4"),
   "video on a canvas": async () => {
     const film = await player("video", "/media/canvas.webm", "data");
     read(film);
     return lasting(film);
   },
-  "video on a canvas, after a jump": async () => {
+  "video on a canvas, after seeking": async () => {
     const film = await player("video", "/media/canvas-jump.webm", "data");
     await jump(film);
     read(film);
     return lasting(film);
   },
-  "audio, WAV, with a jump": () => media("audio", "/media/sound.wav"),
-  "audio, Ogg, with a jump": () => media("audio", "/media/sound.ogg"),
+  "audio, WAV, after seeking": () => media("audio", "/media/sound.wav"),
+  "audio, Ogg, after seeking": () => media("audio", "/media/sound.ogg"),
   "subtitles": async () => {
     const video = document.createElement("video");
     const track = document.createElement("track");
