@@ -74,7 +74,7 @@ struct PageRewriterTests {
         #"</ <img src="https://h/m"><img src="§https://h/m">"#, #"</><img src="§https://h/m">"#,
         #"</p title="<img src='https://h/m'>"><img src="§https://h/m">"#,
         #"<![CDATA[<img src="https://h/m">]]><img src="§https://h/m">"#,
-        // SVG and MathML hold elements where HTML holds text.
+        // In HTML, `title`, `textarea` and `script` contain only text; in SVG and MathML, they may contain elements.
         "<svg><![CDATA[><img src=https://h/m>]]><image href=§https://h/m /></svg>",
         "<svg><textarea><image href=§https://h/m /></textarea></svg>",
         "<svg><script><use href=§https://h/m /></script></svg>",

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A session of the library, which runs ``BackingLoad``s as one session of the app would.
+/// A session of the library, which runs ``BackingLoad``s in place of a session of the app.
 ///
 /// It uses a copy of the app's configuration for that session: the cookies, credentials, header fields and limits.
 /// It lists the same protocol classes except `SubstitutionProtocol`, so that its loads never come back to this library.

@@ -51,8 +51,8 @@ enum Route: Hashable, Sendable {
     #if canImport(FoundationNetworking) && !APPLE_LOADING
     /// Chooses the route of one load.
     ///
-    /// The system's class gives a body directly to a delegate, past this library. So if a delegate is to receive a file
-    /// or copy after the network has responded, a backing session must load.
+    /// The system's class gives a body directly to a delegate, past this library. So if a file or
+    /// copy may answer a delegate after the network has responded, the request is loaded in a backing session.
     init(_ need: FallbackNeed, _ kind: Kind, next: @autoclosure () -> Next, receiver: @autoclosure () -> Receiver) {
         if need == .file, kind != .download {
             self = .file

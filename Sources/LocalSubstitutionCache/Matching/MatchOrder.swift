@@ -162,8 +162,8 @@ package struct MatchOrder: Sendable {
 
     /// Returns the index of the candidate that answers a request; nil if none does.
     ///
-    /// First, the URL is looked up as it is spelled. If nothing matches and the URL before its query holds a `%`, the
-    /// files of folder entries are tried: the path below the folder's URL is decoded, and the deepest folder with a
+    /// First, the URL is looked up as it is spelled. If nothing matches and there is a `%` before the query, the files
+    /// of folder entries are tried: the path below the folder's URL is decoded, and the deepest folder with a
     /// match wins. Only characters that pages often percent-encode are decoded (see `decoded`).
     ///
     /// Cost: one lookup. If any entry ignores parameters, there is a second lookup, and one more for each rule of the

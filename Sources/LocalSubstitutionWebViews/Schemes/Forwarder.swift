@@ -75,7 +75,7 @@ final class Forwarder: Sendable {
     /// - Parameters:
     ///   - request: The request as the engine passes it on, with the mirror's URL.
     ///   - original: The URL to load.
-    ///   - isElsewhere: True if the request is to be sent like one to a site other than the page's own.
+    ///   - isElsewhere: True if the request is sent in the way in which browsers send requests to other sites.
     ///   - cookies: The page's cookies that may be sent; nil for none.
     ///   - server: The server that answers redirects to mapped URLs, and rewrites pages.
     /// - Returns: The network's response, which is delivered as it is received.

@@ -139,8 +139,7 @@ struct SchemeServer: @unchecked Sendable {
 
     /// Returns the request for the original URL of a mirror.
     ///
-    /// The engine's cache policy is left out. When a page is reloaded, the policy would keep the app's files from
-    /// answering.
+    /// The engine's cache policy is left out: when a page is reloaded, it would prevent that the app's files answer.
     private static func originalRequest(_ original: URL, by request: URLRequest) -> URLRequest {
         var asked = URLRequest(url: original)
         asked.httpMethod = request.httpMethod

@@ -5,7 +5,9 @@ import LocalSubstitutionCache
 ///
 /// Some beginnings show that a file is not what its name says. Some text formats require a certain beginning.
 enum Disguise {
-    /// Returns the predicate of a sentence about a file whose beginning is wrong; nil for all other files.
+    /// Returns the problem if a file's beginning is wrong; nil for all other files.
+    ///
+    /// The text continues a sentence that begins with the file's name, such as "does not begin with …".
     static func problem(of file: FileSample) -> String? {
         if let known = beginnings.first(where: { $0.applies(file) && file.beginning.hasPrefix($0.start) }) {
             return known.predicate

@@ -10,7 +10,7 @@ struct PreviewCard {
     let address: String
     /// A sentence about a problem in the file's content; nil if there is none.
     let problem: String?
-    /// True once the entry is ignored, because its last day has passed.
+    /// True if the last day of the entry has passed, so that the entry is ignored.
     let isExpired: Bool
     /// A sentence if the server has a different version of the file, or no longer has the file; nil otherwise.
     let mark: String?

@@ -1,4 +1,4 @@
-/// Files and folders that have the name in the manifest, but are in another folder.
+/// A search for files and folders of the same name as in the manifest, but in another folder.
 enum Namesake {
     /// Finds a path with the same last component as `path`, in any letter case.
     ///

@@ -80,9 +80,9 @@ struct BackingLoadOrderTests {
         }
     }
 
-    // On Apple's systems the parts of a body are not collected.
+    // On Apple's systems the load does not collect the parts of a body to deliver them once more as a whole.
     #if canImport(FoundationNetworking)
-    /// Later versions of Foundation finish the task with the 401 if the app has no credential.
+    /// If the app has no credential, versions of Foundation after 6.3 finish the task with the 401.
     @Test("If a challenge follows the parts of a body, the whole body is delivered before the end")
     func partsAndChallenge() throws {
         load.didReceive(try head(401))

@@ -187,8 +187,7 @@ extension InstalledTests {
             #expect(response.statusCode == 401)
             await session.settle()
             let loader = try #require(KeptProtocol.last)
-            // A cancellation may look up the protocol just before the task finishes. Foundation then makes this call
-            // after the task has finished.
+            // If a task is cancelled just before its end, Foundation may call `stopLoading()` after its end.
             loader.stopLoading()
             #expect(loader.client == nil)
             KeptProtocol.last = nil

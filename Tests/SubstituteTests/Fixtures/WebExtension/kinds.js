@@ -1,4 +1,4 @@
-// Loads one of each kind, and reports who answered: "bundle", "network", or "broken" when nobody did.
+// Loads one resource of each kind, and reports the source of each: "bundle", "network", or "broken" if it did not load.
 const results = {};
 const cross = `${location.protocol}//other.test:${location.port}`;
 const parameters = new URLSearchParams(location.search);
@@ -33,7 +33,7 @@ const link = async (name, attributes) => {
 };
 const script = async (src, attributes = {}) => { await element("script", { src, ...attributes }); return got(new URL(src, location).pathname); };
 const json = async (url, options) => (await (await fetch(url, options)).json()).who;
-// Throws where the canvas is tainted.
+// Draws a picture on a canvas and reads a pixel; throws if the canvas is tainted.
 const read = source => {
   const context = document.createElement("canvas").getContext("2d");
   context.drawImage(source, 0, 0, 5, 5);
@@ -58,7 +58,7 @@ const media = async (tag, src) => {
   return made.currentTime > made.duration / 2 ? who : "broken";
 };
 const once = load => { let promise; return () => promise ||= load(); };
-// A part of a file, and what comes with it.
+// Requests a part of a file once, and returns the response and the bytes.
 const part = once(async () => {
   const answer = await fetch("/data/part.txt", { headers: { Range: "bytes=0-5" } });
   return { answer, text: await answer.text() };
