@@ -42,7 +42,7 @@ struct PageRewriterTests {
         #"<p style="background: url(§https://h/m)">"#, #"<p style="background: url(&quot;§https://h/m&quot;)">"#,
         #"<style>@import "§https://h/m"; a { b: url( '§https://h/m' ) } /* url(https://h/m) */</style>"#,
         #"<style>a{b:url(§https://h/m)}</STYLE><img src="§https://h/m">"#,
-        // Not mapped, relative, or of another scheme.
+        // An address that is not mapped, relative addresses, and addresses of other schemes.
         #"<img src="https://h/n"><img src="/m"><img src="m"><img src="ftp://h/m"><img src="data:,https://h/m">"#,
         // Not addresses.
         #"<p title="https://h/m">https://h/m</p><!-- <img src="https://h/m"> --><img data-src="https://h/m">"#,

@@ -153,6 +153,8 @@ extension SessionLink {
     }
 
     /// Registers a session, and adds a new class to the session's configuration; returns true.
+    ///
+    /// Foundation reads the list of classes without this lock, so the session must not have tasks yet.
     static func register(_ session: URLSession) -> Bool {
         locked { released in
             let configuration = session.configuration

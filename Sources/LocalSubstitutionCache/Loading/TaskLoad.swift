@@ -8,7 +8,8 @@ import FoundationNetworking
 ///
 /// So the headers, cookies, credentials, connections and delegate of the app's session are the same as without this
 /// library. This object is the client of that class, and learns the outcome before the app does. It can then deliver a
-/// file or an archived copy instead of the network's response.
+/// file or an archived copy instead of the network's response. ``GuardedLoad`` passes everything else on to the app's
+/// client until `finish()` is called, and no head, part or end afterwards.
 ///
 /// Foundation's own protocol class, the system's class, does not notify its client of everything:
 /// - If a delegate receives the task's body, the class reports the head early. It then gives the body to the delegate

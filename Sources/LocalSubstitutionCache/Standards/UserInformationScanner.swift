@@ -1,8 +1,8 @@
 /// A scanner that finds the user names and passwords of URLs in a text, for ``UserInformation``.
 ///
 /// The scanner goes through the text once, and searches ahead for the "@" that ends a password. The level of a
-/// character is the number of times that it is percent-encoded. A delimiter ends an authority only if its level is not
-/// higher than that of the slashes before the authority: an encoded "/" after raw slashes may be part of a password.
+/// character is the number of times that it is percent-encoded. A delimiter of a higher level
+/// than the slashes before an authority does not end it: an encoded "/" after raw slashes may be part of a password.
 /// In names of variables, a place is an occurrence of user info.
 struct UserInformationScanner {
     /// A character of the text, decoded.

@@ -12,8 +12,8 @@ package struct HAREntry: Encodable, Sendable {
 
         /// The names of the fields whose values are recorded.
         ///
-        /// These values identify no user, or `substitute import` needs them. All other fields are recorded without
-        /// their values.
+        /// Some of these values identify no user; `substitute import` needs the others. All other fields are recorded
+        /// without their values.
         private static let kept: Set = [
             "accept", "accept-encoding", "accept-ranges", "access-control-allow-origin", "age", "cache-control",
             "cache-status",

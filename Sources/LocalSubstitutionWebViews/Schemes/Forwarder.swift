@@ -64,10 +64,10 @@ final class Forwarder: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request as it would be sent to the page's own site.
-    ///   - requestingOrigin: The origin to write into a missing `Origin` field; nil to leave the field unchanged.
+    ///   - pageOrigin: The origin to write into a missing `Origin` field; nil to leave the field unchanged.
     /// - Returns: The request to send.
-    fileprivate func forOtherSite(_ request: URLRequest, of requestingOrigin: WebOrigin? = nil) -> URLRequest {
-        ForwardedHead.request(request, by: lock.withLock { engineAgent }, of: requestingOrigin)
+    fileprivate func forOtherSite(_ request: URLRequest, of pageOrigin: WebOrigin? = nil) -> URLRequest {
+        ForwardedHead.request(request, by: lock.withLock { engineAgent }, of: pageOrigin)
     }
 
     /// Loads an unmapped URL.
@@ -289,7 +289,7 @@ private final class ForwardedLoad: @unchecked Sendable {
         var next = next
         // A redirected request that keeps a method such as POST also keeps its body (RFC 9110 §15.4.8).
         next.httpBody = isReading ? nil : body
-        begin(hasLeftSite ? forwarder.forOtherSite(next, of: requestingOrigin) : next)
+        begin(hasLeftSite ? forwarder.forOtherSite(next, of: pageOrigin) : next)
         return nil
     }
 
@@ -336,7 +336,7 @@ private final class ForwardedLoad: @unchecked Sendable {
     private func isShared(_ response: HTTPURLResponse) -> Bool {
         guard hasLeftSite || requestedOrigin != WebOrigin(response.url) else { return true }
         let shared = response.value(forHTTPHeaderField: "Access-Control-Allow-Origin")
-        return shared == "*" || shared != nil && shared == requestingOrigin?.site
+        return shared == "*" || shared != nil && shared == pageOrigin?.site
     }
 
     /// The origin of the requested URL, not of its mirror.
@@ -344,8 +344,8 @@ private final class ForwardedLoad: @unchecked Sendable {
 
     /// The origin of the page that sends the request, according to `Origin`, or to `Referer` if there is no `Origin`.
     ///
-    /// If the field names no origin, or if there is neither field, it is the requested origin.
-    private var requestingOrigin: WebOrigin? {
+    /// If the field names no origin, or if there is neither field, the value is ``requestedOrigin``.
+    private var pageOrigin: WebOrigin? {
         let named = ["Origin", "Referer"].lazy.compactMap { self.request.value(forHTTPHeaderField: $0) }.first
         return named.flatMap { WebOrigin($0) } ?? requestedOrigin
     }

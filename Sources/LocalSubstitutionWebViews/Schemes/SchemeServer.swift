@@ -188,7 +188,7 @@ struct SchemeServer: @unchecked Sendable {
         // An "Access-Control-Allow-Origin" of the manifest stays unchanged. If there is none, name the origin: engines
         // refuse "*" for requests with credentials (Fetch §3.3.4). Any origin may read the bytes, because they are not
         // secret: every user of the app has them.
-        if !added.contains("access-control-allow-origin"), let origin = Self.requestingOrigin(request) {
+        if !added.contains("access-control-allow-origin"), let origin = Self.pageOrigin(request) {
             fields["Access-Control-Allow-Origin"] = origin
             fields["Access-Control-Allow-Credentials"] = "true"
         }
@@ -201,7 +201,7 @@ struct SchemeServer: @unchecked Sendable {
     ///
     /// Without an `Origin` field, this is the origin of the page in the view: requests within that origin do not have
     /// the field.
-    private static func requestingOrigin(_ request: URLRequest) -> String? {
+    private static func pageOrigin(_ request: URLRequest) -> String? {
         if let origin = request.value(forHTTPHeaderField: "Origin") { return WebOrigin(origin).map { _ in origin } }
         return WebOrigin(request.mainDocumentURL)?.text
     }

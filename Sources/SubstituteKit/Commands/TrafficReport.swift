@@ -24,7 +24,7 @@ struct TrafficReport {
             console.print("      \(visible(item.reason))")
             if let entry = item.entry(&names) { console.print("      \(visible(entry))") }
         }
-        if !traffic.others.isEmpty { console.print("\nFrom the network, and files cannot answer:") }
+        if !traffic.others.isEmpty { console.print("\nFrom the network, where files cannot answer:") }
         for item in traffic.others {
             console.print(Self.line(item))
             console.print("      \(visible(item.refusal ?? ""))")

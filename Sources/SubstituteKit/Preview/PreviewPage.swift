@@ -26,7 +26,7 @@ struct PreviewPage {
     ///   - page: The folder that the page is written to; file addresses are relative to it.
     ///   - marks: Sentences about the servers' versions of the files, keyed by path.
     ///   - use: The number of times that each URL was answered from a file; nil if not known.
-    ///   - editable: The manifest, if line numbers may open an editor on this machine.
+    ///   - editable: The manifest, if the page's line numbers are to be links that open it in an editor; otherwise nil.
     init(
         _ check: ManifestCheck,
         folder: URL,

@@ -58,8 +58,8 @@ struct VerificationPrinter {
             console.print("  network  \(miss.reason)")
             if let line = miss.line { console.print("           The line to add: \(line)") }
         }
-        for url in page.failures { console.print("  failed   \(shortened(url)), only with the files") }
-        for words in page.complaints { console.print("  error    \(shortened(words)), only with the files") }
+        for url in page.failures { console.print("  failed   only with the files: \(shortened(url))") }
+        for words in page.complaints { console.print("  error    only with the files: \(shortened(words))") }
         let comparison = page.comparison
         let places = comparison.places.map(\.words).joined(separator: "; ")
         console.print(
@@ -84,11 +84,11 @@ struct VerificationPrinter {
             console.print(WorkflowCommand("notice", sentence, title: "no-file").text)
         }
         for url in page.failures {
-            let sentence = "\(shortened(url)) failed, only with the files"
+            let sentence = "only with the files, \(shortened(url)) failed"
             console.print(WorkflowCommand("warning", sentence, title: "failed-load").text)
         }
         for words in page.complaints {
-            let sentence = "\(shortened(words)), only with the files"
+            let sentence = "only with the files: \(shortened(words))"
             console.print(WorkflowCommand("warning", sentence, title: "page-error").text)
         }
         console.print(

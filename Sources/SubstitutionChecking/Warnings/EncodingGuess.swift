@@ -36,7 +36,7 @@ package enum EncodingGuess: Equatable {
         }
     }
 
-    /// The encoding in words that can follow a file's name and "is" in a sentence.
+    /// The words that name the encoding in a sentence such as "a.css is UTF-16".
     var name: String {
         switch self {
         case .utf8: "UTF-8"

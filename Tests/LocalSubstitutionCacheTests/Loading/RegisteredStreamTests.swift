@@ -118,7 +118,7 @@ extension InstalledTests {
             }
             defer { server.stop() }
             try install(server, ["long"])
-            // The first load is not network-first. It shows the memory that the server and any other load need.
+            // The first load is not network-first. It shows the memory that the server and an ordinary load need.
             for path in ["other", "long"] {
                 let peak = try Peak()
                 received.reset()

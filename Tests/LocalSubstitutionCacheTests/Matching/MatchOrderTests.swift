@@ -163,8 +163,8 @@ struct MatchOrderTests {
             { "https://h/s@t/": "special/", "https://h/s%40u/": "special/", "https://h/e@f": "a",
               "https://h/two/": "special/", "https://h/": "deep/", "https://h/x%40y": "b" }
             """
-        // The lookup decodes no character that is encoded twice, no encoded "/", and no character in the manifest's URL
-        // of a folder or of an explicit entry.
+        // The lookup does not decode twice, and does not decode a "/". It decodes only the path below a folder's URL,
+        // and nothing for an entry of a single URL.
         for path in ["s@t/a%2523b", "s@t/a%253Fb", "s@t/x%2540y", "s@t%2Fx@y", "s%40t/x@y", "s@u/x@y", "e%40f"] {
             #expect(try answer(manifest, "https://h/\(path)") == nil, "\(path)")
         }

@@ -152,7 +152,7 @@ struct RecordedAppTests {
                       No entry names https://h/signed.png?w=2&sig=masked.
                       "https://h/signed.png?w=2": { "file": "h/signed.png", "ignoreQuery": ["sig"] }
 
-                From the network, and files cannot answer:
+                From the network, where files cannot answer:
                   1 × https://h/me.png, 9.0 kB
                       it may be for one person
                   1 × https://h/news, 8.0 kB

@@ -13,7 +13,7 @@ struct ManifestTextTests {
         let manifest: String
         /// The text that one entry inserts.
         let one: String
-        /// The text that a second entry, which is an object, inserts after the first.
+        /// The text that is inserted for a second entry, which is an object; it follows the text of the first entry.
         let other: String
 
         init(_ name: String, _ manifest: String, _ one: String, _ other: String) {
