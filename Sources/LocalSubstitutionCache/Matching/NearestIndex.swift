@@ -49,7 +49,8 @@ struct NearestIndex: Sendable {
 
     /// Returns the candidate whose URL differs from `identity` in the fewest ways, and the differences.
     ///
-    /// Nil if no URL is similar.
+    /// A candidate with a similar file name or host is considered only if all others differ in more than the details
+    /// that are often confused. Nil if no URL is similar.
     func nearest(to identity: URLIdentity) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])?
     {
         let parts = URLParts(identity)
@@ -77,16 +78,21 @@ struct NearestIndex: Sendable {
         to parts: URLParts,
         among known: [IndexedCandidate]
     ) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])? {
-        var best: (known: IndexedCandidate, differences: [Explanation.Difference])?
+        var best: (known: IndexedCandidate, differences: [Explanation.Difference], matchesQuery: Bool)?
         for known in known {
             let differences = parts.differences(from: known.parts)
-            guard differences.count < best?.differences.count ?? .max else { continue }
-            best = (known, differences)
-            if differences.isEmpty { break }
+            let matches = order.candidates[known.index].rule.matches(parts.query, key: known.parts.query)
+            if let best {
+                // Of two candidates with equally many differences, the one that differs only in the query is nearer.
+                let count = differences.count + (matches ? 0 : 1)
+                let least = best.differences.count + (best.matchesQuery ? 0 : 1)
+                guard (count, differences.count) < (least, best.differences.count) else { continue }
+            }
+            best = (known, differences, matches)
         }
-        guard let (known, differences) = best else { return nil }
+        guard let (known, differences, matchesQuery) = best else { return nil }
         let candidate = order.candidates[known.index]
-        if candidate.rule.matches(parts.query, key: known.parts.query) { return (candidate, differences) }
+        if matchesQuery { return (candidate, differences) }
         let names = URLParts.ignorable(in: parts.query, known.parts.query, candidate.rule)
         return (candidate, differences + [.query(ignoring: names)])
     }

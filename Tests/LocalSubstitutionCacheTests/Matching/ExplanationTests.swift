@@ -218,6 +218,15 @@ struct ExplanationTests {
         #expect(try folder.cache(Self.manifest).explain(request).description == row.sentence)
     }
 
+    @Test("Of several similar URLs, the nearest differs in the fewest ways, the query included")
+    func fewestDifferences() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a", to: "a.css")
+        let cache = try folder.cache("{ \"http://h/a?v=1\": \"a.css\", \"http://h/a?v=2\": \"a.css\" }")
+        let nearest = cache.explain(URLRequest(url: try #require(URL(string: "https://h/a?v=2")))).nearest
+        #expect(nearest?.substitution.namedURL == "http://h/a?v=2" && nearest?.differences == [.scheme])
+    }
+
     @Test("20,000 misses beside 20,000 entries are explained in time")
     func scale() throws {
         let folder = try TemporaryFolder()
