@@ -11,8 +11,8 @@ import Foundation
 package final class ManifestFolder {
     /// The maximum number of names that may be visited by all walks together.
     ///
-    /// A walk collects all files below a directory (see ``files(below:)``). A directory with more names was probably
-    /// mapped by mistake.
+    /// A walk collects all files below a directory (see ``files(below:)``). If a directory has more names, an entry
+    /// probably names it by mistake.
     static let maximumNames = 1_000_000
     /// The maximum number of directories that may be nested below the directory of a walk.
     static let maximumDepth = 100
@@ -227,7 +227,7 @@ package final class ManifestFolder {
         var walk = Walk()
         let result: Result<FolderContents, FileProblem>
         do throws(FileProblem) {
-            try self.walk(directory, prefix: "", depth: 0, &walk)
+            try self.walk(directory, prefix: "", Route(), &walk)
             result = .success(walk.contents)
         } catch {
             result = .failure(error)
@@ -241,25 +241,37 @@ package final class ManifestFolder {
         var contents = FolderContents()
         var seen: Set<FilePath> = []
         var repeats = 0
-        /// The first path on which the walk came to a directory that it had visited before.
-        var link: String?
+        /// The path of the first symbolic link that leads back to a directory that contains it; nil if there is none.
+        var cycle: String?
+        /// The path of the first symbolic link to a directory; nil if there is none.
+        var firstLink: String?
 
-        /// The problem to throw when the walk is too deep or repeats too often; nil if no directory was visited twice.
+        /// The problem to throw when the walk repeats too often; nil if no symbolic link leads to a directory.
         ///
-        /// If a directory was visited twice, the reason is probably a symbolic link that leads back.
-        var endless: FileProblem? { link.map { .endless(link: $0) } }
+        /// Without such a link, no directory is visited twice.
+        var endless: FileProblem? { (cycle ?? firstLink).map { .endless(link: $0) } }
+    }
+
+    /// The directories from the beginning of a walk to one directory, without that directory itself.
+    private struct Route {
+        var realPaths: [FilePath] = []
+        /// The path of the last symbolic link on the way; nil if there is none.
+        var lastLink: String?
     }
 
     private func walk(
         _ directory: Directory,
         prefix: String,
-        depth: Int,
+        _ route: Route,
         _ walk: inout Walk
     ) throws(FileProblem) {
-        guard depth <= Self.maximumDepth else { throw walk.endless ?? .tooDeep }
+        // Without a cycle the folders themselves are nested too deep.
+        guard route.realPaths.count <= Self.maximumDepth else {
+            throw walk.cycle.map { .endless(link: $0) } ?? .tooDeep
+        }
         if !walk.seen.insert(directory.realPath).inserted {
             walk.repeats += 1
-            walk.link = walk.link ?? String(directory.path.dropLast())
+            if walk.cycle == nil, route.realPaths.contains(directory.realPath) { walk.cycle = route.lastLink }
             if walk.repeats > Self.maximumRepeats, let endless = walk.endless { throw endless }
         }
         for name in directory.visibleNames {
@@ -268,7 +280,13 @@ package final class ManifestFolder {
             do throws(FileProblem) {
                 guard let file = try fileUnlessFolder(named: name, in: directory) else {
                     let folder = try folder(named: name, in: directory)
-                    try self.walk(folder, prefix: prefix + name + "/", depth: depth + 1, &walk)
+                    var route = route
+                    route.realPaths.append(directory.realPath)
+                    if folder.realPath != FilePath(directory.realPath.text + "/" + name) {
+                        route.lastLink = directory.path + name
+                        walk.firstLink = walk.firstLink ?? route.lastLink
+                    }
+                    try self.walk(folder, prefix: prefix + name + "/", route, &walk)
                     continue
                 }
                 if excluded == nil || file.realPath != excluded { walk.contents.files.append((prefix + name, file)) }

@@ -128,6 +128,31 @@ struct HostileFolderTests {
         #expect(other.issues("{ \"https://h/\": \"./\" }").map(\.code) == [.endlessFolder])
     }
 
+    @Test("A folder to which another link leads is not blamed for a link cycle, nor for its depth")
+    func blamedLink() throws {
+        try link("alias", to: "real")
+        try folder.write("x", to: "site/real/x.txt")
+        #expect(issues(#"{ "https://h/": "./" }"#).isEmpty)
+        try link("zloop", to: ".")
+        let issues = issues(#"{ "https://h/": "./" }"#)
+        #expect(issues.first?.message.contains("the symbolic link \"zloop\" in") == true, "\(issues)")
+
+        // This walk begins inside the cycle, and comes back to its beginning by a real name.
+        let cycle = try TemporaryFolder()
+        try cycle.write("x", to: "real/x.txt")
+        let up = cycle.url.appendingPathComponent("real/up").path
+        try FileManager.default.createSymbolicLink(atPath: up, withDestinationPath: "..")
+        let above = cycle.issues(#"{ "https://h/": "real/" }"#)
+        #expect(above.first?.message.contains("the symbolic link \"real/up\" in") == true, "\(above)")
+
+        let deep = try TemporaryFolder()
+        try deep.write("x", to: "real/" + String(repeating: "d/", count: ManifestFolder.maximumDepth + 1) + "x.txt")
+        let path = deep.url.appendingPathComponent("alias").path
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "real")
+        let tooDeep = deep.issues(#"{ "https://h/": "./" }"#)
+        #expect(!tooDeep.isEmpty && tooDeep.allSatisfy { !$0.message.contains("symbolic link") }, "\(tooDeep)")
+    }
+
     /// Resolves a manifest, makes a change on disk, and then reads the manifest's files.
     ///
     /// - Parameters:
