@@ -125,7 +125,19 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
     private func hint(_ folder: (file: Substitution, missing: String)) -> String {
         "\(quoted(folder.file.namedURL)) (\(visible(manifestName)):\(folder.file.line)) maps the folder "
-            + "\(quoted(folder.file.namedFile)), which holds no \(quoted(folder.missing))."
+            + "\(quoted(folder.file.namedFile)), " + sentence(forMissing: folder.missing, in: folder.file.namedFile)
+    }
+
+    /// Returns the end of a sentence about a folder, which says why no file in the folder answers.
+    private func sentence(forMissing path: String, in folder: String) -> String {
+        // `ManifestFolder.files(below:)` leaves out these names, although the files may exist.
+        if path.split(separator: "/").contains(where: { $0.hasPrefix(".") }) {
+            return "but no names that begin with \".\"."
+        }
+        if folder == "./", path == manifestName.split(separator: "/").last.map(String.init) {
+            return "but not the manifest itself."
+        }
+        return "which holds no \(quoted(path))."
     }
 
     private func hint(_ neighbour: Neighbour) -> String {

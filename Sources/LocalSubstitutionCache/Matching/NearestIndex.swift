@@ -59,10 +59,10 @@ struct NearestIndex: Sendable {
             ?? nearestHost(to: parts).flatMap { nearest(to: parts, among: [$0]) }
     }
 
-    /// Returns one candidate of a folder entry above a URL, and the path that the folder on disk lacks.
+    /// Returns one candidate of the folder entry whose URL is a prefix of `identity`, and the rest of the path.
     ///
-    /// The entry's URL is a prefix of `identity`. If several entries have such a URL, the longest URL counts. Nil if
-    /// there is no such entry.
+    /// If no entry names `identity.base`, the folder on disk usually has no file at the rest of the path. If several
+    /// folder entries have such a URL, the longest URL counts. Nil if there is no such folder entry.
     func folder(above identity: URLIdentity) -> (candidate: MatchOrder.Candidate, missing: String)? {
         if folders.isEmpty { return nil }
         var folder = Substring(identity.base)
@@ -90,8 +90,14 @@ struct NearestIndex: Sendable {
             }
             best = (known, differences, matches)
         }
-        guard let (known, differences, matchesQuery) = best else { return nil }
+        guard var (known, differences, matchesQuery) = best else { return nil }
         let candidate = order.candidates[known.index]
+        // Below the URL of a folder entry, other characters may be percent-encoded than in the manifest.
+        if differences.contains(.percentEncoding),
+            let spelled = known.parts.identity(withPathOf: parts), order.first(matching: spelled) == known.index
+        {
+            differences.removeAll { $0 == .percentEncoding }
+        }
         if matchesQuery { return (candidate, differences) }
         let names = URLParts.ignorable(in: parts.query, known.parts.query, candidate.rule)
         return (candidate, differences + [.query(ignoring: names)])
@@ -157,6 +163,11 @@ struct NearestIndex: Sendable {
 
         /// The last segment of ``foldedPath``.
         var foldedName: String { foldedPath.split(separator: "/").last.map(String.init) ?? "" }
+
+        /// Returns the identity of the same URL with the path of another one; nil if there is none.
+        func identity(withPathOf other: URLParts) -> URLIdentity? {
+            try? URLIdentity("\(scheme)://\(host)\(port)\(other.path)" + (query.map { "?\($0)" } ?? ""))
+        }
 
         /// Returns the differences between two URLs, apart from differences in their queries.
         func differences(from other: URLParts) -> [Explanation.Difference] {

@@ -218,6 +218,39 @@ struct ExplanationTests {
         #expect(try folder.cache(Self.manifest).explain(request).description == row.sentence)
     }
 
+    @Test(
+        "Files that an entry for a folder leaves out are not called missing",
+        arguments: [
+            (".well-known/x.json", "but no names that begin with \".\"."),
+            ("a/.hidden", "but no names that begin with \".\"."), ("manifest.json", "but not the manifest itself."),
+            ("b.css", "which holds no \"b.css\"."),
+        ]
+    )
+    func leftOut(path: String, end: String) throws {
+        let folder = try TemporaryFolder()
+        for name in ["a.css", "a/.hidden", ".well-known/x.json"] { try folder.write("a", to: name) }
+        let cache = try folder.cache("{ \"https://h/\": \"./\" }")
+        let explanation = cache.explain(URLRequest(url: try #require(URL(string: "https://h/\(path)"))))
+        #expect(
+            explanation.description.hasPrefix(
+                "https://h/\(path) is not substituted, because \"https://h/\" (manifest.json:1) maps the folder \"./\", "
+                    + end
+            ),
+            "\(explanation)"
+        )
+    }
+
+    @Test("Below a folder, an encoded character is no difference, and only the query keeps the file from answering")
+    func encodedBelowFolder() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a", to: "icons/a,b.svg")
+        let cache = try folder.cache("{ \"https://h/icons/\": \"icons/\" }")
+        let url = try #require(URL(string: "https://h/icons/a%2Cb.svg?v=1"))
+        let explanation = cache.explain(URLRequest(url: url))
+        #expect(explanation.nearest?.differences == [.query(ignoring: ["v"])])
+        #expect(!explanation.description.contains("holds no"), "\(explanation)")
+    }
+
     @Test("Of several similar URLs, the nearest differs in the fewest ways, the query included")
     func fewestDifferences() throws {
         let folder = try TemporaryFolder()
