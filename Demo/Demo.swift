@@ -15,7 +15,7 @@ struct Demo {
         USAGE: swift run Demo [--offline | --status CODE] [--record FILE | --serve] [--folder FOLDER] [--help]
 
         Starts a small web site on this machine, loads its page and everything the page refers to twice, and prints
-        what answered: first with a session that has no cache, then with URLSession.shared after cache.install().
+        what answered: first in an ephemeral session, then in URLSession.shared after cache.install().
         Exits with 1 if anything is not as expected.
 
         OPTIONS:
@@ -118,13 +118,13 @@ struct Demo {
         let cache = try makeCache(for: site)
         if mode == .offline { site.server.stop() }
 
-        say("Loading \(site.page.absoluteString) with a session that has no cache:\n")
+        say("Loading \(site.page.absoluteString) in an ephemeral session, without the library:\n")
         let before = try await loadWithout(site, mode)
         let requestsBefore = report(before, site)
 
         cache.install()
         let recording = try name.map { try cache.record(to: URL(fileURLWithPath: $0)) }
-        say("\nThe same with URLSession.shared, after cache.install():\n")
+        say("\nThe same in URLSession.shared, after cache.install():\n")
         let after = try await MeasuredLoad.page(site.page, in: .shared)
         let requestsAfter = report(after, site)
 
