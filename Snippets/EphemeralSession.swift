@@ -1,4 +1,4 @@
-// Answers the requests of a session without a cache from the bundle.
+// Answers an ephemeral session's requests from the bundle.
 
 // snippet.hide
 import Foundation

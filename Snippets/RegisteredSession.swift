@@ -1,4 +1,4 @@
-// Lets network-first entries also answer a session with a data delegate.
+// Registers a session that has a data delegate, so that network-first entries also answer its requests.
 
 // snippet.hide
 import Foundation

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 // An App Playground. Open this folder in Xcode: developers report that Xcode finds a package outside the playground
-// (https://zenn.dev/kok_i/articles/c97656d4c766e4). Swift Playgrounds accepts only packages on a server. To use
-// it, copy this folder, and replace the path of the library with its URL. The library's own package does not compile
-// this folder.
+// (https://zenn.dev/kok_i/articles/c97656d4c766e4). Swift Playgrounds accepts only packages on a server. To use Swift
+// Playgrounds, copy this folder, and replace the library's path with the library's URL. The library's own package does
+// not compile this folder.
 import AppleProductTypes
 import PackageDescription
 

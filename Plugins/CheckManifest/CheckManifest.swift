@@ -122,7 +122,7 @@ extension CheckManifest: XcodeBuildToolPlugin {
         let resources = target.inputFiles.filter { $0.type == .resource || $0.type == .unknown }.map(\.url)
         let tool = try context.tool(named: "substitute-check").url
         let folder = context.pluginWorkDirectoryURL
-        // Plugins may not see the folders that Xcode copies whole; this is not documented. The build continues, because
+        // It is not documented whether plugins see the folders that Xcode copies whole. The build continues, because
         // the target may have a manifest that the plugin does not find.
         if Self.manifests(among: resources).isEmpty {
             Diagnostics.warning(

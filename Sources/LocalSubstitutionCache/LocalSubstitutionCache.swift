@@ -18,8 +18,8 @@ public import FoundationNetworking
 /// else goes to `URLCache` as before.
 ///
 /// - Files answer only GET and HEAD requests for http and https URLs that an entry without `when` names.
-/// - This cache answers no request with a reloading policy, such as `reloadIgnoringLocalCacheData`, and answers none
-///   with `Authorization` from the manifest. ``SubstitutionProtocol`` answers both.
+/// - This cache answers no request with a reloading policy, such as `reloadIgnoringLocalCacheData`. Through this cache,
+///   no file answers a request with `Authorization`. ``SubstitutionProtocol`` answers both kinds of request.
 /// - No file answers a request with the policy `.reloadIgnoringLocalAndRemoteCacheData`, neither through this cache nor
 ///   through the protocol. Use this policy to switch the library off for one request.
 /// - Storing or removing a response for a substituted URL has no effect. Removing all responses removes no
@@ -42,7 +42,9 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// The object that watches the files in a development build; internal for tests.
     let companion = Locked<(any AnyObject & Sendable)?>(nil)
     private let observing = Locked<(any RequestObserver)?>(nil)
-    /// The cache that was shared when this one was created; in place of a cache of this library, its predecessor.
+    /// The cache that was shared when this one was created.
+    ///
+    /// If that was a cache of this library, this property is the predecessor of that cache.
     let predecessor: URLCache
 
     // MARK: - Creating a cache

@@ -108,7 +108,8 @@ extension WKWebViewConfiguration {
     ///
     /// - Parameters:
     ///   - cache: The cache whose files answer.
-    ///   - hosts: The hosts from which mirror pages may load URLs that no file answers, each as `host` or `host:port`.
+    ///   - hosts: The hosts from which mirror pages may load URLs that no file answers, each as `host`, `host:port` or
+    ///     a URL.
     public func serveMirrors(from cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
         register(SchemeHandler(SchemeServer(cache, forwardingTo: hosts)))
     }

@@ -90,7 +90,7 @@ package final class LoopbackServer: @unchecked Sendable {
         while true {
             let descriptor = waitForConnection() ? accept(listener, nil, nil) : -1
             if descriptor < 0, errno == EINTR || errno == ECONNABORTED { continue }
-            // Descriptors or memory are used up. Connections that end release some, so try again later.
+            // Descriptors or memory are used up. A connection releases some when it ends, so try again later.
             if descriptor < 0, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) {
                 Thread.sleep(forTimeInterval: 0.05)
                 continue

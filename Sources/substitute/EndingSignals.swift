@@ -3,8 +3,9 @@ import LoopbackServer
 
 /// Handles the signals that ask the tool to end, such as SIGINT for Control-C.
 ///
-/// While an object of this type exists, a signal first undoes what the command has done, and then ends the tool.
-/// Without such an object, a signal ends the tool immediately.
+/// While an object of this type exists, a signal first undoes what the command has done, and then ends the tool. If the
+/// command's changes are already complete, the signal is ignored. Without such an object, a signal ends the tool
+/// immediately.
 // The only mutable property is set once, in the initialiser.
 final class EndingSignals: @unchecked Sendable {
     /// The lock that is held while a signal ends the tool.

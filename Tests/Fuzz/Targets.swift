@@ -207,7 +207,7 @@ private let rewriter = URL(string: "https://h/").map { url in
     )
 }
 
-/// Returns a page's tag and attribute names, or the number of addresses in a stylesheet.
+/// Returns a page's structure, such as tag and attribute names, or the number of addresses in a stylesheet.
 private func outline(_ text: Data, _ type: MediaType) -> [String] {
     if type.essence == "text/css" { return ["\(ReferenceScanner.references(inStylesheet: text).count)"] }
     var outline: [String] = []

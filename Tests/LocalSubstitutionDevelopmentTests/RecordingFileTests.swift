@@ -73,7 +73,8 @@ struct RecordingFileTests {
         let load = Load()
         log.queue.suspend()
         for step: RequestStep in [.asked, .received(head)] { log.observe(step, of: URLRequest(url: url), by: load) }
-        // The first part fills the memory for bodies, so only the length of the second part is recorded.
+        // The first part fills the memory for bodies. So the bytes of the second part are dropped, and only their
+        // number is recorded.
         for length in [33 << 20, 1000] {
             log.observe(.receivedPart(Data(count: length)), of: URLRequest(url: url), by: load)
         }

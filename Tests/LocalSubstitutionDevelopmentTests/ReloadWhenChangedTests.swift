@@ -41,7 +41,7 @@ struct ReloadWhenChangedTests {
 
         var all: [String] { lock.withLock { outcomes } }
 
-        /// Waits for `count` reports, and then until all earlier changes have been reported.
+        /// Waits for `count` reports, and then until all changes made so far have been reported.
         func settled(_ count: Int, _ watched: TemporaryFolder) async throws -> [String] {
             while all.count < count { try await Task.sleep(nanoseconds: 10_000_000) }
             // The watcher reports changes in order. Once it has reported this file, it has reported all earlier

@@ -38,8 +38,8 @@ final class ForwardingTests: SchemeSuite {
                 "substitution-https://a.org/", "substitution-https://a.org/x", "POST",
                 ["Origin": "substitution-https://a.org"], .all
             ),
-            // From the mirror of one forwarded site to another forwarded site. Requests must need no preflight, and
-            // carry no cookies.
+            // Requests from the mirror of one forwarded site to another forwarded site. Only GET and HEAD requests that
+            // need no preflight are forwarded. They carry no cookies.
             (
                 "substitution-https://a.org/", "substitution-https://b.org/x", "GET",
                 ["Origin": "substitution-https://a.org"], ForwardingGuard.Cookies.none
@@ -55,6 +55,7 @@ final class ForwardingTests: SchemeSuite {
             ("substitution-https://mapped.org/", "substitution-http://b.org/x.js", "GET", [:], nil),
             ("https://a.org/", "substitution-http://a.org/x.png", "GET", [:], nil),
             ("substitution-http://a.org/", "substitution-http://a.org/", "GET", [:], .all),
+            // More requests to other origins. Only the GET request is forwarded, without cookies.
             (
                 "substitution-http://a.org/", "substitution-https://a.org/x", "GET", [:],
                 ForwardingGuard.Cookies.none

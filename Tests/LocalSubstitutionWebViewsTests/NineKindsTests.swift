@@ -43,8 +43,8 @@ struct NineKindsTests {
             let configuration = WKWebViewConfiguration()
             web.attach(to: configuration)
             let answers = try await show(kinds, kinds.page, in: configuration)
-            // `isActive` is the result for test pages that do not come from a server. This page comes from a server, so
-            // compare both results.
+            // `isActive` says whether the library's test pages received their script from the app. Those pages do not
+            // come from a server, but this page does. So check that `isActive` is right for this page, too.
             let isRight = web.isActive == answers.contains("script: bundle")
             text +=
                 "With rules (isActive: \(web.isActive), and for a page of a server that is \(isRight ? "right" : "WRONG"))\n"

@@ -248,7 +248,9 @@ struct RulesetTests {
         table.explain(URLRequest(url: try #require(URL(string: URLIdentity(url).description))))
     }
 
-    /// Expects a rule, or a reported omission, for each of the manifest's URLs that the table answers.
+    /// Expects a rule, or a reported omission, for the manifest's URLs that the table answers.
+    ///
+    /// Some URLs are not checked, such as those of folders, and those that entries with `headers` answer.
     private func expectNothingForgotten(
         _ ruleset: Ruleset,
         _ table: SubstitutionTable,
@@ -262,7 +264,8 @@ struct RulesetTests {
                 let explanation = try explanation(of: url, table)
                 guard explanation.answer == .cacheAndProtocol, let answer = explanation.substitution,
                     answer.entry.headers.isEmpty, try !hasRule(url),
-                    // The value of an ignored parameter in the key is only one of all possible values.
+                    // If an entry ignores parameters, its URL is checked only if it has no query. A query could contain
+                    // an ignored parameter, and would show only one of the parameter's possible values.
                     substitution.entry.query == .exact || target.identity.query == nil
                 else { continue }
                 try #require(positions.contains("\(answer.line):\(answer.column)"), "\(url) in \(text)")

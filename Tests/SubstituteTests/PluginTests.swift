@@ -74,7 +74,9 @@ struct PluginTests {
         try FileManager.default.moveItem(at: source, to: target)
     }
 
-    /// Builds twice; the package manager does not link its tools again in later builds.
+    /// Builds twice.
+    ///
+    /// In these two builds the package manager may link its tools again. In later builds it does not.
     private func settle() async throws {
         _ = try await swift(["build"])
         _ = try await swift(["build"])

@@ -16,7 +16,7 @@ struct EncodingGuessTests {
     func table(text: String, encoding: String.Encoding, guess: EncodingGuess) throws {
         let data = try #require(text.data(using: encoding))
         #expect(EncodingGuess(data) == guess)
-        // Only the beginning of a long file is examined; it may end in the middle of a character.
+        // Only the beginning of a long file is examined. This beginning may end in the middle of a character.
         if guess == .shiftJIS { #expect(EncodingGuess(data.dropLast()) == guess) }
     }
 }

@@ -26,9 +26,9 @@ struct MessageTests {
         return (try Data(contentsOf: invalid.appendingPathComponent("\(name).json")), folder)
     }
 
-    /// An app does not link the module with the advice.
+    /// Reads each manifest as a released app does, without `SubstitutionChecking`, the module that gives advice.
     ///
-    /// Without advice, the app reports only the first mistake in the JSON, and gives no warnings and no guesses.
+    /// Without advice, an app reports only the first mistake in the JSON, and gives no warnings and no guesses.
     @Test("An app refuses each manifest that has errors, and reports their positions and causes")
     func app() throws {
         var text = ""
@@ -62,7 +62,7 @@ struct MessageTests {
         }
         let seen = texts.reduce(into: Set()) { $0.formUnion($1) }
         // The first codes need files that a repository cannot hold; HostileFolderTests and RowLimitTests create such
-        // files. The last code is reported only while a folder is watched.
+        // files. The last code is reported only if a folder cannot be watched.
         let elsewhere: Set<ManifestIssue.Code> = [
             .unreadableManifest, .unreadableFile, .outsideFolder, .endlessFolder, .tooManyURLs, .notWatched,
         ]

@@ -31,10 +31,10 @@ package struct KeepingSite {
 
     package var address: String { "\(server.url.absoluteString)/" }
 
-    /// The body of a JavaScript function that returns the source of the page and of each resource: "network" or
-    /// "bundle".
+    /// The body of a JavaScript function that returns the sources of the page and its resources.
     ///
-    /// The result is "" until the page is loaded and the service worker is ready.
+    /// A source is usually "network" or "bundle". The result also says whether the page has its service worker. It is
+    /// "" until the page is loaded and the service worker is ready.
     package static let state = """
         const pictures = [...document.images];
         if (!window.isKept || document.readyState !== "complete" || pictures.some(picture => !picture.complete)) return "";

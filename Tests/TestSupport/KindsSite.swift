@@ -13,7 +13,7 @@ package final class KindsSite: @unchecked Sendable {
     /// The results that one page reported.
     package struct Report {
         let page: String
-        /// The source of each kind of resource: "network" or "bundle".
+        /// The result for each kind of resource: usually its source, "network" or "bundle".
         let answers: [String: String]
         /// The requests for this page that reached the server.
         let requests: [String]
@@ -135,7 +135,7 @@ package final class KindsSite: @unchecked Sendable {
         return "{\n  \(entries.joined(separator: ",\n  "))\n}\n"
     }
 
-    /// Returns a table of the sources, with a line for each kind of resource and a column for each page.
+    /// Returns a table of the results, with a line for each kind of resource and a column for each page.
     package static func table(without: [Report], with: [Report]) -> String {
         let kinds = Set(with.flatMap(\.answers.keys)).sorted()
         let width = (kinds.map(\.count).max() ?? 0) + 2

@@ -18,7 +18,10 @@ package final class NineKinds: Sendable {
     /// The page's address.
     package var page: URL { server.url.appendingPathComponent("page") }
 
-    /// The address of a page whose mirror loads a picture from the mirror of the other scheme.
+    /// The address of a page that loads one picture.
+    ///
+    /// On an http mirror, the page loads the picture from the https mirror of the same host. On an https mirror, it
+    /// loads the picture from the http mirror.
     package var schemes: URL { server.url.appendingPathComponent("schemes") }
 
     /// Starts the server.

@@ -136,9 +136,9 @@ extension Process {
 
     /// Kills the process together with the processes that it started.
     ///
-    /// Otherwise a child process could outlive this process and still write into its folders. Foundation makes the
-    /// process the leader of a process group, so one signal reaches the whole group. Foundation then waits for every
-    /// process that has inherited the file descriptors.
+    /// Otherwise a child process could outlive its killed parent, and still write into the parent's folders. Foundation
+    /// makes the process the leader of a process group, so one signal reaches the whole group. Foundation then waits
+    /// for every process that has inherited the file descriptors.
     package func stopGroup() {
         kill(-processIdentifier, SIGKILL)
         waitUntilExit()

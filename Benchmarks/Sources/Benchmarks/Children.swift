@@ -6,7 +6,7 @@ import LocalSubstitutionCache
 import FoundationNetworking
 #endif
 
-/// A measurement that needs a separate process: of memory, or of the start of an app.
+/// A measurement of memory, or of the start of an app; it needs a separate process.
 enum Child: String {
     /// Prints the growth of the resident memory in bytes: first until the load ends, then until the background work
     /// ends.

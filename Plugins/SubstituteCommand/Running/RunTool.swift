@@ -38,7 +38,7 @@ struct ToolRun {
         if process.terminationStatus != 0 { exit(process.terminationStatus) }
     }
 
-    /// The manifests in the targets' resource folders, as paths relative to `folder`.
+    /// The manifests in the targets' resource folders; their paths are relative to `folder` if they are below it.
     private var manifests: [String] {
         let here = folder.path + "/"
         return resources.map { $0.appendingPathComponent("manifest.json").path }

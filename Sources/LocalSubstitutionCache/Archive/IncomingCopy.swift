@@ -47,6 +47,8 @@ final class IncomingCopy: @unchecked Sendable {
 
     /// Passes the response to the archive, or counts the reason why the response is not kept.
     ///
+    /// Only the reasons in ``OfflineArchive/Refusal`` are counted.
+    ///
     /// - Parameters:
     ///   - body: The whole body; nil if it is not available.
     ///   - last: The request after all redirects. It may have cookies that the first request did not have.

@@ -126,7 +126,8 @@ public final class OfflineArchive: @unchecked Sendable {
     ///     Files in it that do not belong to the archive are left alone.
     ///   - capacity: The maximum size of all copies together, in bytes. If the copies exceed it, the least recently
     ///     used copies are removed.
-    ///   - hosts: The hosts whose responses are kept, in upper or lower case and without ports; nil for all hosts.
+    ///   - hosts: The hosts whose responses are kept; nil for all hosts. Each host is in upper or lower case, and has
+    ///     no port.
     ///   - hostsWithCredentials: The hosts whose responses are kept even if the request has `Authorization`,
     ///     `Proxy-Authorization` or cookies.
     ///   - isIncluded: A function that returns true if the response to a request may be kept. It is called for each

@@ -13,8 +13,8 @@ import FoundationNetworking
 ///
 /// For the app, a load begins when the app resumes the task. On Linux URL loading calls `canInit(with:)` inside
 /// `resume()`, and starts the loads later, perhaps not in the order in which their tasks were resumed. Nothing shows
-/// which task a load belongs to. So while loads of a URL are waiting to be started, all of them count from the first
-/// `resume()` among them.
+/// which task a load belongs to. So while loads of a URL are waiting to be started, all of them count as begun at the
+/// first `resume()` among them.
 // Mutable state is only accessed inside the lock.
 final class RemovalLog: @unchecked Sendable {
     static let shared = RemovalLog()
@@ -28,9 +28,9 @@ final class RemovalLog: @unchecked Sendable {
 
     /// The number of loads for which ``resumed`` had no room for another URL, and the moment of the first of them.
     ///
-    /// All of these loads count from that moment. The number may stay too high, because a withdrawn load does not show
-    /// whether it is one of them. Later loads then count from that moment, too. So after a removal the archive refuses
-    /// their responses, although nothing was removed since those loads began.
+    /// All of these loads count as begun at that moment. The number may stay too high: if a load is withdrawn, nothing
+    /// shows whether it is one of them. Then later loads count as begun at that moment, too. So after a removal the
+    /// archive refuses their responses, although nothing was removed since those loads began.
     private var unrecorded = (loads: 0, since: 0)
 
     private static let maximumCount = 10_000
@@ -57,7 +57,7 @@ final class RemovalLog: @unchecked Sendable {
                 unrecorded.loads += 1
             } else {
                 // If an unrecorded load has the same URL, nothing shows which of the two loads begins. So this load
-                // counts from the unrecorded load's moment, too.
+                // also counts as begun at the moment of the unrecorded loads.
                 resumed[url, default: (0, unrecorded.loads > 0 ? unrecorded.since : now)].loads += 1
             }
         }

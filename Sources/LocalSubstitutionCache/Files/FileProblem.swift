@@ -14,7 +14,9 @@ package enum FileProblem: Error, Equatable {
     case notRegular
     case unreadable(String)
     case outside
-    /// Symbolic links form a loop, or lead to the same folders on too many paths; the value is the path of one link.
+    /// Symbolic links form a loop, or lead to the same folders on too many paths.
+    ///
+    /// The value is the name or path at which this was noticed, usually that of a link.
     case endless(link: String)
     case tooDeep
     case tooManyFiles

@@ -19,16 +19,16 @@ struct CallingContext {
 
 /// Delivery on Linux, where a completion handler receives only the last part of a body.
 ///
-/// The client passes each part of a body on to the session's delegate. The client also keeps the last part, with the
-/// protocol, and hands that part to a completion handler at the end. No public API shows whether a task has a delegate
-/// or a completion handler. So this object also collects the parts, and at the end it delivers the whole body once
-/// more. During that call the protocol's task is replaced with a task that has no delegate. So the client keeps the
-/// whole body, but no delegate receives the body twice.
+/// The client passes each part of a body on to the session's delegate. The client also stores the last part in the
+/// protocol object. At the end it hands that part to a completion handler. No public API shows whether a task has a
+/// delegate or a completion handler. So this object also collects the parts, and at the end it delivers the whole body
+/// once more. During that call the protocol's task is replaced with a task that has no delegate. So the client stores
+/// the whole body, but no delegate receives the body twice.
 ///
 /// Most bodies need not be collected for long, because a delegate can be detected:
-/// - Each part is delivered in a buffer whose deallocation can be observed. The client keeps the part, and queues a
+/// - Each part is delivered in a buffer whose deallocation can be observed. The client stores the part, and queues a
 ///   call of the delegate if there is one.
-/// - Then an empty part is delivered, past any delegate. The client keeps the empty part in place of the earlier one.
+/// - Then an empty part is delivered, past any delegate. The client stores the empty part in place of the earlier one.
 /// - If the buffer still exists, only the queued call can hold it. So the task has a delegate, and no completion
 ///   handler.
 ///

@@ -11,10 +11,9 @@ import FoundationNetworking
 /// receives each event of the backing task before the app does, so a file or an archived copy can still answer.
 ///
 /// URL loading calls protocols on one queue (Linux) or on one thread for each load (Apple's systems): see
-/// ``CallingContext``. All methods run there. Unless the app's task is suspended, each event of the backing task is
-/// delivered to the protocol's client immediately. While the app's task is suspended, events are held back. When the
-/// app resumes that task, Foundation on Linux calls `startLoading()` again. The protocol then calls ``start()`` again,
-/// which delivers the events.
+/// ``CallingContext``. All methods run there. Each event of the backing task is usually delivered to the protocol's
+/// client immediately. On Linux, events are held back while the app's task is suspended. When the app resumes that
+/// task, Foundation calls `startLoading()` again. The protocol then calls ``start()`` again, which delivers the events.
 ///
 /// The backing task is started, cancelled and made to follow redirects inside ``BackingSession/enqueue(_:)``. On Linux
 /// each of these calls would deadlock on the queue on which URL loading calls protocols.
@@ -67,10 +66,10 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     let observed: ObservedLoad?
 
     var stage = Stage.idle
-    /// True from the delivery of the load's end on.
+    /// True once the delivery of the load's end has begun.
     ///
-    /// It stays false if the load was stopped first, or if a challenge was delivered last. If it is true,
-    /// ``SubstitutionProtocol/stopLoading()`` releases the client.
+    /// It stays false if the load was stopped first, or if a challenge was delivered last. On Linux,
+    /// ``SubstitutionProtocol/stopLoading()`` releases the client if this property is true.
     private(set) var hasFinished = false
     private var fallback: Fallback?
     private var pending = Pending()
@@ -165,7 +164,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
 
     // MARK: - Called by the backing session
 
-    /// Adds an event to the pending ones, and delivers them all unless the app's task is suspended or cancelled.
+    /// Adds an event to the pending ones, and delivers all of them if ``canDeliver`` is true.
     ///
     /// Does nothing before the load has started or after it has ended.
     ///
@@ -233,8 +232,9 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
 
     /// Asks the app's delegate about a redirect, and continues once the delegate has decided.
     ///
-    /// The mark is only set on Apple's systems: no protocol of this library loads a request that has it. The app
-    /// receives the request without the mark, because the app may load that request itself.
+    /// On Apple's systems the request has a mark, so that no protocol of this library loads it: see
+    /// ``BackingSession/marked(_:)``. The app receives the request without the mark, because the app may load that
+    /// request itself.
     ///
     /// A redirect that no longer matters is left to ``BackingSession/refuseObsoleteRedirect(_:)``. On Linux that
     /// function does not call the handler: after the backing task was cancelled, such a call would crash the process.

@@ -5,8 +5,9 @@ import FoundationNetworking
 
 /// An operation queue that runs each block immediately, on the caller's thread.
 ///
-/// Foundation adds the calls of a delegate from the queue on which it calls protocols. So the delegate of a backing
-/// session is called on that queue, while Foundation handles the network's event.
+/// Foundation adds each call of a delegate to the session's delegate queue. It does so on the queue on which it calls
+/// protocols. So the delegate of a backing session is called on the protocols' queue, while Foundation handles the
+/// network's event.
 private final class DelegateQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }

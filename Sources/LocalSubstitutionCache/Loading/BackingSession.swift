@@ -7,10 +7,11 @@ import FoundationNetworking
 
 /// A session of the library, which runs ``BackingLoad``s in place of a session of the app.
 ///
-/// It uses a copy of the app's configuration for that session: the cookies, credentials, header fields and limits.
-/// It lists the same protocol classes except `SubstitutionProtocol`, so that its loads never come back to this library.
-/// (Classes that the app registers with `URLProtocol` are consulted only for the shared session. So such classes do not
-/// see the redirects of a load in a backing session.)
+/// Its configuration is a copy of that of the app's session, with the same cookie storage, credentials, header fields
+/// and limits. The copy lists the same protocol classes except `SubstitutionProtocol`, so that the loads never come
+/// back to this library. (Classes that the app registers with `URLProtocol` are consulted only for the shared session.
+/// So such classes do not see the redirects of a load in a backing session.) On Linux ``prepare(_:)`` then changes the
+/// copy further.
 // `sessionsByWaiting` and `hasEnded` are only accessed inside `enqueue(_:)`.
 final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     /// False in tests that themselves report the network's events to the loads.

@@ -38,7 +38,7 @@ struct Fallback {
         (self.source, self.request, self.moment, self.installation) = (source, request, moment, installation)
     }
 
-    /// Returns the response that replaces the network's after `outcome`; nil if none does.
+    /// Returns the response that replaces `outcome`, the network's status or error; nil if none does.
     func answer(after outcome: Outcome) -> CachedURLResponse? {
         switch source {
         case .file(let match): return match.response(to: request, after: outcome)

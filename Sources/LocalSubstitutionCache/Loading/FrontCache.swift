@@ -37,7 +37,8 @@ final class FrontCache: URLCache, @unchecked Sendable {
 
     /// The cache that the session used before this one; nil for none.
     ///
-    /// If that was a cache of this library, it is the cache that was shared before that one.
+    /// If the session used a cache of this library, this property holds that cache's
+    /// ``LocalSubstitutionCache/predecessor`` instead.
     private let wrapped: URLCache?
     /// True for the instance in `URLSession.shared`.
     private let isShared: Bool
@@ -100,7 +101,7 @@ final class FrontCache: URLCache, @unchecked Sendable {
     }
 
     override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
-        // The response is from the network. An installed cache as the target notifies the observer itself.
+        // The response is from the network. If the target is the installed cache, that cache notifies the observer.
         if !isShared { Installation.current?.cache.reportToObserver(cachedResponse, handedOverBy: dataTask) }
         target?.storeCachedResponse(cachedResponse, for: dataTask)
     }

@@ -47,7 +47,9 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
         loader = protocolClass.init(task: task, cachedResponse: cachedResponse, client: self)
     }
 
-    /// True once the end of the load has been delivered, or the load has been stopped.
+    /// True once the delivery of the load's end has begun, or the load has been stopped before its end.
+    ///
+    /// It stays false after a 401 that Foundation turns into a challenge.
     var hasFinished: Bool { lock.withLock { stage == .finished } }
 
     func start() { lock.withLock { loader }?.startLoading() }

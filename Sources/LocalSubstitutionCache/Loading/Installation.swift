@@ -11,7 +11,7 @@ import FoundationNetworking
 final class Installation: @unchecked Sendable {
     let cache: LocalSubstitutionCache
     let archive: OfflineArchive?
-    /// The cache that was shared before any cache of this library was installed.
+    /// The cache that becomes shared again when ``cache`` is uninstalled, unless the app has set another one.
     let replaced: URLCache
 
     init(cache: LocalSubstitutionCache, archive: OfflineArchive?, insteadOf replaced: URLCache) {
@@ -67,7 +67,7 @@ final class Installation: @unchecked Sendable {
 
     /// The lock that is held while a cache is installed or uninstalled.
     ///
-    /// Code that URL loading calls never takes this lock. The replaced objects are released after the lock is unlocked.
-    /// With them, objects of the app may be deallocated, and these may call `uninstall()`.
+    /// No method of this library that URL loading calls takes this lock. The replaced objects are released after the
+    /// lock is unlocked. With them, objects of the app may be deallocated, and these may call `uninstall()`.
     static let installationLock = NSLock()
 }

@@ -9,11 +9,16 @@ import FoundationNetworking
 ///
 /// The load delivers the network's response, or one that replaces it, to the protocol's client.
 protocol NetworkLoad: AnyObject {
-    /// True once the client receives nothing more.
+    /// True once the end of the load has been delivered.
+    ///
+    /// It may stay false if the load was stopped first, and it stays false if a challenge was delivered last.
     var hasFinished: Bool { get }
     /// Starts the load, or continues it after the task was suspended.
     func start()
-    /// Pauses the load if its task is suspended, and otherwise ends it without notifying the client.
+    /// Stops the load without notifying the client.
+    ///
+    /// On Linux the load ends only if its task was cancelled or has completed. Foundation there also stops a load whose
+    /// task the app suspends. Such a load only pauses, or continues if the app has resumed its task already.
     func stop()
 }
 

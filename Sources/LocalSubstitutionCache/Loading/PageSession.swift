@@ -35,7 +35,7 @@ package enum PageSession {
     /// This is so even if URL loading consults registered classes for the session.
     package static func unsubstituted(_ request: URLRequest) -> URLRequest { BackingSession.marked(request) }
 
-    /// Returns the request in a form that this library's protocols load again.
+    /// Returns the request in a form that this library's protocols may load; undoes ``unsubstituted(_:)``.
     ///
     /// When URL loading redirects an unsubstituted request, the next request is unsubstituted, too.
     package static func substituted(_ request: URLRequest) -> URLRequest { BackingSession.unmarked(request) }

@@ -50,11 +50,12 @@ final class SessionLink: @unchecked Sendable {
         lock.withLock { links[ObjectIdentifier(protocolClass)] }
     }
 
-    /// Runs `body` inside the lock, and releases the sessions that `body` has read or replaced outside of it.
+    /// Runs `body` inside the lock.
     ///
-    /// Reading a weak reference creates a strong one, which may become the last reference to the session. Releasing it
-    /// deallocates the session, and perhaps objects of the app. Such objects may call this library, which would
-    /// deadlock inside the lock. So `body` adds each session that it reads or replaces to the array `released`.
+    /// After unlocking, this method releases the sessions that `body` has read or replaced. Reading a weak reference
+    /// creates a strong one, which may become the last reference to the session. Releasing it deallocates the session,
+    /// and perhaps objects of the app. Such objects may call this library, which would deadlock inside the lock. So
+    /// `body` adds each session that it reads or replaces to the array `released`.
     private static func locked<Result>(_ body: (_ released: inout [AnyObject?]) -> Result) -> Result {
         var released: [AnyObject?] = []
         lock.lock()

@@ -193,8 +193,8 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     }
 
     private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
-        // Without a fallback, the cached response may be an entry's file, which must not answer here. A request that is
-        // loaded only to observe it has no such file.
+        // Without a fallback, the cached response may be an entry's file, which must not answer here. If the request is
+        // loaded only for the observer, no entry's file answers it, so its cached response is used.
         let isOnlyNoted = observed != nil && Installation.current?.handling(for: request) == nil
         let cached = fallback != nil || isOnlyNoted ? cachedResponse : nil
         return TaskLoad(for: self, fallback, with: nextClass, cached, observed)
@@ -209,9 +209,9 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
 
     /// True while the task waits for a response.
     ///
-    /// Foundation on Linux may start a load after its task was suspended, cancelled or even finished by another
-    /// instance. If such a load delivers a response, Foundation crashes. The load of a suspended task starts again when
-    /// the task is resumed.
+    /// Foundation on Linux may start a load after its task was suspended or cancelled. It may even do so after another
+    /// instance has finished the task. If such a load delivers a response, Foundation crashes. The load of a suspended
+    /// task starts again when the task is resumed.
     private var isWanted: Bool {
         // No such behaviour is known on Apple's systems.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
@@ -222,7 +222,10 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         #endif
     }
 
-    /// Stops the load; nothing is delivered afterwards.
+    /// Stops the load; usually nothing is delivered afterwards.
+    ///
+    /// On Linux, URL loading also calls this method when the app suspends the task. The load then continues once the
+    /// app resumes the task.
     public override func stopLoading() {
         let wasFinished = hasFinished || load?.hasFinished ?? false || task?.state == .completed
         // The load of a suspended task may still begin, so the log keeps waiting for it.

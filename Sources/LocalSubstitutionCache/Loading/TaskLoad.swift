@@ -150,7 +150,8 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
         collect(nil)
         let (incoming, body) = withState { ($0.incoming, $0.body) }
         // If no part was reported, the system's class has given the body directly to a delegate, or the body is empty;
-        // the two look the same here. (If the archive has refused the body already, this second reason is ignored.)
+        // the two look the same here. (If the response or its body was refused before, the first reason stays, and
+        // `unseen` is ignored.)
         if body == nil, isSystemClass { incoming?.refuse(.unseen) }
         if let last = task.currentRequest { incoming?.finish(body ?? Data(), after: last) }
         super.urlProtocolDidFinishLoading(loader)

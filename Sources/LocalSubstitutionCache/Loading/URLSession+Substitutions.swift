@@ -8,8 +8,9 @@ public import Foundation
 extension URLSession {
     /// Registers this session for network-first entries and for an archive.
     ///
-    /// A request for a network-first entry (one with `when`), or for an archive, is then loaded with this session's
-    /// configuration, and its response is delivered to the session's delegate part by part.
+    /// A request is then loaded with this session's configuration if a network-first entry (one with `when`) names its
+    /// URL, or if no entry does and the archive accepts the request. Its response is delivered to the session's
+    /// delegate part by part.
     ///
     /// ```swift
     /// let configuration = URLSessionConfiguration.default
@@ -18,10 +19,11 @@ extension URLSession {
     /// session.registerForSubstitutions()
     /// ```
     ///
-    /// On Linux, network-first entries also apply to a session that is not registered. But only the app's own task can
-    /// then load as the session would. So if a delegate may already have received part of the network's response, that
-    /// response is delivered, and no file replaces it. On Apple's platforms, network-first entries and an archive do
-    /// not apply to such a session. The table in <doc:WhenTheCacheIsAsked> has the details.
+    /// On Linux, network-first entries also apply to a session that is not registered. But the library cannot see that
+    /// session's configuration, so only the app's own task can load with it. If a delegate may already have received
+    /// part of the network's response, that response is delivered, and no file replaces it. On Apple's platforms,
+    /// network-first entries and an archive do not apply to a session that is not registered, except
+    /// `URLSession.shared`. The table in <doc:WhenTheCacheIsAsked> has the details.
     ///
     /// On Linux, the library's class keeps its position among the protocol classes, or is added after the app's. So a
     /// stub that the app put first stays first.
@@ -33,10 +35,10 @@ extension URLSession {
     ///
     /// - Returns: True if the session consults ``SubstitutionProtocol``. On Linux it is always true, even without
     ///   `useSubstitutions()`. On Apple's platforms it is true if `useSubstitutions()` was called on the session's
-    ///   configuration, and no other living session with that configuration is registered. (For `URLSession.shared`
-    ///   there, it is true while a cache is installed.) If another session is registered, this session's network-first
-    ///   loads use the other session's configuration, and ask its delegate about redirects. So give each session its
-    ///   own configuration. On watchOS the call has no effect.
+    ///   configuration, and no other living session with that configuration is registered. If another one is
+    ///   registered, this session's network-first loads use that session's configuration. They also ask that session's
+    ///   delegate about redirects. So give each session its own configuration. (For `URLSession.shared` on Apple's
+    ///   platforms, it is true while a cache is installed.) On watchOS the call has no effect.
     @discardableResult
     public func registerForSubstitutions() -> Bool { SessionLink.register(self) }
 }

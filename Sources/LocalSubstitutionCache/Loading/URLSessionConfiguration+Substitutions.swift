@@ -9,15 +9,17 @@ extension URLSessionConfiguration {
     /// Puts ``SubstitutionProtocol`` first, so that it answers for sessions created from this configuration.
     ///
     /// Call it before or after ``LocalSubstitutionCache/install(archive:)``; further calls do no harm. Call it again
-    /// after other changes to `protocolClasses`. The class that it adds may be a subclass, from which the library knows
-    /// which classes are listed after it.
+    /// after other changes to `protocolClasses`. The class that this method adds may be a subclass. On Linux, the
+    /// library finds through the subclass which classes are listed after it. On Apple's platforms, the library finds
+    /// through it which session is registered.
     ///
     /// On Linux, a `urlCache` that is a plain `URLCache`, and not the shared one, is wrapped in a cache of this
     /// library. The wrapping cache forwards everything except the requests that a file answers.
     ///
-    /// This is enough for entries without `when`. For network-first entries (those with `when`) and for an archive,
-    /// also register the session: `URLSession.registerForSubstitutions()`. (On Linux only a session that has a delegate
-    /// needs this.) On watchOS this method has no effect, because URL loading consults no protocol of an app there.
+    /// This method alone is enough for entries without `when`. For network-first entries (those with `when`) and for an
+    /// archive, also register the session: `URLSession.registerForSubstitutions()`. (On Linux only a session that has a
+    /// delegate needs this.) On watchOS this method has no effect, because URL loading consults no protocol of an app
+    /// there.
     public func useSubstitutions() {
         if SessionLink.isRegistered(self) { return }
         let others = (protocolClasses ?? []).withoutSubstitutions

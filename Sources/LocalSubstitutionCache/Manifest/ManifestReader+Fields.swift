@@ -113,7 +113,7 @@ extension ManifestReader {
     }
 
     private mutating func readUntil(_ field: JSONMember) -> Located<CalendarDay>? {
-        // A number is no day, but the advice can guess the day that was meant, for example by 20270331.
+        // A number is not a day. But from a number such as 20270331, the advice can guess the day that was meant.
         if case .number(let digits) = field.value.kind { return readDay(digits, field.value.offset) }
         guard let text = string(field, as: "a day in quotation marks, such as \"2027-03-31\"") else { return nil }
         return readDay(text, field.value.offset)

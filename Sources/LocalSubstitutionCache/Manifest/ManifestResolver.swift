@@ -6,7 +6,7 @@ package import Foundation
 package struct ManifestResolver {
     /// The maximum number of URLs that a manifest may map; each file of a folder counts, and a `//` key counts twice.
     ///
-    /// An app holds every URL in memory, and a few folders, each mapped to a few URLs, could add up to millions.
+    /// An app holds every URL in memory. A few folders, each mapped to a few URLs, could add up to millions of URLs.
     package static let maximumRows = 200_000
 
     package let manifest: SubstitutionManifest

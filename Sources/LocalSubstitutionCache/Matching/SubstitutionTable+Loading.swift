@@ -49,7 +49,7 @@ extension SubstitutionTable {
     /// - Parameters:
     ///   - request: The request.
     ///   - status: The status that the server sent; nil if there was no connection.
-    /// - Returns: The whole file, or nil.
+    /// - Returns: The response, or nil. `Range` is ignored.
     package func answer(to request: URLRequest, afterStatus status: Int?) -> CachedURLResponse? {
         guard case .afterNetwork(let match) = verdict(on: request) else { return nil }
         return match.response(to: request, after: status.map(Outcome.status) ?? .offline)

@@ -7,7 +7,7 @@ import FoundationNetworking
 
 /// All substitutions of a manifest, ready to be delivered: a map from URL identities to responses.
 ///
-/// The table does not change after its creation, except that each response is built later, once.
+/// The table does not change after its creation, except that some parts, such as the responses, are built later, once.
 ///
 /// A request can only select a row of this table. The request's URL never becomes a file path.
 // CachedURLResponse is immutable, but Foundation on Linux does not declare it Sendable.
@@ -85,8 +85,7 @@ package final class SubstitutionTable: @unchecked Sendable {
 
         /// Returns the response to the request after the network was queried; nil if no condition holds.
         ///
-        /// The response is always the whole file, because the client might append a byte range to bytes from the
-        /// network.
+        /// `Range` is ignored, because the client might append a byte range to bytes from the network.
         func response(to request: URLRequest, after outcome: Outcome) -> CachedURLResponse? {
             guard row.conditions.contains(where: outcome.fulfils), let url = request.url, let prepared,
                 let head = prepared.response as? HTTPURLResponse, var fields = head.allHeaderFields as? [String: String]
@@ -174,7 +173,7 @@ package final class SubstitutionTable: @unchecked Sendable {
     /// Returns the row that answers for `url`; nil if there is none.
     ///
     /// Cost: one lookup for a URL that is spelled as in the manifest. For any other URL, the host filter is consulted,
-    /// too. If the filter may contain the host, the URL is normalised and looked up once more.
+    /// too. If the filter may contain the host, the URL is normalised, and ``MatchOrder/first(matching:)`` looks it up.
     func match(_ url: URL, isPrepared: Bool = false) -> Match? {
         let spelling = url.absoluteString
         if let row = spellings[spelling] { return Match(row: row, isExact: true, isPrepared: isPrepared) }
@@ -201,10 +200,10 @@ package final class SubstitutionTable: @unchecked Sendable {
         }
     }
 
-    /// Returns one file of a folder entry above a URL, and the path that the folder on disk lacks.
+    /// Returns one file of the folder entry whose URL is a prefix of `identity`, and the rest of the path.
     ///
-    /// The entry's URL is a prefix of `identity`. Nil if there is no such entry. Cost: the first call indexes the
-    /// table.
+    /// If no entry names `identity.base`, the folder on disk usually has no file at the rest of the path. Nil if there
+    /// is no such folder entry. Cost: the first call indexes the table.
     func folder(above identity: URLIdentity) -> (file: Substitution, missing: String)? {
         nearestEntries().folder(above: identity).map { (substitutions[$0.substitution], $1) }
     }

@@ -5,7 +5,7 @@ package enum ByteRange: Equatable {
     /// The field is ignored, because its unit is not bytes, it has several ranges, it is malformed, or it asks for a
     /// suffix of an empty representation.
     case whole
-    /// A range of offsets from 0; never empty.
+    /// A range of byte offsets, counted from 0; never empty.
     case part(Range<Int>)
     /// A well-formed range that lies beyond the end, or a suffix of length 0.
     case unsatisfiable
@@ -48,7 +48,9 @@ package enum ByteRange: Equatable {
             }
     }
 
-    /// Returns the value of `1*DIGIT`, at most `Int.max`; nil for anything else.
+    /// Returns the value of `1*DIGIT`; nil for any other text.
+    ///
+    /// If the value is larger than `Int.max`, `Int.max` is returned.
     private static func number(_ digits: Substring.UTF8View) -> Int? {
         guard !digits.isEmpty, digits.allSatisfy(\.isASCIIDigit) else { return nil }
         return Int(Substring(digits)) ?? .max

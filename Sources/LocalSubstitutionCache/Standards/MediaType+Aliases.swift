@@ -10,8 +10,8 @@ extension MediaType {
 
     /// The names of the type, the best name first.
     ///
-    /// If the type's own name is in the table of extensions, or is not an alias, it comes first. The names for which it
-    /// is an alias follow.
+    /// The type's own name comes first if it is in the table of extensions, or if it is not an alias. Otherwise the own
+    /// name is left out. The other names are those for which the own name is an alias.
     package var synonyms: [String] {
         let types = Self.types[essence] ?? []
         return types.isEmpty || Self.isKnown(essence) ? [essence] + types : types

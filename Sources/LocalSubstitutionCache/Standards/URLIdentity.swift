@@ -93,8 +93,9 @@ package struct URLIdentity: Hashable, Sendable {
 
     /// The base, in which the characters that need no percent-encoding in a path are decoded.
     ///
-    /// Two URLs with different decoded bases are different. Two URLs with the same decoded base count as the same only
-    /// if all differences between them lie below the URL of a folder entry.
+    /// URLs with different decoded bases are different. URLs with the same decoded base may differ in their
+    /// percent-encoding. They count as the same only if all these differences are in the path below the URL of a folder
+    /// entry.
     package var decodedBase: String { Self.decoded(base) }
 
     static func decoded(_ text: String) -> String {

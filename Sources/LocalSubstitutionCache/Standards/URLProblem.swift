@@ -18,13 +18,13 @@ package enum URLProblem: Error, Equatable {
 
     /// Returns a sentence that explains the problem to the designer who wrote `url`.
     ///
-    /// A user name and password in `url` are hidden. If `url` has them, the sentence asks the designer to remove them
-    /// first.
+    /// A user name and password in `url` are hidden. If `url` has them, the sentence is usually about them, because
+    /// they must be removed first.
     ///
     /// - Parameters:
     ///   - url: The text that is not a URL.
     ///   - meant: The whole URL, with every mistake in it fixed; nil if unknown.
-    /// - Returns: The sentence, which proposes `meant` if it is known.
+    /// - Returns: The sentence, which usually proposes `meant` if it is known.
     package func message(for url: String, meant: String? = nil) -> String {
         let bytes = Array(url.utf8)
         let secret = UserInformation.occurrences(in: bytes).first?.secret
@@ -48,7 +48,9 @@ package enum URLProblem: Error, Equatable {
         func write(_ otherwise: String = "write the URL that the app loads") -> String {
             meant.map { "write \($0)" } ?? otherwise
         }
-        /// Returns a question that suggests `meant`, for problems in which `meant` may be wrong; or `otherwise`.
+        /// Returns a question that suggests `meant`, or `otherwise` if `meant` is unknown.
+        ///
+        /// This is for problems in which `meant` may be wrong.
         func guess(_ otherwise: String) -> String { meant.map { "did you mean \($0)?" } ?? otherwise }
         return switch self {
         case .notAbsolute:

@@ -1,9 +1,10 @@
 /// A scanner that finds the user names and passwords of URLs in a text, for ``UserInformation``.
 ///
 /// The scanner goes through the text once, and searches ahead for the "@" that ends a password. The level of a
-/// character is the number of times that it is percent-encoded. A delimiter of a higher level
-/// than the slashes before an authority does not end it: an encoded "/" after raw slashes may be part of a password.
-/// In names of variables, a place is an occurrence of user info.
+/// character is the number of times that it is percent-encoded. An authority does not end at a delimiter of a higher
+/// level than the slashes before the authority: an encoded "/" after raw slashes may be part of a password.
+///
+/// In the identifiers of this file, `place` means an occurrence of user info.
 struct UserInformationScanner {
     /// A character of the text, decoded.
     private struct Letter {
@@ -30,7 +31,7 @@ struct UserInformationScanner {
     private var barrenEnd = 0
     /// The end of the run in which `placeWithoutScheme` last found nothing, and the level of that search.
     ///
-    /// For the term, see `endsRun`. This run is not searched again either.
+    /// For the term "run", see `endsRun`. This run is not searched again either.
     private var barrenRun = (end: 0, level: 0)
 
     init(_ text: [UInt8]) { self.text = text }
@@ -119,7 +120,7 @@ struct UserInformationScanner {
         (position, word) = (offset, start)
     }
 
-    /// Finds the next "@", and returns the last "@" in the run that begins there.
+    /// Returns the last "@" in the run that begins at the next "@".
     ///
     /// Nil if a closing quotation mark or the end of the text comes before the next "@".
     private mutating func lastAt(after start: Int) -> Range<Int>? {
@@ -242,7 +243,9 @@ struct UserInformationScanner {
         return text[offset].hexValue << 4 | text[offset + 1].hexValue
     }
 
-    /// True for unescaped white space and control characters (up to 0x20), and at the end of the text.
+    /// True for white space and control characters (up to 0x20), and at the end of the text.
+    ///
+    /// A percent-encoded character does not count.
     private func isSpace(_ letter: Letter) -> Bool { letter.level == 0 && letter.byte <= 0x20 }
 
     /// True for a quotation mark that seems to end a quoted text.

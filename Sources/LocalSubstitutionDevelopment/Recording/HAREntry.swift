@@ -12,8 +12,8 @@ package struct HAREntry: Encodable, Sendable {
 
         /// The names of the fields whose values are recorded.
         ///
-        /// Some of these values identify no user; `substitute import` needs the others. All other fields are recorded
-        /// without their values.
+        /// A value is recorded if it identifies no user, or if `substitute import` needs it. All other fields are
+        /// recorded without their values.
         private static let kept: Set = [
             "accept", "accept-encoding", "accept-ranges", "access-control-allow-origin", "age", "cache-control",
             "cache-status",
@@ -21,7 +21,7 @@ package struct HAREntry: Encodable, Sendable {
             "last-modified", "server", "vary",
         ]
 
-        /// The field; its value is empty if it may identify a user.
+        /// The field, with an empty value unless `kept` holds its name.
         package var withoutSecret: Field { Self.kept.contains(name.lowercased()) ? self : Field(name: name, value: "") }
     }
 

@@ -27,7 +27,7 @@ package struct RecordedAnswer: Codable, Sendable {
     package var times = 1
     /// The total size of these responses in bytes; responses of unknown length count as 0.
     package var bytes = 0
-    /// The reason why no file answers, as a sentence; nil if one does.
+    /// The reason why no file answers, as a sentence; nil if a file or an archived copy answers.
     package var reason: String?
     /// The end of the load: `cancelled`, `not yet`, or the error; nil if it ended without an error.
     package var ended: String?

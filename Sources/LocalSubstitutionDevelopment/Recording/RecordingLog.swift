@@ -45,9 +45,9 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// The number of steps that were dropped.
     private var dropped = 0
     private var isScheduled = false
-    /// True if an extra turn is scheduled, because there are many steps.
+    /// True if an extra turn is scheduled, because the steps exceed `earlyLimits`.
     private var isEarlyTurnScheduled = false
-    /// The end of the last turn that has written the file.
+    /// The end of the last scheduled turn.
     private var lastTurn = DispatchTime(uptimeNanoseconds: 0)
 
     /// The queue of all work; internal so that tests can block it.
@@ -105,12 +105,16 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
     /// Above `earlyLimits`, the queue takes an extra turn. Above `hardLimits`, steps or bytes are dropped.
     private static let (earlyLimits, hardLimits) = ((steps: 4_000, bytes: 4 << 20), (steps: 100_000, bytes: 32 << 20))
 
-    /// The minimum times between two scheduled turns, and before one, while steps are collected.
+    /// The minimum time between two scheduled turns, and the minimum delay before a turn.
+    ///
+    /// During the delay, steps are collected for the turn.
     private static var pause: (between: DispatchTimeInterval, before: DispatchTimeInterval) {
         (.seconds(1), .milliseconds(50))
     }
 
-    /// Schedules the next turn of the queue, in which the file is written; called inside the lock.
+    /// Schedules the next turn of the queue; called inside the lock.
+    ///
+    /// The turn writes the file if there is anything new.
     private func schedule() {
         isScheduled = true
         let turn = max(lastTurn + Self.pause.between, .now() + Self.pause.before)

@@ -35,6 +35,8 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
     private var missed: [String: Miss] = [:]
 
     /// The URLs that the network answered, those with the most bytes first.
+    ///
+    /// A URL whose only responses are redirects is left out.
     public var misses: [Miss] {
         missed.values.sorted { ($0.byteCount, $0.times, $1.url) > ($1.byteCount, $1.times, $0.url) }
     }

@@ -108,7 +108,8 @@ enum ForwardedHead {
     ///   - response: The response of the site.
     ///   - site: The origin of the requested URL.
     ///   - origin: The request's own `Origin` field, if it has one.
-    /// - Returns: The fields, without those about cookies, caching and the connection to the site.
+    /// - Returns: The fields, without those about cookies, freshness, encoding and the connection to the site.
+    ///   `Cache-Control` is always `no-cache`.
     static func fields(of response: HTTPURLResponse, for site: WebOrigin?, origin: String?) -> [String: String] {
         var fields: [String: String] = [:]
         var isEncoded = false

@@ -34,9 +34,9 @@ enum ContentPolicy {
 
     /// Returns the policies with the sources that the mirror page needs in addition.
     ///
-    /// For a URL, a scheme or a host, the added source is its mirror. For a host without a scheme, the original host is
-    /// added with the site's scheme, too. For `'self'`, the original site is added: in a mirror page, `'self'` means
-    /// the mirror.
+    /// For a URL, a scheme or a host, its mirrors are added. For a host without a scheme, the original host is also
+    /// added, with each scheme that the source allows. For `'self'`, the original site is added: in a mirror page,
+    /// `'self'` means the mirror.
     static func translated(_ policies: String, for site: WebOrigin) -> String {
         var result = Array(policies.utf8)
         for addition in additions(to: result, for: site).reversed() {
@@ -47,7 +47,7 @@ enum ContentPolicy {
 
     /// Returns the texts to insert into a list of policies, in order.
     ///
-    /// Each text has its byte offset in the list before the insertions.
+    /// Each text has the byte offset at which to insert it. The offset refers to the unchanged list.
     static func additions(to policies: [UInt8], for site: WebOrigin) -> [(offset: Int, text: String)] {
         policies.split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }.flatMap { directive -> [(Int, String)] in
             let words = directive.split(whereSeparator: \.isHTMLSpace)
@@ -68,9 +68,10 @@ enum ContentPolicy {
             || ["base-uri", "form-action", "frame-ancestors", "navigate-to"].contains(name)
     }
 
-    /// Returns the sources to add to one source.
+    /// Returns the sources to add beside one source.
     ///
-    /// Together they allow in the mirror page what the source allows in the original page.
+    /// In the mirror page, this source and the added ones together allow what this source alone allows in the original
+    /// page.
     private static func additions(to source: String, _ origin: WebOrigin) -> [String] {
         let word = source.lowercased()
         switch word {

@@ -5,8 +5,8 @@ import SubstitutionRules
 ///
 /// In a mirror page, an engine may know the same module by two URLs. A relative address in the page or in another
 /// module leads to the module's mirror. An absolute URL in a script stays the original URL. An engine compares the
-/// map's keys with the URL by which it knows the module. So each key that is a URL is written twice with the same
-/// value: once as the original URL, and once as its mirror.
+/// map's keys with the URL by which it knows the module. So a key that names a host is usually written twice with the
+/// same value: once as the original URL, and once as its mirror.
 struct ImportMap {
     /// The text of the `script` element.
     let text: SourceMappedText

@@ -8,6 +8,10 @@ import SubstitutionRules
 /// resolves to a mirror. It is rewritten only if an engine parses it differently in a mirror page than in an http or
 /// https page (``WebAddress``).
 ///
+/// Some addresses change even if no file answers them. Where browsers upgrade http to https, the address becomes https.
+/// `//host/path` becomes absolute if this library does not answer requests for its mirror. A base URL on the page's own
+/// site becomes its mirror.
+///
 /// Import maps (``ImportMap``) and content security policies (``ContentPolicy``) are rewritten, too. Everything else
 /// stays byte for byte the same, including the encoding and quotation marks.
 struct PageRewriter: Sendable {

@@ -30,7 +30,7 @@ final class Forwarder: Sendable {
     // Only accessed inside the lock.
     private nonisolated(unsafe) var engineAgent: String?
 
-    /// - Parameter hosts: The hosts from which URLs may be loaded, each as `host` or `host:port`.
+    /// - Parameter hosts: The hosts from which URLs may be loaded, each as `host`, `host:port` or a URL.
     init(to hosts: Set<String>) {
         guardian = ForwardingGuard(hosts: hosts)
         (plain, networkFirst) = (Self.session(loads, asksProtocol: false), Self.session(loads, asksProtocol: true))
@@ -263,8 +263,8 @@ private final class ForwardedLoad: @unchecked Sendable {
         let isReading = next.fileMethod != nil
         // Answer with a page that navigates to the target. If the engine received the target's document in this reply,
         // the document would keep the URL of the first request. Relative addresses in it would then be wrong, and a
-        // document of another site would have the origin of the first site. A redirect to the requested URL itself, as
-        // sites use it to set a cookie, is followed here, where redirects are counted.
+        // document of another site would have the origin of the first site. A redirect to the requested URL itself is
+        // followed here, because redirects are counted here. Sites use such a redirect to set a cookie.
         if isReading, request.isForDocument, url.withoutFragment != original.withoutFragment {
             // Lead to the target's mirror if this library answers requests for the mirror; otherwise to the target
             // itself.

@@ -25,7 +25,7 @@ struct SchemeServer: @unchecked Sendable {
 
     /// - Parameters:
     ///   - cache: The cache whose files answer.
-    ///   - hosts: The hosts whose unmapped URLs are loaded from the network, each as `host` or `host:port`.
+    ///   - hosts: The hosts whose unmapped URLs are loaded from the network, each as `host`, `host:port` or a URL.
     init(_ cache: LocalSubstitutionCache, forwardingTo hosts: Set<String> = []) {
         self.cache = cache
         forwarder = hosts.isEmpty ? nil : Forwarder(to: hosts)
@@ -41,8 +41,8 @@ struct SchemeServer: @unchecked Sendable {
     ///   - request: The request as the engine passes it on, with the mirror's URL.
     ///   - cookies: Returns the view's cookies, or nil for none. It is only called if cookies are sent to the network.
     /// - Returns: A file with 200 or 206, the network's response, or a refusal with one of these statuses:
-    ///   - 403: mixed content, or a URL on a host that the app has named but that this page may not load;
-    ///   - 404: a URL that no file answers, on a host that the app has not named;
+    ///   - 403: mixed content, or a request that this page may not send to a host that the app has named;
+    ///   - 404: a URL that is not a mirror, or an unmapped URL on a host that the app has not named;
     ///   - 405: a mapped URL, and a method other than GET and HEAD;
     ///   - 413: a request body that is unreadable or too long;
     ///   - 416: a range outside the file;
@@ -139,7 +139,7 @@ struct SchemeServer: @unchecked Sendable {
 
     /// Returns the request for the original URL of a mirror.
     ///
-    /// The engine's cache policy is left out: when a page is reloaded, it would prevent that the app's files answer.
+    /// The engine's cache policy is left out. With that policy, no file of the app would answer when a page is reloaded.
     private static func originalRequest(_ original: URL, by request: URLRequest) -> URLRequest {
         var asked = URLRequest(url: original)
         asked.httpMethod = request.httpMethod

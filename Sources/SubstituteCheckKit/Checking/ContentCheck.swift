@@ -94,9 +94,10 @@ extension ContentCheck {
 
     /// Returns why bytes that a server sent do not fit a media type, as a clause; nil if nothing speaks against them.
     ///
-    /// A Git LFS pointer fits no type. For a type with a binary format, such as `image/png`, any binary format is
-    /// allowed except gzip: servers often send one image format under the type of another, and browsers show the image.
-    /// A web page or other text is refused. For a text type, binary formats are refused, and for code a web page, too.
+    /// A Git LFS pointer fits no type. Some types have a known format, such as `image/png`. For these types, a web
+    /// page, text of no known format and gzip are usually refused. All other content is allowed: servers often send one
+    /// image format under the type of another, and browsers show the image. For other types of text, binary content is
+    /// refused. For JSON, CSS and JavaScript, a web page is refused, too.
     package static func refusal(of head: [UInt8], as type: MediaType) -> String? {
         let format = FileFormat(head: head)
         if format == .lfsPointer { return "it is a Git LFS pointer" }

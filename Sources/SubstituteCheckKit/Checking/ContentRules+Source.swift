@@ -100,7 +100,7 @@ extension ContentRules {
         }.first
     }
 
-    /// Finds a TypeScript declaration at the beginning of a line, before the first comment or template literal.
+    /// Finds a TypeScript declaration at the beginning of a line, before any block comment or template literal.
     private static func typeScript(_ text: Data) -> Source? {
         let starts = ["interface ", "export interface ", "import type ", "export type ", "declare module "]
         for word in starts {

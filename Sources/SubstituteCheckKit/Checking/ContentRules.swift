@@ -85,7 +85,7 @@ enum ContentRules {
     // MARK: - Mistakes in texts
 
     private static func isJoined(_ file: FileSample) -> ContentProblem? {
-        // Any other text may explain Git's conflict markers to its readers.
+        // Check only these types. A text of another type may explain Git's conflict markers to its readers.
         guard file.isCode || file.type.isJSON || file.type.isXML || file.type.isHTML, let text = file.text,
             let line = ConflictMarkers.line(in: text)
         else { return nil }

@@ -21,7 +21,9 @@ struct ErrorMessage {
 
     nonisolated(unsafe) private static let storageErrorStart = /(<\?xml[^>]*\?>\s*)?<Error>\s*<Code>([A-Za-z]+)<\/Code>/
 
-    /// Returns a message that is the only line of a stylesheet, a script or an image, such as `404: Not Found`.
+    /// Returns a message that is the only line of a file, such as `404: Not Found`.
+    ///
+    /// Only stylesheets, scripts and files of types with a known format, such as images, are examined.
     private static func sentence(_ file: FileSample) -> String? {
         guard file.isCode || file.expected != nil, file.substitution.size < 200 else { return nil }
         let line = file.beginning.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -34,7 +36,7 @@ struct ErrorMessage {
 
     /// Returns the beginning of an error that a server sent as JSON, such as `{"message":"Not Found"}`.
     ///
-    /// Only stylesheets, scripts and files of binary formats are examined.
+    /// Only stylesheets, scripts and files of types with a known format, such as images, are examined.
     private static func json(_ file: FileSample) -> String? {
         guard file.isCode || file.expected != nil, file.substitution.size < 2000,
             file.beginning.prefixMatch(of: messageStart) != nil

@@ -25,7 +25,7 @@ package struct Excerpts {
 
     /// Returns the line of an issue, and the indentation of a caret below it.
     ///
-    /// Nil if the issue is not about a position in the text.
+    /// Nil if there is no text to show, such as for an issue about the whole file.
     package func lines(for issue: ManifestIssue) -> (line: String, indentation: String)? {
         guard !issue.isAboutTheWhole, issue.line <= lineStarts.count else { return nil }
         var start = lineStarts[issue.line - 1]

@@ -40,7 +40,7 @@ package enum FileFormat: String, CaseIterable {
     /// The number of leading bytes that suffice to recognise every format.
     package static let headLength = 4096
 
-    /// Recognises the format of a file that begins with `head`; nil for text and for unknown formats.
+    /// Recognises the format of a file that begins with `head`; nil for most texts and for unknown formats.
     init?(head: [UInt8]) {
         let known = Self.signatures.first { signature in
             head.dropFirst(signature.offset).starts(with: signature.bytes)
@@ -147,7 +147,7 @@ package enum FileFormat: String, CaseIterable {
 
     // MARK: - What a type allows
 
-    /// Returns the formats that files of a media type may have; nil if none are known, as for all text.
+    /// Returns the formats that files of a media type may have; nil if none are known, as for most types of text.
     static func expected(of type: MediaType) -> Set<FileFormat>? {
         let known = type.synonyms.compactMap { formats[$0] }
         if let first = known.first { return known.reduce(first) { $0.union($1) } }

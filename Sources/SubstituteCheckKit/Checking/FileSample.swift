@@ -6,7 +6,7 @@ struct FileSample {
     let substitution: Substitution
     /// The first bytes.
     let head: [UInt8]
-    /// The format that the first bytes show; nil for text, and for an unknown format.
+    /// The format that the first bytes show; nil for most texts, and for an unknown format.
     let format: FileFormat?
     /// The whole content of a text; nil for all other files, and for texts larger than ``textSize``.
     let text: Data?

@@ -10,7 +10,7 @@ package struct ManifestCheck {
     package let text: Data
     /// The part of the manifest that was understood; empty if the file could not be read.
     package let manifest: SubstitutionManifest
-    /// All errors and warnings, in the order of the file.
+    /// All errors and warnings, usually in the order of the file.
     package let issues: [ManifestIssue]
     /// The positions of the entries' keys, in the order of the file.
     package let entries: [Position]
@@ -35,7 +35,7 @@ package struct ManifestCheck {
 
     /// Checks a manifest file.
     ///
-    /// If `listsUnused` is true, each unused file is reported; if it is false, there is one report for each folder.
+    /// Unused files are usually reported one by one if `listsUnused` is true, and by folder if it is false.
     package init(_ manifest: ManifestFile, on date: Date, listsUnused: Bool = false) {
         let (url, name) = (manifest.url, manifest.name)
         do {
@@ -124,6 +124,6 @@ extension ManifestIssue.Code {
     package static let leftToNetwork = Self(rawValue: "left-to-network")
     /// A reference, in a file, to a URL that a browser extension cannot answer.
     package static let lostReference = Self(rawValue: "lost-reference")
-    /// A file whose content does not match its type, or that is empty.
+    /// A file in which ``ContentRules`` find a mistake, such as content that does not match the type.
     static let wrongContent = Self(rawValue: "wrong-content")
 }

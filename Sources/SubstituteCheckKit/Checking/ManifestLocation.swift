@@ -16,7 +16,8 @@ package struct ManifestLocation: Sendable {
 
     /// Returns the manifest that the user named, or the only manifest that a search finds.
     ///
-    /// - Parameter operand: A file, or a folder with a `manifest.json`; nil if the user named nothing.
+    /// - Parameter operand: A file, or a folder with `manifest.json` or `Substitutions/manifest.json`; nil if the user
+    ///   named nothing.
     /// - Returns: The manifest. A manifest that the user named may not exist.
     /// - Throws: ``UsageError`` if the user named nothing, and the search finds no manifest or several.
     package func find(_ operand: String?) throws(UsageError) -> ManifestFile {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Finds text that browsers do not understand: CSS of preprocessors, and wrong brackets or quotation marks.
+/// Finds mistakes in a stylesheet, such as CSS of a preprocessor, and wrong brackets or quotation marks.
 ///
-/// The scan finds only what cannot be CSS. It accepts nesting, which is CSS today. It also accepts `@mixin --name` and
-/// `@apply --name`, which are in drafts.
+/// The scan reports only text that browsers ignore or misread. It accepts nesting, which is CSS today. It also accepts
+/// `@mixin --name` and `@apply --name`, which are in drafts.
 struct StylesheetScan {
-    /// Text that no browser understands.
+    /// A mistake, with the word at which it is reported.
     struct Problem {
         let word: String
         /// The line, counted from 1.
@@ -25,7 +25,7 @@ struct StylesheetScan {
     /// True after the first rule with braces.
     private var hasRule = false
 
-    /// Returns the first word that no browser understands; nil if there is none.
+    /// Returns a mistake, usually the first; nil if there is none.
     static func problem(in text: Data) -> Problem? {
         var scan = StylesheetScan(bytes: Array(text))
         return scan.firstProblem()

@@ -56,12 +56,13 @@ final class XMLCheck: NSObject, XMLParserDelegate {
 
     /// True for a text that Foundation's parser can read safely.
     ///
-    /// On Linux (Swift 6.3.1), the parser crashes on many declarations of a document type. It also crashes on names
-    /// that are not UTF-8, and on a processing instruction without data. Such texts are therefore not parsed. Texts in
-    /// an encoding that might hide such a part are not parsed either.
+    /// On Linux (Swift 6.3.1), the parser crashes on many of the declarations that a document type can contain. It also
+    /// crashes on names that are not UTF-8, and on a processing instruction without data. Such texts are therefore not
+    /// parsed. Texts in an encoding that might hide such a part are not parsed either.
     private static func isHarmless(_ text: Data) -> Bool {
         let declarations = ["<!ATTLIST", "<!ENTITY", "<!NOTATION", "<!ELEMENT"]
-        // The parser's time for a tag grows with the square of the number of attributes, so refuse very long tags.
+        // The parser's time for a tag grows with the square of the number of attributes. So a text that may contain a
+        // very long tag is not parsed.
         var tag = 0
         for byte in text {
             tag = byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") ? 0 : tag + 1

@@ -20,8 +20,8 @@ package final class Console {
 
     /// Registers a closure that is called when a signal asks the process to end.
     ///
-    /// The closure stays registered while the returned object exists. It undoes what was begun, and returns false if
-    /// there is nothing left to undo.
+    /// The closure stays registered while the returned object exists. The closure undoes what the command has done, and
+    /// returns true. It returns false if the command's changes are already complete.
     package typealias Interruptions = @Sendable (_ undo: @escaping @Sendable () -> Bool) -> AnyObject
 
     private var buffer: [UInt8] = []

@@ -8,7 +8,8 @@ extension Browser {
     ///   used as a background or in a frame, the result is false.
     /// - Throws: ``ToolError`` if the page does not answer.
     func loadAgain(_ urls: Set<String>) async throws -> Bool {
-        // A document keeps its loaded resources in memory; disabling its cache once more discards them.
+        // A document keeps its loaded resources in memory. The cache is already disabled, but disabling it again
+        // discards these resources.
         for session in documents {
             devTools.post("Network.setCacheDisabled", ["cacheDisabled": true], in: session)
         }

@@ -22,10 +22,10 @@ final class BrowserProcess: @unchecked Sendable {
 
     /// The script that starts the browser, and removes the profile once it has ended.
     ///
-    /// The browser reads commands from descriptor 3, and writes to descriptor 4 (`--remote-debugging-pipe`). After the
-    /// browser has ended, the script writes the browser's last log output to the same socket. The terminal's signals
-    /// reach neither the browser nor the shell. A child process may outlive the browser and still write into the
-    /// profile, so the profile is removed twice.
+    /// The browser reads commands from descriptor 3, and writes to descriptor 4 (`--remote-debugging-pipe`). Both
+    /// descriptors are the script's end of the socket. After the browser has ended, the script writes the browser's
+    /// last log output to this socket. The terminal's signals reach neither the browser nor the shell. A child process
+    /// may outlive the browser and still write into the profile, so the profile is removed twice.
     private static let script = """
         trap '' HUP INT QUIT TERM
         exec 3<&0 4>&1

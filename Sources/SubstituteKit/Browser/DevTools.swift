@@ -46,7 +46,9 @@ final class DevTools: @unchecked Sendable {
     /// The timeout, in seconds, of a command that the browser answers immediately.
     static let patience = 20.0
 
-    /// The maximum size of a message, in bytes: enough for a body of 200 MB, which base64 makes a third larger.
+    /// The maximum size of a message from the browser, in bytes.
+    ///
+    /// This is enough for a body of 200 MB, which base64 makes a third larger.
     private static let maximumMessage = 300_000_000
     /// The maximum number of error and console events that are delivered; a page may cause any number of them.
     private static let maximumComplaints = 2000

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The screen on which a page is shown; `srcset` and media queries choose images and styles by it.
+/// The screen that shows a page; it determines which images and styles `srcset` and media queries choose.
 struct Device: Equatable, Sendable {
     /// The width and height, in CSS pixels.
     let (width, height): (Int, Int)

@@ -55,14 +55,16 @@ struct HeldRequest: Decodable, Sendable {
     /// The load's identifier, the same after each redirect; the request's own identifier if `networkId` is nil.
     var identifier: String { networkId ?? requestId }
 
-    /// True for a response with a status from 300 to 399 and `Location`, after which the load sends its next request.
+    /// True if the response has `Location` and a status from 300 to 399.
+    ///
+    /// The load usually sends its next request then.
     var isRedirect: Bool {
         responseStatusCode.map { (300..<400).contains($0) } ?? false && responseField("location") != nil
     }
 
     /// True if the response has a body that can be read to its end.
     ///
-    /// A response to HEAD has no body, nor has one with the status 204 or 304 (RFC 9110 §6.4.1). A redirect's body is
+    /// Responses to HEAD and responses with the status 204 or 304 have no body (RFC 9110 §6.4.1). A redirect's body is
     /// not used, and the body of a stream has no end.
     var hasBody: Bool {
         guard let status = responseStatusCode, responseErrorReason == nil, !isRedirect else { return false }

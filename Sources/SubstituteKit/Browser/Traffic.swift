@@ -22,7 +22,7 @@ final class Traffic: @unchecked Sendable {
         change { $0.running[held.identifier] = (held.requestId, held.request.url) }
     }
 
-    /// Removes the load of a request that the tool has answered, or whose response it has let pass.
+    /// Removes a request's load after the tool has answered the request or has passed on its response or failure.
     ///
     /// After a redirect, the load may already be waiting for its next request. In that case, the load is not removed.
     func end(_ held: HeldRequest) {

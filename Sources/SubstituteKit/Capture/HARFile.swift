@@ -21,7 +21,9 @@ struct HARFile {
         let version: RemoteVersion
         /// True if the request carried `Authorization`.
         let isAuthorized: Bool
-        /// True if the response may be for one user: the request had cookies, and caches must not share the response.
+        /// True if the response may be for one user.
+        ///
+        /// The request then had cookies, and `Cache-Control` forbids shared caches to store the response.
         let isPersonal: Bool
         let body: Body
         /// The recording program's comment on a body that it left out.
@@ -185,8 +187,8 @@ extension HARFile.Exchange {
 
     /// Returns header fields, keyed by their lowercase names.
     ///
-    /// HTTP/2's pseudo-header fields, which begin with ":", are not removed, because no caller looks them up. A value
-    /// ends at its first line break, because a new field or an obsolete line fold follows.
+    /// HTTP/2's pseudo-header fields, which begin with ":", are not removed, because no caller looks them up. Only the
+    /// first line of a value is kept, because a new field or an obsolete line fold follows the line break.
     private static func fields(_ value: Any?) -> [String: String] {
         var fields: [String: String] = [:]
         for case let field as [String: Any] in value as? [Any] ?? [] {

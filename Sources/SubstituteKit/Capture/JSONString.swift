@@ -10,7 +10,8 @@ struct JSONString {
 
     /// The string in UTF-8; nil if it contains a broken character.
     ///
-    /// Broken characters are lone surrogates, invalid UTF-8, and U+FFFE, which no text contains.
+    /// Broken characters are lone surrogates and invalid UTF-8. U+FFFE also counts as broken: no text contains it, and
+    /// `unescaped` replaces lone surrogates with it.
     var bytes: Data? {
         guard let unescaped, unescaped.range(of: Data(Self.replacement)) == nil,
             String(data: unescaped, encoding: .utf8) != nil
@@ -67,7 +68,7 @@ struct JSONString {
         return nil
     }
 
-    /// Returns the byte that a backslash and a letter represent; nil for any other letter.
+    /// Returns the byte that a backslash and `letter` represent; nil if the two are not a complete escape.
     private static func byte(escapedAs letter: UInt8) -> UInt8? {
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): letter

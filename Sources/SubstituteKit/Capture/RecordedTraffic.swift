@@ -4,7 +4,9 @@ import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 import SubstitutionChecking
 
-/// The resources that a recorded app loaded from the network, sorted by the bytes that files would save.
+/// The resources that a recorded app loaded from the network: candidates for files, and others.
+///
+/// Both lists have the order that ``candidates`` describes.
 struct RecordedTraffic {
     /// All loads of one URL with one method.
     struct Item {
@@ -30,9 +32,9 @@ struct RecordedTraffic {
     /// The URLs that files could answer.
     ///
     /// URLs come first if their servers promise that the response stays the same; the remaining URLs follow. Each of
-    /// the two groups is sorted by the number of bytes that a file would save, the largest number first.
+    /// the two groups is sorted by the number of bytes that would not have to be loaded, the largest number first.
     let candidates: [Item]
-    /// The URLs that the network answered, and that no file could answer.
+    /// The other URLs that the network answered; the reason for each is its ``Item/refusal``.
     let others: [Item]
 
     /// Divides an app's recorded loads into candidates and others; nil for a recording by another program.

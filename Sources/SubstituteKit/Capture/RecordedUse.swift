@@ -72,7 +72,7 @@ struct RecordedUse {
 }
 
 extension Option {
-    /// The option for the recording in which `list` and `preview` count answers.
+    /// The option that names a recording; the commands `list` and `preview` count the answers in it.
     static let used = Option(
         "used",
         short: "u",

@@ -33,8 +33,8 @@ final class Recorder: Interceptor, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - limit: The maximum size of a recorded body, in bytes.
-    ///   - whenRecorded: Called after each response, with the number of responses so far, and the number of their
-    ///     bytes.
+    ///   - whenRecorded: Called after each recorded response, with the number of responses so far, and the number of
+    ///     their bytes.
     /// - Throws: ``ToolError`` if the recording cannot be written.
     init(limit: Int, whenRecorded: @escaping @Sendable (Int, Int) -> Void) throws {
         (self.limit, self.whenRecorded) = (min(limit, Self.maximumBody), whenRecorded)

@@ -10,12 +10,13 @@ struct TrimmedJSON {
     /// The array or string that was left out, as JSON text; nil if nothing was left out.
     let cut: Data?
 
-    /// Parses a text in UTF-8; nil if the rest of the text is not valid JSON.
+    /// Parses a text in UTF-8 without the value at a path; nil if the rest of the text is not valid JSON.
     ///
     /// - Parameters:
     ///   - text: The text; broken characters become U+FFFE.
     ///   - path: The member names that lead to the value to leave out.
-    ///   - empty: The replacement for that value, `[]` or `""`. A value of another kind is not left out.
+    ///   - empty: The replacement for that value: `[]` to leave out an array, `""` to leave out a string. If the value
+    ///     is of a different kind, it is not left out.
     init?(_ text: Data, without path: [String], for empty: String) {
         let place: Range<Data.Index>?
         do {

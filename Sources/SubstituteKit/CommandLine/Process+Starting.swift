@@ -17,9 +17,10 @@ extension Process {
         try run()
     }
 
-    /// The exit status of this process.
+    /// The status with which this process ended; 0 if it succeeded.
     ///
-    /// The getter blocks until this process ends. It does not wait for the process's own child processes.
+    /// On Linux, any other value has the encoding of `waitpid`. The getter blocks until this process ends. It does not
+    /// wait for the process's own child processes.
     var exitStatusOfItself: Int32 {
         // On Linux, all descendants of this process inherit a file descriptor of Foundation, and `waitUntilExit()`
         // waits until all of them have closed it. If this process has started a browser, `waitUntilExit()` therefore

@@ -129,8 +129,8 @@ private final class BrowsePrinter: @unchecked Sendable {
         case .navigating(let url):
             lock.withLock { start = current.count }
             print(shortened(url))
-        // Discard the loads of the previous page only after the navigation. A navigation that ends in a download, for
-        // example, does not replace the page.
+        // Discard the loads of the previous page only once the page shows the new document. A navigation that ends in a
+        // download, for example, does not replace the page.
         case .navigated: lock.withLock { current.removeFirst(min(start, current.count)) }
         case .note(let sentence): print("  note     \(visible(sentence))")
         case .complaint: break

@@ -10,7 +10,7 @@ enum BrowserURL {
     case url(String)
     /// An http or https URL that a browser refuses.
     case invalid
-    /// A relative address, or a URL whose scheme is neither http nor https.
+    /// A relative address, a URL with a user name or password, or a URL whose scheme is neither http nor https.
     case other
 
     init(_ text: String) {

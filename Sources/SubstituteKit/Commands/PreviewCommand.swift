@@ -70,8 +70,8 @@ enum PreviewCommand {
             use: check.errors.isEmpty
                 ? try arguments.values(.used).last.map { try RecordedUse(named: $0, of: check, manifest, console) }
                 : nil,
-            // If the user names an output file, the user may pass on the page. The page must then not contain the
-            // manifest's absolute path.
+            // If the user names an output file, the user may give the page to other people. The page must then not
+            // contain the manifest's absolute path.
             editable: named == nil && arguments.has(opens) ? manifest.url : nil
         )
         guard let output else {

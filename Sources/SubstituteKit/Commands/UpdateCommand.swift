@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Loads the current version of each file that differs from the version on its server.
+/// Reloads each file that differs from its server's current version.
 enum UpdateCommand {
     static let command = Command(
         name: "update",

@@ -4,8 +4,9 @@ import SubstituteCheckKit
 
 /// The text of a manifest that is being edited.
 ///
-/// The existing text does not change. New text gets the layout of the neighbouring entries. Foundation's JSON writers
-/// cannot edit a manifest in this way: they do not preserve the order or the layout.
+/// The text of existing entries does not change, except for the path of a file. New text gets the layout of the
+/// neighbouring entries. Foundation's JSON writers cannot edit a manifest in this way: they do not preserve the order
+/// or the layout.
 struct ManifestText {
     /// The text, in UTF-8.
     private var bytes: [UInt8]

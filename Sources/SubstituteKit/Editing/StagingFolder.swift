@@ -158,8 +158,8 @@ final class StagingFolder: @unchecked Sendable {
     ///
     /// - Returns: True if the tool may end.
     private func undo() -> Bool {
-        // If a commit is in progress, `lock()` waits until the commit ends. Do not unlock afterwards: until the tool
-        // ends, no commit may begin, and `newFileURL()` must not return a new URL.
+        // If a commit is in progress, `lock()` waits until the commit ends. Unlock only if the changes have been
+        // committed. Otherwise, until the tool ends, no commit may begin, and `newFileURL()` must not return a new URL.
         lock.lock()
         if isCommitted {
             lock.unlock()

@@ -37,7 +37,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
     /// A file that answered.
     struct File: Sendable {
         let substitution: Substitution
-        /// The number of bytes sent; for a byte range, this is less than the file's size.
+        /// The number of bytes sent; for a byte range, this may be less than the file's size.
         let count: Int
     }
 
@@ -110,7 +110,7 @@ final class LiveTable: Interceptor, @unchecked Sendable {
 
     /// The size in bytes of the largest body that can be sent to the browser.
     ///
-    /// A DevTools message holds at most 100 MB, and base64 adds a third.
+    /// A DevTools message to the browser holds at most 100 MB, and base64 adds a third.
     static let maximumSize = 70_000_000
 
     private func decision(

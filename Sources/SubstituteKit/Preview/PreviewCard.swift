@@ -64,7 +64,7 @@ struct PreviewCard {
         }
     }
 
-    /// A short label for the kind of file: the first 8 characters of its extension.
+    /// A short label for the kind of file: usually the first 8 characters of its extension.
     private var label: String {
         let name = substitution.file.split(separator: ".").last.map(String.init) ?? ""
         return HTML.escaped(String(name.prefix(8)))

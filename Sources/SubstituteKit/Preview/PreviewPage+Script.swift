@@ -36,7 +36,7 @@ extension PreviewPage {
           opened.add(location.hash.slice(1));
           apply();
         }
-        // Links line numbers to the chosen editor, or to their cards if none is chosen.
+        // Links line numbers to the chosen editor. If none is chosen, restores their links to cards, if any.
         function leadToEditor() {
           const address = form.elements.editor?.value;
           for (const link of document.querySelectorAll("[data-place]")) {

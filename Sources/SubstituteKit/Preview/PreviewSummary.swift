@@ -1,8 +1,9 @@
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The sentences about the files that an app uses: all files of a manifest, or no files while the manifest has an
-/// error.
+/// The sentences about the files that an app uses.
+///
+/// An app uses all files of a manifest, or none while the manifest has an error.
 struct PreviewSummary {
     private let errors: Int
     private let warnings: Int

@@ -1,7 +1,9 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Selects the references of pages and stylesheets to load, and records the servers of skipped references.
+/// The rules that decide which references of pages and stylesheets are loaded.
+///
+/// A selection also records the servers of skipped references.
 struct ReferenceSelection {
     /// The servers that the user named; the server of the page or stylesheet is always allowed.
     let hosts: HostSelection

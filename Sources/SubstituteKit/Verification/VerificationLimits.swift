@@ -11,7 +11,7 @@ struct VerificationLimits: Sendable {
     /// True if servers may send bytes that differ from the files.
     var allowsChanges = false
 
-    /// A limit that a page does not meet.
+    /// A reason why a page does not pass.
     struct Problem {
         enum Kind: String {
             case pageFails = "page-fails"
@@ -27,7 +27,7 @@ struct VerificationLimits: Sendable {
         var substitution: Substitution?
     }
 
-    /// Returns every limit that the page exceeds or misses.
+    /// Returns every reason why the page does not pass.
     func problems(with page: Verification) -> [Problem] {
         var problems: [Problem] = []
         if let status = page.status, status >= 400 {

@@ -8,14 +8,14 @@ import SubstitutionRules
 /// extension, it resolves to the extension's root. Only the files to which such references lead are copied to the
 /// extension's root. The files to which these copies refer are also copied.
 ///
-/// All hosts share the extension's root. The file at a path is not copied if two hosts have different files there, or
-/// if a host refers to the path but has no entry for it.
+/// All hosts share the extension's root. The file at a path is not copied if two URLs with this path have different
+/// files or media types, or if a host refers to the path but has no entry for it.
 struct RootCopies {
     /// The file that answers one path, and the hosts for which the file answers.
     private struct Candidate {
         let copy: ExtensionLayout.Copy
         var authorities: Set<String>
-        /// False if two hosts, or http and https, have different files at the path.
+        /// False if two URLs with this path have different files or media types.
         var isOne = true
     }
 
@@ -98,10 +98,10 @@ struct ScannedReferences {
 }
 
 extension ReferenceScanner.Reference {
-    /// Returns the path in the extension to which this reference resolves in the file at `place`.
+    /// Resolves this reference in the file at `place`, and returns the result as a path in the extension.
     ///
-    /// Nil for an absolute URL, for a fragment, and for a bare module specifier. A bare specifier is resolved by the
-    /// page.
+    /// Nil for a URL with a scheme or a host, for a reference without a path, and for a bare module specifier. A bare
+    /// specifier is resolved by the page.
     func path(from place: String) -> String? {
         let path = String(text.prefix { !"?#".contains($0) })
         if path.isEmpty || Self.hasScheme(path) { return nil }

@@ -56,7 +56,7 @@ extension Advice {
         return meant.isEmpty ? nil : meant.map { "\"\($0)\"" }.joined(separator: " or ")
     }
 
-    /// Returns the object that was meant by a header field in the syntax of HTTP, `Name: value`.
+    /// Returns the JSON object to write instead of a header field in the syntax of HTTP, `Name: value`.
     private static func header(meantBy value: JSONValue) -> String? {
         guard case .string(let text) = value.kind, !UserInformation.isPresent(in: text) else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }

@@ -18,14 +18,16 @@ enum CommentName {
     /// Returns a sentence that says how to write the comment that an entry was meant to be.
     ///
     /// Nil if the entry's key does not look like the name of a comment. A key such as `//comment` could be the URL of a
-    /// server, too. So this sentence is only for an entry whose file does not exist.
+    /// server, too. So this function is only for an entry whose file does not exist.
     static func problem(ofMissing file: Located<String>, of entry: ManifestEntry) -> String? {
         let key = entry.key.value
         guard key.hasPrefix("//"), !key.dropFirst(2).contains(where: { "/.:".contains($0) }) else { return nil }
         return problem(of: key, JSONValue(kind: .string(file.value), offset: file.offset))
     }
 
-    /// Returns the text in the name of a comment, which may be empty; nil if `name` does not look like such a name.
+    /// Returns the text in the name of a comment; nil if `name` does not look like such a name.
+    ///
+    /// The text is empty for a name such as `comment` or `//`.
     private static func comment(in name: String) -> String? {
         let isMarked = ["//", "#", "/*", "--", ";", "_", "$", "@"].contains(where: name.hasPrefix)
         let text = String(name.drop { "/#*-;_$@! ".contains($0) }.reversed().drop { "/*_: ".contains($0) }.reversed())

@@ -1,8 +1,9 @@
-/// A search for files and folders of the same name as in the manifest, but in another folder.
+/// A search for a file or folder whose name in the manifest is right, but whose folder is wrong.
 enum Namesake {
     /// Finds a path with the same last component as `path`, in any letter case.
     ///
-    /// If there is none and `path` names a file, names that differ only by additions also match (see ``CopyName``).
+    /// If there is none and `path` is the path of a file, a file whose name differs only by additions also matches (see
+    /// ``CopyName``).
     ///
     /// - Parameters:
     ///   - path: The path as it was written; a path that ends in "/" names a folder.

@@ -8,8 +8,8 @@ extension RepairingJSONParser {
 
     /// Returns the error for a text that ends before all its brackets are closed.
     ///
-    /// `opening` is the offset of the innermost open bracket, or nil if the text lacks that bracket. `closings` holds
-    /// the closing bracket of each open object and array, outermost first.
+    /// `opening` is the offset of the opening bracket of the innermost unclosed object or array; nil if that bracket is
+    /// missing. `closings` holds the closing bracket of each unclosed object and array, outermost first.
     func unclosed(_ opening: Int?, closings: [UInt8]) -> JSONSyntaxError {
         let missing = String(decoding: closings.reversed(), as: UTF8.self)
         var message = "the file ends too early; write \"\(missing)\" at its end"

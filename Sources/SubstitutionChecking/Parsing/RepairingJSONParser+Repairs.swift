@@ -246,8 +246,8 @@ extension RepairingJSONParser {
     /// Skips any text before the first object, as in a chatbot's answer or a Markdown file, and reports an error.
     ///
     /// Such text may be prose, or the line that opens a code block. The object begins at the first line that begins
-    /// with "{" and continues like JSON. It is never the first line of the text, which begins with something else.
-    /// Returns false if there is no object.
+    /// with "{" and continues like JSON. This line is never the first line of the text, because the text begins with
+    /// something else. Returns false if there is no object.
     mutating func skipProse() throws(Stop) -> Bool {
         let start = position
         let brace = bytes.indices[start...].first { index in

@@ -14,7 +14,8 @@ extension RepairingJSONParser {
         if byte == UInt8(ascii: "\"") {
             let known = errors.count
             let text = try string(isName: true)
-            // If a colon is in the string and not after it, the quotation mark that ended the string opens the value.
+            // If a value seems to follow a colon inside the string, and no colon follows the string, the quotation mark
+            // that ended the string belongs to the value.
             if errors.count == known, let colon = colonInside(start..<position - 1), !isFollowedByColon {
                 position = colon
                 return Name(text: try closed(start + 1..<colon))

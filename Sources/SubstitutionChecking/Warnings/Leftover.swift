@@ -2,7 +2,7 @@ import LocalSubstitutionCache
 
 /// A file that was probably left in the folder by mistake.
 ///
-/// It is a file that a program made for its own use, a link, or a source of other files.
+/// It is a link, the source of another file, or a file that a program made for its own use.
 struct Leftover {
     /// The predicate of a sentence about the file, such as "is an unfinished download".
     let cause: String

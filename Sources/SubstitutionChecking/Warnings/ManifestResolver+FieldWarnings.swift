@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 
 /// Warnings about URLs, types and header fields that are valid but probably wrong.
 ///
-/// Browsers do not understand these as they are probably meant.
+/// Browsers do not give such a URL, type or field the meaning that the designer probably intended.
 extension ManifestResolver {
     mutating func warnOfFields() {
         for entry in manifest.entries {
@@ -78,7 +78,7 @@ extension ManifestResolver {
         }
     }
 
-    /// Returns the known field name that `name` misspells in a single word; nil if there is none.
+    /// Returns the known field name of which `name` misspells exactly one word; nil if there is none.
     private static func headerName(meantBy name: String) -> String? {
         let words = name.lowercased().split(separator: "-").map(String.init)
         return headerNames.first { known in

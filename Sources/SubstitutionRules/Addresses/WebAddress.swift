@@ -75,7 +75,7 @@ package enum WebAddress: Equatable {
 
     /// Splits off the authority.
     ///
-    /// It follows the URL Standard's states "special authority ignore slashes", "authority" and "host".
+    /// This function follows the URL Standard's states "special authority ignore slashes", "authority" and "host".
     private static func authority(_ text: ArraySlice<UInt8>) -> (String, rest: [UInt8]) {
         let text = text.drop(while: isSlash)
         let end = text.firstIndex { isSlash($0) || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }

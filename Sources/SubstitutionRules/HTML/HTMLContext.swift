@@ -1,8 +1,8 @@
 /// The part of a page's tree construction (HTML §13.2.6) on which the tokenizer depends.
 ///
-/// `title`, `style` and similar elements hold text in HTML, but elements in SVG and MathML. The open elements decide to
-/// which of these three languages a tag belongs, and all earlier tags decide which elements are open. No tree is
-/// built. A `noscript` holds text, because scripting counts as enabled, as in a web view.
+/// In HTML, `title`, `style` and similar elements hold text. In SVG and MathML they hold elements. The open elements
+/// decide to which of these three languages a tag belongs, and all earlier tags decide which elements are open. No tree
+/// is built. A `noscript` holds text, because scripting counts as enabled, as in a web view.
 struct HTMLContext {
     /// The tokenizer's state after a start tag.
     enum Content { case markup, text, plaintext }
@@ -49,7 +49,9 @@ struct HTMLContext {
 
     /// Returns true if a doctype with these words selects quirks mode (§13.2.6.4.1).
     ///
-    /// Every public identifier except those of HTML 4.01 and XHTML selects quirks mode.
+    /// The standard lists the public identifiers that select it. Here, every public identifier selects it, except those
+    /// of XHTML 1.0, XHTML 1.1 and HTML 4.01. Those of HTML 4.01 Transitional and Frameset are an exception only if the
+    /// doctype has an `http://` address.
     private static func isQuirky(_ words: String) -> Bool {
         guard words.drop(while: \.isWhitespace).prefix(while: { !$0.isWhitespace }) == "html" else { return true }
         guard words.contains("public") else { return words.contains("ibmxhtml1-transitional.dtd") }

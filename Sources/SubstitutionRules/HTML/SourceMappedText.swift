@@ -1,7 +1,7 @@
 /// Text with decoded escapes, and the source offset of each byte.
 ///
 /// One example is an attribute's value, in which the character references are decoded. Another example is an address in
-/// a stylesheet that is an attribute's value.
+/// the CSS of a `style` attribute.
 package struct SourceMappedText: Hashable, Sendable {
     package private(set) var bytes: [UInt8] = []
     /// The source offset of each byte; empty if the bytes are contiguous from `start`.

@@ -62,7 +62,9 @@ package struct PageScanner {
         return scanner.references
     }
 
-    /// Scans a page, and reports each start tag, and each `style` element again with its text.
+    /// Scans a page, and reports each start tag, without a text.
+    ///
+    /// A `style` element is later reported once more, with its text.
     static func read(_ bytes: [UInt8], _ report: (HTMLTag, SourceMappedText?) -> Void) {
         var scanner = PageScanner(tokenizer: HTMLTokenizer(bytes))
         scanner.readPage(report)

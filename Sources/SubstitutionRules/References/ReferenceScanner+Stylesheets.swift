@@ -3,8 +3,8 @@ import LocalSubstitutionCache
 /// The part of the scanner for stylesheets (CSS Syntax Level 3 §4).
 extension ReferenceScanner {
     mutating func readStylesheet() {
-        // The number of open parentheses. `imageSet` is this number directly inside an open `image-set()`; nil outside
-        // one.
+        // `depth` is the number of open parentheses. `imageSet` is the value of `depth` directly inside the open
+        // `image-set()`; nil if none is open.
         var depth = 0
         var imageSet: Int?
         while index < bytes.count {

@@ -69,11 +69,12 @@ package struct ReferenceScanner {
         var expected: Expected?
         var isCall = false
         var isAfterNew = false
-        // The byte before the current position that decides whether a "/" divides or begins a regular expression: a
-        // punctuation character, a quotation mark, or the first byte of a word.
+        // The byte that decides whether a "/" at the current position is a division sign or begins a regular
+        // expression. It is the last byte that was a punctuation character, a quotation mark or the first byte of a
+        // word.
         var last = UInt8(ascii: ";")
-        // The current position may lie in nested `${…}` of templates. For each of them, from the outside in, the number
-        // of braces that are open in it.
+        // The current position may lie in nested `${…}` of templates. The array has the number of open braces in each
+        // of them, the outermost first.
         var openBraces: [Int] = []
         while index < bytes.count {
             let byte = bytes[index]

@@ -6,7 +6,7 @@ package import LocalSubstitutionCache
 /// Web pages need such rules, because an engine does not consult the app's `URLCache` for their requests.
 ///
 /// The rules have the format of declarativeNetRequest, which Chromium, Firefox and WebKit implement. A *candidate* is
-/// one URL of one substitution, with the part of the query that the entry ignores (``MatchOrder``).
+/// one URL of one substitution (``MatchOrder``). It also says which part of the query its entry ignores.
 ///
 /// A rule redirects only URLs that ``LocalSubstitutionCache/explain(_:)`` reports as substituted, and only to the file
 /// that `explain` names. No two rules match the same URL. So the order in which an engine tries them does not matter.
@@ -26,7 +26,9 @@ package struct Ruleset: Sendable {
         package let line: Int, column: Int
         /// The entry's URL, as the manifest writes it.
         package let url: String
-        /// The URLs of the entry that stay on the network, the reason, or both; without a full stop.
+        /// A text that says which requests for the entry's URLs stay on the network, or why, or both.
+        ///
+        /// The text has no full stop at its end.
         package let reason: String
     }
 
@@ -171,9 +173,9 @@ package struct Ruleset: Sendable {
             addRule(for: query.map { "\(base)?\($0)" } ?? base, index, substitution)
         }
         let better = competitor(of: index, at: base) { other in
-            // A candidate that ignores the same names answers some of the same URLs only if the rest of its query is
-            // the same. An exact candidate does so only if its query has the same rest. Any other rule is assumed to
-            // overlap.
+            // A candidate that ignores the same names answers some of this candidate's URLs only if the two queries are
+            // equal without the ignored parameters. The same holds for an exact candidate. Any other candidate is
+            // assumed to answer some of these URLs.
             if other.rule == rule { return rule.remainder(of: other.target.identity.query) == remainder }
             return other.rule != .exact
                 || other.target.identity.query.map { rule.remainder(of: $0) == remainder } ?? false
@@ -291,8 +293,8 @@ private enum Spelling {
 
     /// Returns the spellings of a query.
     ///
-    /// These are the normal form and the manifest's spelling, and each of the two with the characters unescaped that
-    /// browsers leave unescaped.
+    /// These are the normal form and the manifest's spelling. Each of the two is also returned with some characters,
+    /// such as `[` and `{`, unescaped, as browsers leave them.
     static func queries(_ query: String?, _ written: String? = nil) -> [String?] {
         query.map { query in
             let written = written ?? query

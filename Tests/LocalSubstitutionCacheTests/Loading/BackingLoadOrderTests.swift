@@ -80,7 +80,7 @@ struct BackingLoadOrderTests {
         }
     }
 
-    // On Apple's systems the load does not collect the parts of a body to deliver them once more as a whole.
+    // On Apple's systems the load never delivers the whole body after its parts.
     #if canImport(FoundationNetworking)
     /// If the app has no credential, versions of Foundation after 6.3 finish the task with the 401.
     @Test("If a challenge follows the parts of a body, the whole body is delivered before the end")

@@ -76,7 +76,7 @@ extension InstalledTests {
                     archive.removeAll()
                     try folder.cache(manifest).install(archive: archive)
                     let session = StrictClient().session(named: isNamed)
-                    // The session does not keep its delegate alive.
+                    // Keep the delegate until the last load has ended.
                     let client = session.delegate
                     var cells: [String] = []
                     for target in [url.appendingPathComponent("status"), offline, url.appendingPathComponent("moved")] {

@@ -16,7 +16,7 @@ struct ByteRangeTests {
         // Units are case-insensitive (§14.1); a list may have empty elements (§5.6.1.2).
         ("BYTES=0-4", 10, .part(0..<5)), ("bytes= 0-4 ", 10, .part(0..<5)), ("bytes=,0-4,,", 10, .part(0..<5)),
         ("bytes=\t0-4", 10, .part(0..<5)),
-        // Ranges beyond the end (§14.1.2). The last bytes of an empty file are the whole file.
+        // Ranges beyond the end (§14.1.2). A request for the last byte of an empty file gets the whole, empty file.
         ("bytes=10-", 10, .unsatisfiable), ("bytes=10-20", 10, .unsatisfiable), ("bytes=-0", 10, .unsatisfiable),
         ("bytes=\(nines)-", 10, .unsatisfiable),
         ("bytes=\(nines)-\(nines)", 10, .unsatisfiable), ("bytes=0-", 0, .unsatisfiable),

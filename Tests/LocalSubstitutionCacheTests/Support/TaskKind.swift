@@ -87,7 +87,9 @@ final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let refusesRedirects: Bool
     private let credential: URLCredential?
     private let onRedirect: @Sendable (URLSession) -> Void
-    /// The number of calls outside the session's delegate queue; an app may rely on calls on that queue.
+    /// The number of calls outside the session's delegate queue.
+    ///
+    /// An app may rely on being called only on that queue.
     let strayCalls = Counter()
     private let lock = NSLock()
     private var loads: [Int: (data: Data, completion: Completion)] = [:]

@@ -13,7 +13,9 @@ struct ManifestTextTests {
         let manifest: String
         /// The text that one entry inserts.
         let one: String
-        /// The text that is inserted for a second entry, which is an object; it follows the text of the first entry.
+        /// The text that a second entry inserts after the text of the first entry.
+        ///
+        /// The second entry's value is an object.
         let other: String
 
         init(_ name: String, _ manifest: String, _ one: String, _ other: String) {
@@ -162,7 +164,8 @@ struct ManifestTextTests {
             let site = try Self.site(parts.joined())
             let result = try await site.take(recording)
             #expect(result.status == 0, "\(result.errors)")
-            // Each of `texts` may end with "¦" and more text. That text is expected only after the last entry.
+            // Each of `texts` may have an ending, which begins after a "¦". The ending is expected only after the last
+            // entry.
             let halves = texts.map { $0.components(separatedBy: "¦") }
             let inserted = halves.map { $0[0] }.joined() + (halves.last?.dropFirst().first ?? "")
             let expected = Data((parts[0] + inserted + parts[1]).utf8)

@@ -128,7 +128,8 @@ final class LiveSite: @unchecked Sendable {
             "text/javascript",
             Data(
                 """
-                // Keeps its own pages, as MDN's example does.
+                // Caches the page and a stylesheet, and answers with the cached copies, as the worker in MDN's example
+                // does.
                 addEventListener("install", event => event.waitUntil(
                   caches.open("v1").then(cache => cache.addAll(["/", "/css/site.css"]))));
                 addEventListener("activate", event => event.waitUntil(clients.claim()));

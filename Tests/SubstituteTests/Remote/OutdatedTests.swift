@@ -74,7 +74,7 @@ struct OutdatedTests {
         try site.folder.write("edited", to: "\(site.name)/a.css")
         let result = try await site.run("outdated")
         #expect(result.status == 1 && result.output.contains("differs"), "\(result.output)")
-        // `update` also records a new version (`ETag`) of a file that it finds up to date.
+        // `update` also records the server's current `ETag` for a file that it finds up to date.
         site.set("/c.js", "c", type: "text/javascript")
         _ = try await site.run("update")
         site.server?.forgetRequests()

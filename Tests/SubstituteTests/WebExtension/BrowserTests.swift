@@ -145,7 +145,8 @@ struct BrowserTests {
     private func checkToolbar(_ evaluate: (String) async throws -> String?) async throws {
         let state = """
             const box = document.getElementById("switch");
-            // Transparent pictures stand there twice.
+            // The page shows a transparent picture twice, on white and on black. So count only the first image in each
+            // place.
             const shown = [...document.querySelectorAll("img:first-child")].filter(image => image.naturalWidth).length;
             return box.disabled || document.body.dataset.clicked ? "" : `${box.checked} ${document.querySelectorAll("#rows li").length} ${shown}`;
             """

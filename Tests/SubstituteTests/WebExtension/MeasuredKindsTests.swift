@@ -6,8 +6,8 @@ import Testing
 
 /// Compares the tables in the articles with the measured results of the engines.
 ///
-/// An article shows the results of two engines side by side. With `UPDATE_GOLDEN_FILES=1`, the test updates the tables
-/// in the articles.
+/// A table has two columns of results: of two engines, or of one engine that is used in two ways. With
+/// `UPDATE_GOLDEN_FILES=1`, the test updates the tables in the articles.
 @Suite("Statements about engines in the articles")
 struct MeasuredKindsTests {
     /// The articles; each column has a title, and a file with the measured results.
@@ -16,7 +16,7 @@ struct MeasuredKindsTests {
         ("WebViews", [("with rules", "WebKitGTK-rules"), ("as a mirror", "WebKitGTK-mirror")]),
     ]
 
-    /// Returns the source of each kind of resource on each page.
+    /// Returns the result for each kind of resource on each page.
     private static func answers(in file: String) throws -> [String: [String: String]] {
         let file = Repository.folder.appendingPathComponent("Tests/SubstituteTests/Fixtures/\(file).txt")
         let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")

@@ -509,7 +509,7 @@ struct WebExtensionTests {
         let result = try await make()
         #expect(result.status == 0 && !result.output.contains("Left to the network"), "\(result.output)")
         #expect(try rules().filter { !$0.contains("#") } == expected.sorted())
-        // A font also has a rule for URLs with a fragment, whichever name of its type the server uses.
+        // A font also has a rule for URLs with a fragment, even if its media type has a name other than `font/woff`.
         let font = try #require(types.firstIndex(of: "application/font-woff"))
         #expect(try rules().contains("|https://h/\(font).woff# → /files/h/\(font).woff"))
     }

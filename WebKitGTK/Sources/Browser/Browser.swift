@@ -14,7 +14,7 @@ final class Browser: Sendable {
         let method: String
         let url: String
         let status: Int
-        /// True if the answer is a file of the app; false if it is a response from the network.
+        /// True if a file of the app answers; false for other answers, such as responses from the network.
         let isFile: Bool
     }
 

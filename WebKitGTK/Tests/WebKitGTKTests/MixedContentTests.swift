@@ -10,7 +10,9 @@ import Testing
 @testable import SubstitutionRules
 
 extension WebKitTests {
-    /// Tests that show an https page and the page's mirror; all resources have plain http URLs.
+    /// Tests that show an https page and the page's mirror.
+    ///
+    /// All resources have plain http URLs, or URLs of http mirrors.
     @Suite("Mixed content", .serialized)
     struct MixedContentTests {
         /// The location of all resources of the page.
@@ -94,9 +96,9 @@ extension WebKitTests {
             // Only mirror pages can load from a mirror, so the real page loads nothing.
             let real = source == .mirror ? [] : try await requests(.network, source, policy: policy)
             let mirror = try await requests(.mirror, source, policy: policy)
-            // From a host on the web, the engine loads images over https, so the proxy receives `CONNECT`. From this
-            // machine, the engine does not load images of a `srcset` over plain http. The mirror loads them, because no
-            // policy can distinguish images of a `srcset` from other images.
+            // If the images are on a web host, the engine loads them over https, so the proxy receives `CONNECT`. If
+            // the images are on this machine, the real page does not load those of a `srcset` over plain http. The
+            // mirror page loads them, because no policy can distinguish images of a `srcset` from other images.
             let sets: Set = source == .loopback && policy.isEmpty ? ["/srcset.png", "/source.png"] : []
             #expect(mirror.subtracting(sets) == real)
             if source == .loopback, policy.isEmpty {

@@ -4,7 +4,7 @@ public import Foundation
 public import FoundationNetworking
 
 // These protocols have the methods that the library calls or implements. In Objective-C the methods are optional. Here,
-// the default implementation of a method does what the system does if a delegate lacks the method.
+// the default implementation of a method does what the system does if a session's delegate lacks the method.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
 
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
@@ -127,6 +127,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
     /// The task's own delegate.
     ///
     /// "Methods not implemented on this delegate will still be forwarded to the session delegate" (NSURLSession.h).
+    /// This fake does not forward them.
     public var delegate: (any URLSessionTaskDelegate)?
     private let session: URLSession
     private let lock = NSLock()
