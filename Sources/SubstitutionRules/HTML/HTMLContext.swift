@@ -43,20 +43,8 @@ struct HTMLContext {
     // MARK: - Tokens
 
     mutating func doctype(_ words: String) {
-        if isInitial { isQuirky = Self.isQuirky(words.lowercased()) }
+        if isInitial { isQuirky = QuirksMode.isSelected(byDoctype: words) }
         isInitial = false
-    }
-
-    /// Returns true if a doctype with these words selects quirks mode (§13.2.6.4.1).
-    ///
-    /// The standard lists the public identifiers that select it. Here, every public identifier selects it, except those
-    /// of XHTML 1.0, XHTML 1.1 and HTML 4.01. Those of HTML 4.01 Transitional and Frameset are an exception only if the
-    /// doctype has an `http://` address.
-    private static func isQuirky(_ words: String) -> Bool {
-        guard words.drop(while: \.isWhitespace).prefix(while: { !$0.isWhitespace }) == "html" else { return true }
-        guard words.contains("public") else { return words.contains("ibmxhtml1-transitional.dtd") }
-        if words.contains("-//w3c//dtd xhtml 1.") || words.contains("-//w3c//dtd html 4.01//") { return false }
-        return !words.contains("-//w3c//dtd html 4.01 ") || !words.contains("http://")
     }
 
     mutating func text(_ characters: Characters) {

@@ -118,6 +118,12 @@ class Pages:
         '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">',
         '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN" "http://www.w3.org/TR/html4/loose.dtd">',
         '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">',
+        '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML+RDFa 1.0//EN" "http://www.w3.org/MarkUp/DTD/xhtml-rdfa-1.dtd">',
+        '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML Basic 1.1//EN" "http://www.w3.org/TR/xhtml-basic/xhtml-basic11.dtd">',
+        '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.0//EN">', "<!DOCTYPE HTML PUBLIC '-//W3C//DTD HTML 4.0 Transitional//EN'>",
+        '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Frameset//EN" "frameset.dtd">', "<!DOCTYPE html PUBLIC>",
+        '<!DOCTYPE html SYSTEM "about:legacy-compat">', "<!DOCTYPE html SYSTEM>", "<!DOCTYPE html public 'html'>",
+        '<!DOCTYPE html SYSTEM "http://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd">', "<!DOCTYPE html other>",
     ]
     PLAIN = [
         "text", " ", "\n", "\r\n", "\t", "a < b", "<", "</", "<!", "<?", "&", "&amp;", "&lt", "&#x20;", "&#65;", "&nope;",
