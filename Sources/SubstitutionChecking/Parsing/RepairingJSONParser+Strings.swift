@@ -5,6 +5,8 @@ extension RepairingJSONParser {
     /// A member's name; its text is nil if it cannot be read.
     struct Name {
         let text: String?
+        /// True if the colon after the name is inside the name's quotation marks.
+        var holdsColon = false
     }
 
     /// Reads a name, with or without quotation marks; nil if there is none here.
@@ -14,6 +16,16 @@ extension RepairingJSONParser {
         if byte == UInt8(ascii: "\"") {
             let known = errors.count
             let text = try string(isName: true)
+            if errors.count == known, let text, endsInColon(start + 1..<position - 1) {
+                let name = String(text.dropLast())
+                try report(
+                    error(
+                        "the colon of \(quoted(name)) is inside the quotation marks; write it after them",
+                        at: position - 2
+                    )
+                )
+                return Name(text: name, holdsColon: true)
+            }
             // If a value seems to follow a colon inside the string, and no colon follows the string, the quotation mark
             // that ended the string belongs to the value.
             if errors.count == known, let colon = colonInside(start..<position - 1), !isFollowedByColon {
@@ -46,6 +58,14 @@ extension RepairingJSONParser {
         }
         try reportMissingQuotes(around: bare)
         return Name(text: text)
+    }
+
+    /// True if a name's last character is a colon, and a value follows the name's quotation marks after white space.
+    private func endsInColon(_ name: Range<Int>) -> Bool {
+        guard name.count > 1, bytes[name.upperBound - 1] == UInt8(ascii: ":"), current?.isJSONSpace == true,
+            let next = bytes[position...].first(where: { !$0.isJSONSpace })
+        else { return false }
+        return !",:;=}])".utf8.contains(next)
     }
 
     /// Reads a string in straight quotation marks; nil if it cannot be read.

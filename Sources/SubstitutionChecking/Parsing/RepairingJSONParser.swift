@@ -247,7 +247,7 @@ package struct RepairingJSONParser {
             return nil
         default:
             guard let text = name.text else { return nil }
-            try report(error("a colon is missing after \(quoted(text))", at: end))
+            if !name.holdsColon { try report(error("a colon is missing after \(quoted(text))", at: end)) }
             hasColon = false
         }
         let colon = position - 1
