@@ -17,22 +17,23 @@ extension Process {
         try run()
     }
 
-    /// The status with which this process ended; 0 if it succeeded.
+    /// The status with which this process ended, or the number of the signal that ended it; 0 if it succeeded.
     ///
-    /// On Linux, any other value has the encoding of `waitpid`. The getter blocks until this process ends. It does not
-    /// wait for the process's own child processes.
+    /// The getter blocks until this process ends. It does not wait for the process's own child processes.
     var exitStatusOfItself: Int32 {
         // On Linux, all descendants of this process inherit a file descriptor of Foundation, and `waitUntilExit()`
         // waits until all of them have closed it. If this process has started a browser, `waitUntilExit()` therefore
         // waits until the browser is closed.
         #if os(Linux)
         var status: Int32 = 0
-        while waitpid(processIdentifier, &status, 0) == -1, errno == EINTR {}
-        return status
-        #else
+        var result = waitpid(processIdentifier, &status, 0)
+        while result == -1, errno == EINTR { result = waitpid(processIdentifier, &status, 0) }
+        // The low 7 bits are the signal, and the next byte is the exit status (wait(2)).
+        if result != -1 { return status & 0x7F != 0 ? status & 0x7F : status >> 8 & 0xFF }
+        // Foundation has received the status first, so all descendants have closed the file descriptor.
+        #endif
         waitUntilExit()
         return terminationStatus
-        #endif
     }
 }
 #endif
