@@ -139,7 +139,7 @@ struct SchemeServer: @unchecked Sendable {
 
     /// Returns the request for the original URL of a mirror.
     ///
-    /// The engine's cache policy is left out. With that policy, no file of the app would answer when a page is reloaded.
+    /// The engine's cache policy is left out. With that policy, no file would answer when a page is reloaded.
     private static func originalRequest(_ original: URL, by request: URLRequest) -> URLRequest {
         var asked = URLRequest(url: original)
         asked.httpMethod = request.httpMethod

@@ -55,11 +55,11 @@ struct HeldRequest: Decodable, Sendable {
     /// The load's identifier, the same after each redirect; the request's own identifier if `networkId` is nil.
     var identifier: String { networkId ?? requestId }
 
-    /// True if the response has `Location` and a status from 300 to 399.
+    /// True if the response has `Location` and a redirect status (Fetch §2.2.6).
     ///
-    /// The load usually sends its next request then.
+    /// The load sends another request then.
     var isRedirect: Bool {
-        responseStatusCode.map { (300..<400).contains($0) } ?? false && responseField("location") != nil
+        responseStatusCode.map { [301, 302, 303, 307, 308].contains($0) } ?? false && responseField("location") != nil
     }
 
     /// True if the response has a body that can be read to its end.

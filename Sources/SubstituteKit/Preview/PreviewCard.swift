@@ -64,10 +64,10 @@ struct PreviewCard {
         }
     }
 
-    /// A short label for the kind of file: usually the first 8 characters of its extension.
+    /// A short label for the kind of file: the first 8 characters of its extension, or "file" if it has none.
     private var label: String {
-        let name = substitution.file.split(separator: ".").last.map(String.init) ?? ""
-        return HTML.escaped(String(name.prefix(8)))
+        let parts = substitution.file.split(separator: "/").last?.split(separator: ".") ?? []
+        return HTML.escaped(parts.count > 1 ? String(parts[parts.count - 1].prefix(8)) : "file")
     }
 
     /// The beginning of a text file: at most 8 lines (the style shows no more) and at most 640 characters.

@@ -15,7 +15,7 @@ struct PreviewPage {
     private let nonce = UUID().uuidString
     /// The version of a page from the preview server; nil for a page that is written to a file.
     private let version: Int?
-    /// The manifest, for a page that stays on this machine; nil for a page that may be passed on.
+    /// The manifest, for a page that stays on this machine; nil for a page that the user may give to other people.
     private let editable: URL?
 
     /// Lays out a page that is written to a file.

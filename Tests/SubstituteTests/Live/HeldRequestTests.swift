@@ -31,4 +31,25 @@ struct HeldRequestTests {
         #expect(held.hasBody == hasBody)
         #expect(await held.size { "AAAA" } == (hasBody ? 3 : nil))
     }
+
+    @Test(
+        "Only the redirect statuses of Fetch §2.2.6 with `Location` are redirects",
+        arguments: [200, 201, 300, 301, 302, 303, 304, 305, 306, 307, 308, 404],
+        [true, false]
+    )
+    func redirect(status: Int, hasLocation: Bool) throws {
+        let fields = hasLocation ? #"{ "name": "Location", "value": "/" }"# : ""
+        let held = try JSONDecoder().decode(
+            HeldRequest.self,
+            from: Data(
+                """
+                {
+                    "requestId": "1", "resourceType": "Script", "frameId": "2", "responseStatusCode": \(status),
+                    "request": { "url": "https://h/", "method": "GET", "headers": {} }, "responseHeaders": [\(fields)]
+                }
+                """.utf8
+            )
+        )
+        #expect(held.isRedirect == (hasLocation && [301, 302, 303, 307, 308].contains(status)))
+    }
 }

@@ -257,6 +257,21 @@ struct PreviewTests {
         #expect(!page.contains("\u{FFFD}"))
     }
 
+    @Test("A file without an extension has no label from its path")
+    func label() async throws {
+        let type = "\"type\": \"application/octet-stream\""
+        for name in ["img.d/payload", "notes"] { try folder.write("x", to: "plain/\(name)") }
+        try folder.write(
+            "{ \"https://h/a\": { \"file\": \"img.d/payload\", \(type) }, \"https://h/b\": { \"file\": \"notes\", \(type) } }",
+            to: "plain/manifest.json"
+        )
+        let result = await Tool.run(["preview", "plain", "--output", "page.html"], in: folder.url)
+        #expect(result.status == 0, "\(result)")
+        let page = try String(contentsOf: folder.url.appendingPathComponent("page.html"), encoding: .utf8)
+        let labels = page.matches(of: /data-label="([^"]*)"/).map(\.1)
+        #expect(labels == ["file", "file"])
+    }
+
     @Test("Wrong use is reported")
     func usage() async throws {
         #expect(await Tool.run(["preview", "--open", "none.json"], in: folder.url).status == 1)

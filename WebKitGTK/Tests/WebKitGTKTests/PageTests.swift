@@ -136,9 +136,9 @@ extension WebKitTests {
                 let reply = server.reply(to: request)
                 return SchemeReply(
                     AsyncThrowingStream { continuation in
-                        let telling = Task { await reply.tell(continuation) }
+                        let delivery = Task { await reply.deliver(to: continuation) }
                         continuation.onTermination = { _ in
-                            telling.cancel()
+                            delivery.cancel()
                             loads.end()
                         }
                     }
