@@ -29,7 +29,8 @@ struct QuirksModeTests {
     )
     func doctype(words: String, isQuirky: Bool) {
         #expect(QuirksMode.isSelected(byDoctype: words) == isQuirky)
-        // In quirks mode, a paragraph may hold a table, so `</desc>` does not end the text of the `title`.
+        // Only outside quirks mode does the table close the paragraph. Otherwise `</desc>` finds the paragraph open and
+        // closes nothing, and the `title` is an HTML element, which holds text and no image.
         var sources: [String] = []
         let body = "<svg><desc><p><table></table></desc><title><img src=a.png></title></svg>"
         PageScanner.read(Array("<!DOCTYPE \(words)>\(body)".utf8)) { tag, _ in

@@ -2,8 +2,9 @@ import Foundation
 
 /// A scanner that finds the ranges of values in a JSON text, in one pass and without parsing the values.
 ///
-/// The scanner follows brackets, quotation marks, commas and colons. A JSON parser has to validate the values that were
-/// found, and the rest of the text. If all of these are valid JSON, then the whole text is valid.
+/// The scanner follows brackets, quotation marks, commas and colons, and validates nothing. To validate the text, the
+/// caller parses each value, and the text with each value replaced by a simple one. If all of these are valid JSON, the
+/// text is.
 struct JSONSlices {
     /// The error for a text that is not valid JSON.
     struct Broken: Error {}

@@ -2,9 +2,10 @@ import LocalSubstitutionCache
 
 /// The doctypes that select quirks mode, in which a paragraph may hold a table (HTML §13.2.6.4.1).
 enum QuirksMode {
-    /// Returns true if a doctype selects quirks mode.
+    /// Checks a doctype.
     ///
     /// - Parameter words: The doctype's text between `<!DOCTYPE` and `>`.
+    /// - Returns: True if the doctype selects quirks mode.
     static func isSelected(byDoctype words: String) -> Bool {
         let bytes = words.utf8.map { $0.isHTMLSpace ? UInt8(ascii: " ") : $0.asciiLowercased }
         let text = String(decoding: bytes, as: UTF8.self)

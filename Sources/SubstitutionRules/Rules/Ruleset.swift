@@ -26,7 +26,7 @@ package struct Ruleset: Sendable {
         package let line: Int, column: Int
         /// The entry's URL, as the manifest writes it.
         package let url: String
-        /// A text that says which requests for the entry's URLs stay on the network, or why, or both.
+        /// The requests for the entry's URLs that stay on the network, the reason, or both, in words.
         ///
         /// The text has no full stop at its end.
         package let reason: String

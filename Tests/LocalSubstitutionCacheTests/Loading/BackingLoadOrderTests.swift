@@ -80,7 +80,7 @@ struct BackingLoadOrderTests {
         }
     }
 
-    // On Apple's systems the load never delivers the whole body after its parts.
+    // On Apple's systems the load delivers each byte of a body only once.
     #if canImport(FoundationNetworking)
     /// If the app has no credential, versions of Foundation after 6.3 finish the task with the 401.
     @Test("If a challenge follows the parts of a body, the whole body is delivered before the end")

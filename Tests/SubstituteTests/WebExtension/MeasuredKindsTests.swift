@@ -57,7 +57,7 @@ struct MeasuredKindsTests {
         return
             (head + rows.filter { !isPlain($0) }.map { "| \($0.0) | \($0.1.joined(separator: " | ")) |" })
             .joined(separator: "\n")
-            + "\n\nFrom the bundle in both, on every page:\n\(list(of: rows.filter(isPlain).map(\.0)))"
+            + "\n\nBoth columns are *bundle*, on every page, for these kinds:\n\(list(of: rows.filter(isPlain).map(\.0)))"
     }
 
     /// The groups of kinds; each has a heading, and words that occur in the names of its kinds.
