@@ -80,7 +80,13 @@ struct NearestIndex: Sendable {
     ) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])? {
         var best: (known: IndexedCandidate, differences: [Explanation.Difference], matchesQuery: Bool)?
         for known in known {
-            let differences = parts.differences(from: known.parts)
+            var differences = parts.differences(from: known.parts)
+            // Below the URL of a folder entry, other characters may be percent-encoded than in the manifest.
+            if differences.contains(.percentEncoding), let spelled = known.parts.identity(withPathOf: parts),
+                order.first(matching: spelled) == known.index
+            {
+                differences.removeAll { $0 == .percentEncoding }
+            }
             let matches = order.candidates[known.index].rule.matches(parts.query, key: known.parts.query)
             if let best {
                 // Of two candidates with equally many differences, the one that differs only in the query is nearer.
@@ -90,14 +96,8 @@ struct NearestIndex: Sendable {
             }
             best = (known, differences, matches)
         }
-        guard var (known, differences, matchesQuery) = best else { return nil }
+        guard let (known, differences, matchesQuery) = best else { return nil }
         let candidate = order.candidates[known.index]
-        // Below the URL of a folder entry, other characters may be percent-encoded than in the manifest.
-        if differences.contains(.percentEncoding),
-            let spelled = known.parts.identity(withPathOf: parts), order.first(matching: spelled) == known.index
-        {
-            differences.removeAll { $0 == .percentEncoding }
-        }
         if matchesQuery { return (candidate, differences) }
         let names = URLParts.ignorable(in: parts.query, known.parts.query, candidate.rule)
         return (candidate, differences + [.query(ignoring: names)])

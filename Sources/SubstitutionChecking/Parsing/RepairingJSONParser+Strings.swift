@@ -63,9 +63,15 @@ extension RepairingJSONParser {
     /// True if a name's last character is a colon, and a value follows the name's quotation marks after white space.
     private func endsInColon(_ name: Range<Int>) -> Bool {
         guard name.count > 1, bytes[name.upperBound - 1] == UInt8(ascii: ":"), current?.isJSONSpace == true,
-            let next = bytes[position...].first(where: { !$0.isJSONSpace })
+            let start = bytes[position...].firstIndex(where: { !$0.isJSONSpace })
         else { return false }
-        return !",:;=}])".utf8.contains(next)
+        let next = bytes[start]
+        guard next == UInt8(ascii: "\"") else {
+            return next.isASCIILetter || next.isASCIIDigit || "{[-".utf8.contains(next)
+        }
+        // A string that a colon follows is the next member's name, and this member has no value.
+        guard let end = bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "\"")) else { return true }
+        return bytes[(end + 1)...].first { !$0.isJSONSpace } != UInt8(ascii: ":")
     }
 
     /// Reads a string in straight quotation marks; nil if it cannot be read.
