@@ -69,7 +69,7 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         }
     }
 
-    /// Returns true if `other` equals the copied configuration in what Foundation on Linux reads for each load.
+    /// Returns true if `other` has the same values as the copy for what Foundation on Linux reads at each load.
     ///
     /// On Linux the app can change the configuration even after its session was created.
     func matches(_ other: URLSessionConfiguration) -> Bool {

@@ -171,7 +171,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             if neighbour.differences.count == 1 { return "To let it answer this URL too, write \(query)." }
         }
         let key = String(url.prefix { $0 != "#" })
-        // Messages hide user names and passwords, so this message cannot show the URL as the key of an entry.
+        // Messages hide user names and passwords, so this message cannot show an entry whose key is the URL.
         if UserInformation.isPresent(in: key) { return "If the app really loads this URL, add it with \(file)." }
         return "If the app really loads this URL, add \(quoted(key, limit: .max)): \(file)."
     }

@@ -24,7 +24,7 @@ enum URLRepair {
         }.first
     }
 
-    /// The mistakes that turn a URL into another valid URL, which no server has.
+    /// The mistakes after which a URL is still valid, but not one that an app would load.
     ///
     /// They are in the scheme, in the server's name or in the query, or were copied from HTML.
     private static let suspicions: [(cause: String, repair: Step)] = [
