@@ -18,8 +18,8 @@ package final class ManifestFolder {
     static let maximumDepth = 100
     /// The maximum number of times that one walk may come to a directory that it has visited before.
     ///
-    /// Only symbolic links lead to a directory again. A link to a directory that contains this link would repeat
-    /// without end. A chain of n directories, each with two links to the next one, has 2ⁿ paths.
+    /// Only symbolic links lead to a directory again. Through a link to a directory that contains this link, a walk
+    /// would never end. A chain of n directories, each with two links to the next one, has 2ⁿ paths.
     static let maximumRepeats = 100
 
     /// The open folder; files in it are opened through this object.

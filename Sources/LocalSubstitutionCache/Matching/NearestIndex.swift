@@ -61,8 +61,10 @@ struct NearestIndex: Sendable {
 
     /// Returns one candidate of the folder entry whose URL is a prefix of `identity`, and the rest of the path.
     ///
-    /// If no entry names `identity.base`, the folder on disk usually has no file at the rest of the path. If several
-    /// folder entries have such a URL, the longest URL counts. Nil if there is no such folder entry.
+    /// The caller has found no entry for `identity`. So there is usually no file at the rest of the path: otherwise the
+    /// folder entry would name that file, too.
+    ///
+    /// If several folder entries have such a URL, the longest URL counts. Nil if there is no such folder entry.
     func folder(above identity: URLIdentity) -> (candidate: MatchOrder.Candidate, missing: String)? {
         if folders.isEmpty { return nil }
         var folder = Substring(identity.base)

@@ -202,8 +202,7 @@ package final class SubstitutionTable: @unchecked Sendable {
 
     /// Returns one file of the folder entry whose URL is a prefix of `identity`, and the rest of the path.
     ///
-    /// If no entry names `identity.base`, the folder on disk usually has no file at the rest of the path. Nil if there
-    /// is no such folder entry. Cost: the first call indexes the table.
+    /// See ``NearestIndex/folder(above:)``. Nil if there is no such entry. Cost: the first call indexes the table.
     func folder(above identity: URLIdentity) -> (file: Substitution, missing: String)? {
         nearestEntries().folder(above: identity).map { (substitutions[$0.substitution], $1) }
     }

@@ -10,8 +10,9 @@ extension MediaType {
 
     /// The names of the type, the best name first.
     ///
-    /// The type's own name comes first if it is in the table of extensions, or if it is not an alias. Otherwise the own
-    /// name is left out. The other names are those for which the own name is an alias.
+    /// The type may have been given by an alias. Then the better names are returned: those that have the given name as
+    /// an alias. The given name comes before them if it is in the table of extensions. If it is no alias, it is the
+    /// only name.
     package var synonyms: [String] {
         let types = Self.types[essence] ?? []
         return types.isEmpty || Self.isKnown(essence) ? [essence] + types : types

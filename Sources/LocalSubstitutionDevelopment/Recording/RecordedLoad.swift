@@ -104,8 +104,8 @@ struct RecordedLoad {
 
     /// Checks whether the task has ended.
     ///
-    /// - Returns: A redirect that no step has shown; nil if there is none. The ended task shows it: its original and
-    ///   current requests have different URLs.
+    /// - Returns: A redirect that no step has shown; nil if there is none. Such a redirect shows in the ended task: the
+    ///   URLs of its original and current requests differ.
     mutating func checkForEnd(at date: Date) -> Redirect? {
         guard ending == nil, let task = asker as? URLSessionTask else { return nil }
         guard task.state == .completed || task.state == .canceling else { return nil }

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstitutionChecking
 
-/// The rules that a file has the form that browsers read.
+/// The rules about the form of a file: browsers must be able to read it.
 ///
 /// The file must be neither source code for a build, nor a reference to another file.
 extension ContentRules {

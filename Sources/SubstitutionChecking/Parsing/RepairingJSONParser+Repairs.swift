@@ -276,7 +276,7 @@ extension RepairingJSONParser {
 
     /// Skips consecutive comments, or one marker line of a merge conflict, and reports one error.
     ///
-    /// Each of a conflict's three or four marker lines gets an error of its own. Returns false if there is neither a
+    /// Each of a conflict's three or four marker lines gets a separate error. Returns false if there is neither a
     /// comment nor a marker line here.
     mutating func skipComments() throws(Stop) -> Bool {
         if skipsConflictMarker { return try skipConflictMarker() }
