@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 // snippet.show
-// The default configuration of the libraries Get and SDWebImage. For other libraries, see the table below.
+// The default configuration of two libraries: Get and SDWebImage. For other libraries, see the table below.
 let configuration = URLSessionConfiguration.default
 configuration.useSubstitutions()
 // snippet.hide

@@ -5,7 +5,7 @@ import LocalSubstitutionDevelopment
 /// Creates the cache that an app installs at launch.
 func makeCache() throws -> LocalSubstitutionCache {
     // snippet.reload
-    // While the app is being made: the folder in the project, which a simulator reads directly.
+    // While the app is being made, use the folder in the project, which a simulator can read directly.
     #if DEBUG
     let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     let manifest = source.appendingPathComponent("Substitutions/manifest.json")

@@ -1,11 +1,12 @@
 import Foundation
 import PackagePlugin
 
-/// Checks the manifest among a target's resources, on each build after a change of the manifest or its files.
+/// Checks the manifest among a target's resources, in the first build after each change.
 ///
-/// While the manifest has a warning, every build checks it. The plugin only finds the files; `substitute-check` checks
-/// them as `substitute check` would. If there is no manifest, the plugin warns, and the build of a package's target
-/// fails. Without this failure, users would trust a check that checks nothing.
+/// The change may be in the manifest or in its files. While the manifest has a warning, every build checks it. The
+/// plugin only finds the files; `substitute-check` checks them as `substitute check` would. If there is no manifest,
+/// the plugin warns, and the build of a package's target fails. Without this failure, users would trust a check that
+/// checks nothing.
 @main
 struct CheckManifest: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

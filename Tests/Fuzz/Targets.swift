@@ -139,8 +139,9 @@ private func fuzzIdentity(_ data: Data) {
             scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789-._~".unicodeScalars.contains(scalar))
         return isUnreserved ? "%" + String(scalar.value, radix: 16) : String(scalar)
     }
-    // Skip a text that contains "%", which is percent-encoded already, or "#", because its fragment is dropped. Skip a
-    // text that is not ASCII, too: a letter may form one `Character` with the accent after the letter.
+    // Skip a text that contains "%", because it is percent-encoded already. Skip a text that contains "#", because its
+    // fragment is dropped. Skip a text that is not ASCII, too: a letter may form one `Character` with the accent after
+    // the letter.
     if !tail.utf8.contains(UInt8(ascii: "%")), !tail.utf8.contains(UInt8(ascii: "#")),
         tail.utf8.allSatisfy({ $0 < 0x80 })
     {

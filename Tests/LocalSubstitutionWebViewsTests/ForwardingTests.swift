@@ -767,7 +767,7 @@ final class ForwardingTests: SchemeSuite {
         let sites = try Sites(folder) { _, _ in
             let sending = Sending(hasEnded)
             return .stream {
-                // Pause, because URL loading on Linux cannot end any transfer while one runs without pauses.
+                // Pause: on Linux, a transfer without pauses keeps URL loading from ending any transfer.
                 withExtendedLifetime(sending) { _ = usleep(1000) }
                 return Data(count: 10_000)
             }

@@ -29,8 +29,8 @@ struct QuirksModeTests {
     )
     func doctype(words: String, isQuirky: Bool) {
         #expect(QuirksMode.isSelected(byDoctype: words) == isQuirky)
-        // Only outside quirks mode does the table close the paragraph. Otherwise `</desc>` finds the paragraph open and
-        // closes nothing, and the `title` is an HTML element, which holds text and no image.
+        // Outside quirks mode, the table closes the paragraph. In quirks mode, `</desc>` finds the paragraph open and
+        // closes nothing. The `title` is then an HTML element, which holds text and no image.
         var sources: [String] = []
         let body = "<svg><desc><p><table></table></desc><title><img src=a.png></title></svg>"
         PageScanner.read(Array("<!DOCTYPE \(words)>\(body)".utf8)) { tag, _ in

@@ -130,14 +130,14 @@ struct RulesetTests {
             """
         #expect(
             try omissions(manifest) == [
-                "10: with an ignored parameter (\"v\") before a long query (1)",
-                "10: with more than one ignored parameter (\"v\"), or with one that has no \"=\" (1)",
+                "10: its URL with an ignored parameter (\"v\") before a long query (1)",
+                "10: its URL with two or more ignored parameters (\"v\"), or with one that has no \"=\" (1)",
                 "2: the network is asked first, as its \"when\" says (1)", "3: its headers (1)",
                 "5: its URL with a query, because line 4 answers it with some queries (1)",
-                "6: with more than one ignored parameter (\"v\", \"w\"), or with one that has no \"=\" (1)",
+                "6: its URL with two or more ignored parameters (\"v\", \"w\"), or with one that has no \"=\" (1)",
                 "7: its URL with a parameter, because line 6 answers it with some queries (1)",
                 "8: the network is asked first, as its \"when\" says (\(Self.names.count + 1))",
-                "9: with more than one ignored parameter (\"v\"), or with one that has no \"=\" (1)",
+                "9: its URL with two or more ignored parameters (\"v\"), or with one that has no \"=\" (1)",
             ]
         )
     }
@@ -265,7 +265,7 @@ struct RulesetTests {
                 guard explanation.answer == .cacheAndProtocol, let answer = explanation.substitution,
                     answer.entry.headers.isEmpty, try !hasRule(url),
                     // If an entry ignores parameters, its URL is checked only if it has no query. A query could contain
-                    // an ignored parameter, and would show only one of the parameter's possible values.
+                    // an ignored parameter, with only one of the parameter's possible values.
                     substitution.entry.query == .exact || target.identity.query == nil
                 else { continue }
                 try #require(positions.contains("\(answer.line):\(answer.column)"), "\(url) in \(text)")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Addresses as pages read them")
 struct WebAddressTests {
-    /// Returns the parsed address as text, after a word for its kind.
+    /// Returns a word for the kind of an address, followed by the parsed address.
     private static func words(_ text: String, from scheme: String?) -> String {
         var place = SourceMappedText(endingAt: 0)
         place.append(text.utf8, at: 0)

@@ -37,7 +37,8 @@ struct Loading {
 
     /// Builds a response at the lowest possible cost.
     ///
-    /// The cost is the file in memory, and Foundation's objects with the header fields that the library promises.
+    /// It only brings the file into memory, and creates Foundation's objects with the header fields that the library
+    /// promises.
     static func leastResponse(to url: URL, path: String) -> CachedURLResponse? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }

@@ -295,7 +295,7 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// Returns whether a `Cache-Control` field forbids storing the response.
     ///
-    /// A malformed field might be meant to forbid it, so it counts as forbidding, too.
+    /// A malformed field might be meant to forbid storing, so such a field also counts as forbidding it.
     private static func forbidsStoring(_ cacheControl: String?) -> Bool {
         guard let cacheControl else { return false }
         return CacheControl.directives(cacheControl)?.contains("no-store") ?? true

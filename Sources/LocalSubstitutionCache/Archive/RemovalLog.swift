@@ -26,11 +26,12 @@ final class RemovalLog: @unchecked Sendable {
     /// The loads that were resumed and have not begun, keyed by URL.
     private var resumed: [String: (loads: Int, since: Int)] = [:]
 
-    /// The number of loads for which ``resumed`` had no room for another URL, and the moment of the first of them.
+    /// The number of loads whose URLs did not fit into ``resumed``, and the moment of the first of these loads.
     ///
-    /// All of these loads count as begun at that moment. The number may stay too high: if a load is withdrawn, nothing
-    /// shows whether it is one of them. Then later loads count as begun at that moment, too. So after a removal the
-    /// archive refuses their responses, although nothing was removed since those loads began.
+    /// All of these loads count as begun at that moment. If a load is withdrawn, nothing shows whether it is one of
+    /// them, so the number may stay too high. While it is too high, later loads also count as begun at that moment.
+    /// After a removal, the archive then refuses the responses to these later loads, although nothing was removed since
+    /// they began.
     private var unrecorded = (loads: 0, since: 0)
 
     private static let maximumCount = 10_000
@@ -56,8 +57,8 @@ final class RemovalLog: @unchecked Sendable {
                 if unrecorded.loads == 0 { unrecorded.since = now }
                 unrecorded.loads += 1
             } else {
-                // If an unrecorded load has the same URL, nothing shows which of the two loads begins. So this load
-                // also counts as begun at the moment of the unrecorded loads.
+                // An unrecorded load may have the same URL, and nothing shows which of the two loads begins. So while
+                // any load is unrecorded, this load also counts as begun at the moment of the unrecorded loads.
                 resumed[url, default: (0, unrecorded.loads > 0 ? unrecorded.since : now)].loads += 1
             }
         }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The bytes of one file, read or mapped once.
 struct FileContents: Sendable {
-    /// The size in bytes from which files are mapped.
+    /// The minimum size in bytes of a file that is mapped.
     static let mappingThreshold = 4 * 1024
 
     let data: Data

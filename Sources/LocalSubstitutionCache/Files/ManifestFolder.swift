@@ -18,14 +18,15 @@ package final class ManifestFolder {
     static let maximumDepth = 100
     /// The maximum number of times that one walk may come to a directory that it has visited before.
     ///
-    /// Only symbolic links lead to a directory again. Through a link to a directory that contains this link, a walk
-    /// would never end. A chain of n directories, each with two links to the next one, has 2ⁿ paths.
+    /// Only symbolic links lead to a directory again. If a link leads to a directory that contains the link itself, a
+    /// walk through the link would never end. A chain of n directories, each with two links to the next one, has 2ⁿ
+    /// paths.
     static let maximumRepeats = 100
 
     /// The open folder; files in it are opened through this object.
     package let opened: OpenedFolder
     private let root: Directory
-    /// The real path of the file that walks leave out: the manifest itself.
+    /// The real path of the file that every walk leaves out: the manifest itself.
     private let excluded: FilePath?
     /// The listings of directories, keyed by real path, because links may give one directory several paths.
     ///
@@ -51,7 +52,7 @@ package final class ManifestFolder {
     ///
     /// - Parameters:
     ///   - folder: A file URL.
-    ///   - excluded: The real path of a file that walks leave out.
+    ///   - excluded: The real path of a file that every walk leaves out.
     ///   - maximumNames: The maximum number of names that may be visited by all walks together.
     ///   - advice: The source of suggestions for missing names; nil to make none.
     /// - Throws: ``FileProblem`` when the folder cannot be opened or listed.
@@ -265,7 +266,7 @@ package final class ManifestFolder {
         _ route: Route,
         _ walk: inout Walk
     ) throws(FileProblem) {
-        // Without a cycle the folders themselves are nested too deep.
+        // If the route is too long although there is no cycle, the folders themselves are nested too deep.
         guard route.realPaths.count <= Self.maximumDepth else {
             throw walk.cycle.map { .endless(link: $0) } ?? .tooDeep
         }
@@ -370,8 +371,8 @@ private final class DirectoryListing {
             names = try folder.names(in: realPath)
         } catch {
             switch error {
-            // These name the problem already; `.replaced` means that another process put a link in the directory's
-            // place.
+            // These errors already describe the problem. `.replaced` means that another process put a link in the
+            // directory's place.
             case .missing, .isFile, .replaced: throw error
             default: throw .unreadable("the folder cannot be listed")
             }

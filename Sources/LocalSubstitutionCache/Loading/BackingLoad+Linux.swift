@@ -80,8 +80,8 @@ extension BackingLoad {
         do {
             let holder = Witness()
             witness = holder
-            // `Data` copies up to 14 bytes and frees this buffer at once. Then a delegate is not detected, and the body
-            // is collected for longer than necessary.
+            // If there are at most 14 bytes, `Data` copies them and frees this buffer at once. In this case a delegate
+            // is not detected, and the body is collected for longer than necessary.
             let events = Data(
                 bytesNoCopy: start,
                 count: body.count,

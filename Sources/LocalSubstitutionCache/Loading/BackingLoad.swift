@@ -73,7 +73,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     private(set) var hasFinished = false
     private var fallback: Fallback?
     private var pending = Pending()
-    /// The copy of the network's response for an archive; nil before the head, or if there is no archive for it.
+    /// The copy of the network's response for an archive; nil until the head is received, or if no archive takes it.
     var incoming: IncomingCopy?
     /// The body so far: all parts that have been delivered.
     ///
@@ -292,7 +292,8 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
 extension Data {
     /// Appends `other`; if this value is empty, it shares the bytes of `other` instead of copying them.
     ///
-    /// `Data.append(_:)` copies even into an empty value. So a body that arrives in one piece is never copied.
+    /// `Data.append(_:)` copies even into an empty value. This method does not, so a body that arrives in one piece is
+    /// never copied.
     fileprivate mutating func appendOrAssign(_ other: Data) {
         if isEmpty { self = other } else { append(other) }
     }

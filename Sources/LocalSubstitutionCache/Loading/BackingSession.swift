@@ -19,7 +19,7 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     /// Tasks are then neither resumed nor cancelled.
     let runsTasks: Bool
     private let configuration: URLSessionConfiguration
-    /// The URL sessions, keyed by whether they wait for connectivity; each is created with its first task.
+    /// The URL sessions, keyed by whether they may wait for connectivity; each is created with its first task.
     ///
     /// A URL session retains its delegate, which is this object, until the URL session is invalidated.
     private var sessionsByWaiting: [Bool: URLSession] = [:]
@@ -69,7 +69,7 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         }
     }
 
-    /// Returns true if `other` has the same values as the copy for what Foundation on Linux reads at each load.
+    /// Returns true if `other` equals the copy in every value that Foundation on Linux reads at each load.
     ///
     /// On Linux the app can change the configuration even after its session was created.
     func matches(_ other: URLSessionConfiguration) -> Bool {

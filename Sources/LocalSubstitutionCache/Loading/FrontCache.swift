@@ -8,8 +8,8 @@ import FoundationNetworking
 ///
 /// Foundation consults it once `canInit(with:)` of the protocol has returned true. If a file answers, this cache
 /// returns the response, which Foundation passes to the protocol as `cachedResponse`. The protocol then needs no
-/// further lookup. The session's own cache is not consulted then: for each miss it would list its folder on disk. All
-/// other calls are forwarded to the session's own cache.
+/// further lookup. In that case the session's own cache is not consulted: whenever it has no response, it lists its
+/// folder on disk. All other calls are forwarded to the session's own cache.
 ///
 /// The instance in `URLSession.shared` forwards to the ``LocalSubstitutionCache`` that the app has installed, whichever
 /// that is at the time of the call. `URLSession.shared` reads its configuration without a lock whenever a load begins,

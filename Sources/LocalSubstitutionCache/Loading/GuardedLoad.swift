@@ -56,7 +56,8 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
 
     func stop() {
         switch task.state {
-        // The task was suspended, then resumed before this call. The system's class would take the task for cancelled.
+        // The task was suspended, then resumed before this call. If the system's class were stopped now, it would treat
+        // the task as cancelled.
         case .running: break
         case .suspended: lock.withLock { loader }?.stopLoading()
         // The task was suspended, then cancelled before this call. The system's class needs the task's error, which

@@ -40,7 +40,10 @@ enum Route: Hashable, Sendable {
 
     /// The recipient of a body that is received in parts.
     enum Receiver: CaseIterable {
-        /// The session is not registered. On Linux also: its delegate is not a data delegate, or the task has its own.
+        /// An unknown recipient: the session is not registered.
+        ///
+        /// On Linux, the recipient is also unknown if the session's delegate is not a data delegate, or if the task has
+        /// a delegate of its own.
         case unknown
         /// The delegate of a registered session, or a completion handler in such a session.
         case registered

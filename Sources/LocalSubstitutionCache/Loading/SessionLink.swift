@@ -17,12 +17,13 @@ import FoundationNetworking
 ///
 /// The classes are specialisations of the generic `LinkedProtocol`. Their type arguments, `Zero` and `One`, have no
 /// values and spell a number in binary. On Linux, each registered session gets a new class, because other
-/// configurations may still list the class of an earlier session. Swift never frees such a class. To limit their number
-/// on Linux, configurations whose sessions are not registered share a class if they list the same other classes.
+/// configurations may still list the class of an earlier session. Swift never frees such a class. To limit the number
+/// of classes on Linux, several configurations may share one class until their sessions are registered. They share it
+/// if they list the same other classes.
 ///
 /// A copy of a registered session's configuration lists that session's class, too. So a session that is created from
-/// the copy finds the wrong link, until the app registers it. `SubstitutionProtocol.receiver` detects most such tasks
-/// by their delegate.
+/// the copy finds the wrong link, until the app registers it. `SubstitutionProtocol.receiver` detects most tasks of
+/// such a session by their delegate.
 // Mutable state is only accessed inside the lock.
 final class SessionLink: @unchecked Sendable {
     let protocolClass: SubstitutionProtocol.Type

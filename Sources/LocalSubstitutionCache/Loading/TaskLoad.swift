@@ -8,14 +8,14 @@ import FoundationNetworking
 ///
 /// So the headers, cookies, credentials, connections and delegate of the app's session are the same as without this
 /// library. This object is the client of that class, and learns the outcome before the app does. It can then deliver a
-/// file or an archived copy instead of the network's response. ``GuardedLoad`` passes everything else on to the app's
-/// client until `finish()` is called, and no head, part or end afterwards.
+/// file or an archived copy instead of the network's response. Until `finish()` is called, ``GuardedLoad`` passes
+/// everything else on to the app's client. After that, it passes on no head, part or end.
 ///
 /// Foundation's own protocol class, the system's class, does not notify its client of everything:
 /// - If a delegate receives the task's body, the class reports the head early. It then gives the body to the delegate
-///   directly, past its client. The delegate is the session's, for a task without a completion handler, or the argument
-///   of `data(for:delegate:)`. Later, nothing shows how much of the body the delegate has received. So once the class
-///   has reported a head, the app receives the network's response.
+///   directly, past its client. For a task without a completion handler, this is the session's delegate. For
+///   `data(for:delegate:)`, it is the delegate that the app passes to that method. Later, nothing shows how much of the
+///   body the delegate has received. So once the class has reported a head, the app receives the network's response.
 /// - If only a completion handler receives the body, the class reports no head, even if the session has a delegate. It
 ///   reports the whole body at the end of the load. This object then reads the head from the task, and the app has
 ///   received nothing yet.

@@ -9,9 +9,9 @@ extension URLSessionConfiguration {
     /// Puts ``SubstitutionProtocol`` first, so that it answers for sessions created from this configuration.
     ///
     /// Call it before or after ``LocalSubstitutionCache/install(archive:)``; further calls do no harm. Call it again
-    /// after other changes to `protocolClasses`. The class that this method adds may be a subclass. On Linux, the
-    /// library finds through the subclass which classes are listed after it. On Apple's platforms, the library finds
-    /// through it which session is registered.
+    /// after other changes to `protocolClasses`. The class that this method adds may be a subclass. On Linux, this
+    /// subclass identifies the classes that are listed after it. On Apple's platforms, it identifies the session that
+    /// is registered.
     ///
     /// On Linux, a `urlCache` that is a plain `URLCache`, and not the shared one, is wrapped in a cache of this
     /// library. The wrapping cache forwards everything except the requests that a file answers.

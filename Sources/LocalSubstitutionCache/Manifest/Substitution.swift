@@ -34,9 +34,9 @@ public struct Substitution: Sendable, CustomStringConvertible {
         (line, column) = place
     }
 
-    /// The URL as the manifest spells it, or `//host/path` for both schemes.
+    /// The URL as the manifest spells it.
     ///
-    /// Characters that a URL cannot hold are percent-encoded.
+    /// A URL that begins with `//` is for both http and https. Characters that a URL cannot hold are percent-encoded.
     public var url: String { pattern.spelling }
 
     /// The file's path below the manifest's folder, as it is on disk.

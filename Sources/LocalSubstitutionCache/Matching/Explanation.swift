@@ -203,7 +203,8 @@ extension Explanation {
 
     /// The details that explain why no entry matches a URL.
     ///
-    /// They are an expired entry with this URL, or else the entry with the most similar URL.
+    /// If an entry with this URL has expired, it is the only detail. Otherwise, the details are the entry with the most
+    /// similar URL, and a folder entry whose folder lacks the path. An invalid URL has only a problem.
     private struct NoEntryReason {
         var expired: Substitution?
         var nearest: Neighbour?

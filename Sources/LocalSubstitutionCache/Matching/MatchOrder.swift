@@ -26,7 +26,7 @@ package struct MatchOrder: Sendable {
     ///
     /// The rest is what remains of the query without the ignored parameters. Exact rules are left out.
     private let lenient: [RemainderKey: Int]
-    /// The query rules for each URL without its query; exact rules are left out.
+    /// The query rules, keyed by the URL with its query removed; exact rules are left out.
     private let rules: [String: [NumberedRule]]
 
     /// The indices of candidates that a request may also spell with percent-encoding, in order of precedence.

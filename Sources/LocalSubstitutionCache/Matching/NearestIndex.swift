@@ -83,7 +83,8 @@ struct NearestIndex: Sendable {
         var best: (known: IndexedCandidate, differences: [Explanation.Difference], matchesQuery: Bool)?
         for known in known {
             var differences = parts.differences(from: known.parts)
-            // Below the URL of a folder entry, other characters may be percent-encoded than in the manifest.
+            // Below the URL of a folder entry, the request may percent-encode more or fewer characters than the
+            // manifest. If the entry matches in this spelling, too, the percent-encoding is not a difference.
             if differences.contains(.percentEncoding), let spelled = known.parts.identity(withPathOf: parts),
                 order.first(matching: spelled) == known.index
             {
@@ -91,7 +92,7 @@ struct NearestIndex: Sendable {
             }
             let matches = order.candidates[known.index].rule.matches(parts.query, key: known.parts.query)
             if let best {
-                // Of two candidates with equally many differences, the one that differs only in the query is nearer.
+                // Of two candidates with equally many differences, the one whose query differs is nearer.
                 let count = differences.count + (matches ? 0 : 1)
                 let least = best.differences.count + (best.matchesQuery ? 0 : 1)
                 guard (count, differences.count) < (least, best.differences.count) else { continue }
@@ -166,7 +167,7 @@ struct NearestIndex: Sendable {
         /// The last segment of ``foldedPath``.
         var foldedName: String { foldedPath.split(separator: "/").last.map(String.init) ?? "" }
 
-        /// Returns the identity of the same URL with the path of another one; nil if there is none.
+        /// Returns the identity of this URL with the path of `other`; nil if the combined URL is invalid.
         func identity(withPathOf other: URLParts) -> URLIdentity? {
             try? URLIdentity("\(scheme)://\(host)\(port)\(other.path)" + (query.map { "?\($0)" } ?? ""))
         }

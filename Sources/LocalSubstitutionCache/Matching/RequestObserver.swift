@@ -17,7 +17,7 @@ package protocol RequestObserver: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - step: The step that has happened.
-    ///   - request: The request with its original URL. A web page may have requested it at a URL with another scheme.
+    ///   - request: The request for the original URL. A web page may have requested the mirror of this URL.
     ///   - asker: The task, or another object that represents exactly one load; nil for a request without a load.
     func observe(_ step: RequestStep, of request: URLRequest, by asker: (any AnyObject & Sendable)?)
 }

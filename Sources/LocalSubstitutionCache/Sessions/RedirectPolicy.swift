@@ -19,8 +19,9 @@ public import Foundation
 ///
 /// The request's `Authorization` and `Cookie` fields are not sent to another origin (RFC 6454 §4: scheme, host and
 /// port), even if a custom policy chooses a target of another origin. But URL loading itself adds such fields if the
-/// session's `httpAdditionalHeaders` contain them. Methods change as usual in URL loading, and an endless chain fails
-/// with URL loading's usual error. (On Linux URL loading does not send the body again after a 307 or 308.)
+/// session's `httpAdditionalHeaders` contain them. The request's method changes as usual in URL loading. An endless
+/// chain of redirects fails with URL loading's usual error. (On Linux URL loading does not send the body again after a
+/// 307 or 308.)
 ///
 /// If a redirect is refused, the 3xx itself is the response. On Linux the body of this 3xx is empty, except in a
 /// session with a data delegate. On Linux `data(for:delegate:)` never calls its delegate about redirects, so set the

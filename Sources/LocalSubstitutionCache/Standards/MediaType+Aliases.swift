@@ -10,9 +10,8 @@ extension MediaType {
 
     /// The names of the type, the best name first.
     ///
-    /// The type may have been given by an alias. Then the better names are returned: those that have the given name as
-    /// an alias. The given name comes before them if it is in the table of extensions. If it is no alias, it is the
-    /// only name.
+    /// If `essence` is an alias, the names are those of the types that have this alias. The alias itself comes first if
+    /// it is in the table of extensions; otherwise it is left out. If `essence` is not an alias, it is the only name.
     package var synonyms: [String] {
         let types = Self.types[essence] ?? []
         return types.isEmpty || Self.isKnown(essence) ? [essence] + types : types

@@ -91,7 +91,7 @@ package struct URLIdentity: Hashable, Sendable {
         return base[(authority.firstIndex(of: UInt8(ascii: "/")) ?? base.endIndex)...]
     }
 
-    /// The base, in which the characters that need no percent-encoding in a path are decoded.
+    /// The base after decoding the characters that need no percent-encoding in a path.
     ///
     /// URLs with different decoded bases are different. URLs with the same decoded base may differ in their
     /// percent-encoding. They count as the same only if all these differences are in the path below the URL of a folder

@@ -135,7 +135,7 @@ struct UserInformationScanner {
         return nil
     }
 
-    /// Returns the last "@" that a host may follow, in the run that begins at `start`; nil if there is none.
+    /// Returns the last "@" in the run from `start` after which a host may begin; nil if there is none.
     private func lastAt(inRunFrom start: Int, level: Int, where mayBeHost: (Int) -> Bool) -> Range<Int>? {
         var (at, offset): (Range<Int>?, Int) = (nil, start)
         while offset < text.count, !endsRun(offset, level) {
@@ -173,13 +173,15 @@ struct UserInformationScanner {
     /// Returns the user name and password in `user:password@host`, given its colon; nil if there are none.
     private mutating func placeWithoutScheme(_ colon: Letter) -> Occurrence? {
         let start = colon.end
-        // At the same or a higher level, the run lies within the barren run, so it holds nothing either.
+        // If the colon's level is at least that of the barren run, the run from here lies within the barren run. So it
+        // holds no user info either.
         if start < barrenRun.end, colon.level >= barrenRun.level { return nil }
         // The colon of a JSON member is followed by a quotation mark, as in `"name":"value"`, or preceded by one.
         if start >= text.count || text[start] == UInt8(ascii: "\"") || text[start] == UInt8(ascii: "'") { return nil }
         let isAlone = word == position
         if isAlone, word > 0, "\"'".utf8.contains(text[word - 1]) { return nil }
-        // At a lower level, fewer delimiters end the run, so it may be longer than the barren run. Search the rest.
+        // At a lower level, fewer delimiters end the run, so the run may be longer than the barren run. Search the rest
+        // of it.
         let unread = max(start, barrenRun.end)
         guard let at = lastAt(inRunFrom: unread, level: colon.level, where: { !isNumber($0) }) else {
             var offset = unread

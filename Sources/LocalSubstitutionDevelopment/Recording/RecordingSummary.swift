@@ -1,6 +1,6 @@
 import Foundation
 
-/// The numbers of a recording so far.
+/// The counts of a recording so far, and the URLs that the network answered.
 ///
 /// The ``description`` is a text for a debug screen.
 public struct RecordingSummary: Sendable, CustomStringConvertible {

@@ -20,8 +20,7 @@ enum WatchProblem: Error, Equatable {
 
     /// Creates the reason why inotify(7) refused to watch a directory.
     ///
-    /// - Parameter code: The error number. If the limit of directories is reached, it is that of a full disk
-    ///   (`ENOSPC`).
+    /// - Parameter code: The error number. At the limit of directories, it is `ENOSPC`, as for a full disk.
     init(directory code: Int32) {
         self = code == ENOSPC ? .tooManyDirectories : .system(code)
     }

@@ -47,8 +47,8 @@ enum ForwardedHead {
     ///   - agent: The engine's own `User-Agent`; nil if it is unknown.
     ///   - asker: The origin to add if there is no `Origin` field; nil to add none.
     /// - Returns: The request with the engine's `User-Agent`. `Referer` is reduced to the origin, as engines do by
-    ///   default (Referrer Policy §3.8). `If-Range` is removed together with `Range`, because a server may always send
-    ///   the whole response (RFC 9110 §14.2).
+    ///   default (Referrer Policy §3.8). If the request has `If-Range`, this field and `Range` are removed: a server
+    ///   may always send the whole response (RFC 9110 §14.2).
     static func request(_ request: URLRequest, by agent: String?, of asker: WebOrigin?) -> URLRequest {
         var result = request
         result.setValue(agent, forHTTPHeaderField: "User-Agent")

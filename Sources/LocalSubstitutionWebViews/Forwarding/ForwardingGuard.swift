@@ -126,9 +126,9 @@ struct ForwardingGuard: Sendable {
 
     /// Returns true if a page gains nothing by setting this field.
     ///
-    /// One of three things is true for such a field. It is a forbidden request-header (Fetch §2.2.2). Its value is one
-    /// that the engine itself writes, such as for a cache mode of `fetch`. Or the page's value is never sent to another
-    /// site.
+    /// One of three things is true for such a field. It is a forbidden request-header (Fetch §2.2.2). It has a value
+    /// that the engine itself writes, for example when a script chooses a cache mode of `fetch`. Or the page's value is
+    /// never sent to another site.
     private static func isOfEngine(_ name: String, _ value: String) -> Bool {
         switch name.lowercased() {
         case "accept-encoding", "dnt", "origin", "referer": true

@@ -14,7 +14,7 @@ enum ContentPolicy {
         let words = "'unsafe-inline' 'unsafe-eval' 'unsafe-hashes'"
         let secure = "https: wss: substitution-https: data: blob: about: filesystem:"
         let passive = "\(secure) http://127.0.0.1:* http://localhost:* http://*.localhost:*"
-        // Pages load such URLs in frames to start a call or a mail in another app.
+        // Pages load URLs such as `tel:` in frames, to start a call or a message in another app.
         let frames = "\(secure) tel: mailto: sms: facetime:"
         return "default-src \(secure) \(words); img-src \(passive); media-src \(passive); frame-src \(frames)"
     }()

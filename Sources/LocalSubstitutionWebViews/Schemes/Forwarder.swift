@@ -117,7 +117,7 @@ private final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unche
     private var loads: [ObjectIdentifier: ForwardedLoad] = [:]
     private let queue = DispatchQueue(label: "LocalSubstitutionCache.Forwarder")
 
-    /// Runs `body` on the queue on which tasks are started and cancelled, and redirects are completed.
+    /// Runs `body` on the queue that starts tasks, cancels tasks and completes redirects.
     ///
     /// If two of these actions race, Foundation on Linux crashes.
     func enqueue(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }

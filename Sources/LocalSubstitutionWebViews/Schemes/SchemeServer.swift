@@ -33,7 +33,7 @@ struct SchemeServer: @unchecked Sendable {
 
     /// Returns the answer to a request.
     ///
-    /// The answer is never a redirect or a 304: engines do not follow these on an app's custom scheme. If a request is
+    /// The answer is never a redirect or a 304: on an app's custom scheme, engines accept neither. If a request is
     /// refused, the load does not fail. Instead, the answer is a text with the reason, which the page then shows to a
     /// user or developer.
     ///
@@ -281,7 +281,7 @@ struct SchemeServer: @unchecked Sendable {
     }
 }
 
-/// An object that represents one refused request to the cache's observer.
+/// An object by which the cache's observer recognises one refused request.
 private final class RefusedLoad: Sendable {}
 
 /// The URLs whose bytes must stay unchanged, because a page has a hash of them in an `integrity` attribute.

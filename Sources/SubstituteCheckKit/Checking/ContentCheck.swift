@@ -92,7 +92,7 @@ extension ContentCheck {
             .first
     }
 
-    /// Returns why bytes that a server sent do not fit a media type, as a clause; nil if nothing speaks against them.
+    /// Returns why bytes that a server sent do not fit a media type, as a clause; nil if there is no objection.
     ///
     /// A Git LFS pointer fits no type. Some types have a known format, such as `image/png`. For these types, a web
     /// page, text of no known format and gzip are usually refused. All other content is allowed: servers often send one

@@ -18,7 +18,7 @@ package struct ManifestLocation: Sendable {
     ///
     /// - Parameter operand: A file, or a folder with `manifest.json` or `Substitutions/manifest.json`; nil if the user
     ///   named nothing.
-    /// - Returns: The manifest. A manifest that the user named may not exist.
+    /// - Returns: The manifest. If the user named one, it is returned even if it does not exist.
     /// - Throws: ``UsageError`` if the user named nothing, and the search finds no manifest or several.
     package func find(_ operand: String?) throws(UsageError) -> ManifestFile {
         let path = try path(operand)

@@ -28,7 +28,8 @@ struct BrowserSettings: Sendable {
     /// The browser's command-line switches.
     ///
     /// https://chromium.googlesource.com/chromium/src/+/main/docs/ documents each switch. The DevTools protocol needs
-    /// none of these switches. Most of those that are always set keep the browser's own activity out of a page's loads.
+    /// none of these switches. Most of the switches that are always set have one purpose: to keep the browser's own
+    /// activity out of a page's loads.
     var arguments: [String] {
         var list = [
             "--no-first-run", "--no-default-browser-check", "--no-startup-window", "--disable-background-networking",

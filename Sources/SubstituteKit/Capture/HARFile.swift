@@ -23,7 +23,8 @@ struct HARFile {
         let isAuthorized: Bool
         /// True if the response may be for one user.
         ///
-        /// The request then had cookies, and `Cache-Control` forbids shared caches to store the response.
+        /// This is the case if the request had cookies, and `Cache-Control` forbids shared caches to store the
+        /// response.
         let isPersonal: Bool
         let body: Body
         /// The recording program's comment on a body that it left out.

@@ -3,8 +3,8 @@ import Foundation
 /// A scanner that finds the ranges of values in a JSON text, in one pass and without parsing the values.
 ///
 /// The scanner follows brackets, quotation marks, commas and colons, and validates nothing. To validate the text, the
-/// caller parses each value, and the text with each value replaced by a simple one. If all of these are valid JSON, the
-/// text is.
+/// caller first parses each value that the scanner found. Then the caller puts a simple value in place of each of these
+/// values, and parses the text. The text is valid JSON if no parsing fails.
 struct JSONSlices {
     /// The error for a text that is not valid JSON.
     struct Broken: Error {}

@@ -17,8 +17,8 @@ struct RecordedTraffic {
         fileprivate(set) var byteCount = 0
         /// The app's explanation of why no file answered, as a sentence.
         fileprivate(set) var reason = ""
-        /// The reason why no file can answer, or why an existing entry's file has not answered; nil if a file can
-        /// answer.
+        /// The reason why the URL is no candidate: no file can answer, or the manifest already has an entry; nil for a
+        /// candidate.
         fileprivate(set) var refusal: String?
         /// True if the server promises that the response stays the same for a week or more.
         fileprivate(set) var staysTheSame = false

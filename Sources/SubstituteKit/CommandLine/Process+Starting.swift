@@ -30,7 +30,8 @@ extension Process {
         while result == -1, errno == EINTR { result = waitpid(processIdentifier, &status, 0) }
         // The low 7 bits are the signal, and the next byte is the exit status (wait(2)).
         if result != -1 { return status & 0x7F != 0 ? status & 0x7F : status >> 8 & 0xFF }
-        // Foundation has received the status first, so all descendants have closed the file descriptor.
+        // `waitpid` failed, because Foundation has already received the status. Foundation receives it only after all
+        // descendants have closed the file descriptor, so `waitUntilExit()` does not wait for them.
         #endif
         waitUntilExit()
         return terminationStatus

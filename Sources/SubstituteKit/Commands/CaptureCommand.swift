@@ -45,8 +45,8 @@ enum CaptureCommand {
         let importRun = try ImportRun(arguments, console)
         let limit = try Option.size(in: arguments)
         let manifest = try ManifestLocation(console).find(named)
-        // Report the manifest's errors before anything is loaded. The user may edit the manifest during the recording,
-        // because the import reads the manifest again.
+        // Report the manifest's errors before anything is loaded. During the recording, the user is free to edit the
+        // manifest, because the import reads it again.
         _ = try Addition(to: manifest, on: console.now())
         var settings = try BrowserSettings(arguments, console)
         settings.hasWindow = arguments.has(show)

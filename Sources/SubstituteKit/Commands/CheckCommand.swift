@@ -88,7 +88,7 @@ enum CheckCommand {
         }
         var watchers: [FolderWatcher] = []
         var problem: (any Error)?
-        // However many files are saved during a check, run exactly one more check.
+        // Several saves during one check cause only one more check.
         let saves = AsyncStream<Void>(bufferingPolicy: .bufferingNewest(1)) { continuation in
             do {
                 for manifest in manifests.compactMap(\.self) {

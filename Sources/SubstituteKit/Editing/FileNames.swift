@@ -75,7 +75,8 @@ struct FileNames {
     private mutating func free(_ path: String, as kind: Kind) -> String {
         var candidate = path
         // Pages load thousands of URLs that differ only in their queries, so the search for a free file name starts at
-        // the last number. The search for a folder starts at 2, because an existing folder can be used again.
+        // the first number that has not been tried. The search for a folder starts at 2, because an existing folder can
+        // be used again.
         var number = kind == .file ? numbers[path, default: 2] : 2
         defer { if kind == .file { numbers[path] = number } }
         while let found = taken[Self.folded(candidate)] {

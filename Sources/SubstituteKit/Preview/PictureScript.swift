@@ -2,7 +2,7 @@
 enum PictureScript {
     /// The function `isTransparent(image)`.
     static let isTransparent = """
-        // On a file: page, the browser refuses to read pixels; the image then counts as opaque.
+        // If the page has a file URL, the browser refuses to read pixels; the image then counts as opaque.
         function isTransparent(image) {
           try {
             const canvas = document.createElement("canvas");

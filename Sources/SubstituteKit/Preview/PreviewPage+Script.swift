@@ -36,7 +36,7 @@ extension PreviewPage {
           opened.add(location.hash.slice(1));
           apply();
         }
-        // Links line numbers to the chosen editor. If none is chosen, restores their links to cards, if any.
+        // Links line numbers to the chosen editor. If no editor is chosen, restores the original links.
         function leadToEditor() {
           const address = form.elements.editor?.value;
           for (const link of document.querySelectorAll("[data-place]")) {
@@ -48,7 +48,7 @@ extension PreviewPage {
             if (!address && !link.dataset.card) link.removeAttribute("href");
           }
         }
-        // Restores the saved choices. Not every browser has storage for file: pages.
+        // Restores the saved choices. Not every browser has storage for a page with a file URL.
         function recall() {
           try {
             if (localStorage.getItem("substitute view") === "list") form.elements.view.value = "list";

@@ -63,7 +63,9 @@ struct RemoteCheck {
         return "its server is an example, which has no files"
     }
 
-    /// The size in bytes above which a file without a recorded version is first compared by a HEAD request.
+    /// The size limit in bytes for files without a recorded version.
+    ///
+    /// For a larger file, a HEAD request is sent first.
     private static let largeSize = 64 * 1024
 
     /// Queries the servers of all files, with a few requests at a time.

@@ -121,7 +121,7 @@ struct Verification: Sendable {
 }
 
 extension LiveTable.FinishedLoad {
-    /// True if the page made the request, and a file could answer the request.
+    /// True for a GET request, except the browser's own request for an icon that no file answered.
     fileprivate var isCounted: Bool {
         // The browser itself requests this icon; the page does not.
         let isOfBrowser = kind == "Other" && URL(string: url)?.path == "/favicon.ico" && file == nil

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The limits within which a page with the files counts as the same as the page from the network.
+/// The limits that decide whether a page with the files passes.
 struct VerificationLimits: Sendable {
     /// The minimum share of the requests that files have to answer, from 0 to 1.
     var required = 0.0

@@ -78,7 +78,7 @@ extension Advice {
     }
 
     private static func queryRule(meantBy value: JSONValue) -> String? {
-        // A URL is not a list of names. A message hides the user info only in a whole URL, so do not split the URL.
+        // A URL is not a list of names, so do not split it. A message hides user info only in a whole URL.
         guard case .string(let word) = value.kind, !word.contains("/") else { return nil }
         return ["true", "false"].contains(word)
             ? "\(word) without quotation marks"

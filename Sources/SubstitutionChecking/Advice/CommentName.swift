@@ -25,7 +25,7 @@ enum CommentName {
         return problem(of: key, JSONValue(kind: .string(file.value), offset: file.offset))
     }
 
-    /// Returns the text in the name of a comment; nil if `name` does not look like such a name.
+    /// Returns the text that a comment's name contains; nil if `name` does not look like the name of a comment.
     ///
     /// The text is empty for a name such as `comment` or `//`.
     private static func comment(in name: String) -> String? {

@@ -24,7 +24,7 @@ enum URLRepair {
         }.first
     }
 
-    /// The mistakes after which a URL is still valid, but not one that an app would load.
+    /// The mistakes that leave a URL valid, although no app would load that URL.
     ///
     /// They are in the scheme, in the server's name or in the query, or were copied from HTML.
     private static let suspicions: [(cause: String, repair: Step)] = [

@@ -319,7 +319,7 @@ extension RepairingJSONParser {
     func comment(_ range: Range<Int>, _ count: Int) -> JSONSyntaxError {
         let lines = bytes[range].count { $0 == UInt8(ascii: "\n") }
         let content = bytes[range].drop { "/*#<!- ".utf8.contains($0) }
-        // An entry that was commented out can be used again without the characters that make it a comment.
+        // A commented-out entry can be used again if the characters that make it a comment are removed.
         let isEntry = content.first == UInt8(ascii: "\"") || content.first == UInt8(ascii: "}")
         let remedy =
             if count > 1 {

@@ -69,7 +69,7 @@ extension RepairingJSONParser {
         guard next == UInt8(ascii: "\"") else {
             return next.isASCIILetter || next.isASCIIDigit || "{[-".utf8.contains(next)
         }
-        // A string that a colon follows is the next member's name, and this member has no value.
+        // If a colon follows the string, the string is the next member's name, and this member has no value.
         guard let end = bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "\"")) else { return true }
         return bytes[(end + 1)...].first { !$0.isJSONSpace } != UInt8(ascii: ":")
     }

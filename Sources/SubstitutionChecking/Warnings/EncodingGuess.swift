@@ -88,7 +88,7 @@ package enum EncodingGuess: Equatable {
             index += 1
             guard byte >= 0x80, !(0xA1...0xDF ~= byte) else { continue }
             guard 0x81...0x9F ~= byte || 0xE0...0xFC ~= byte else { return false }
-            // The last character may be cut.
+            // The last character may be cut off, because only the beginning of a file is examined.
             guard index < bytes.count else { break }
             let next = bytes[index]
             guard 0x40...0xFC ~= next, next != 0x7F else { return false }

@@ -48,7 +48,7 @@ extension ManifestResolver {
 
     /// The errors of entries that may mean an unused file, but do not name it correctly.
     private static let aboutFiles: Set<ManifestIssue.Code> = [.missingFile, .badPath]
-    /// The errors because of which the tool does not know which files the entries use.
+    /// The errors that keep the tool from knowing which files the entries use.
     private static let unread: Set<ManifestIssue.Code> = [
         .syntax, .encoding, .nesting, .wrongKind, .missingField, .tooManyURLs,
     ]

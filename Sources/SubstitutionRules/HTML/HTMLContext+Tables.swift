@@ -1,7 +1,7 @@
 /// The insertion modes in tables (HTML §13.2.6.4.9 to §13.2.6.4.15).
 ///
-/// In the standard, misplaced elements move before the table in the tree. The stack of open elements does not depend on
-/// this move.
+/// The standard moves misplaced elements in front of the table in the tree. The stack of open elements does not depend
+/// on this move.
 extension HTMLContext {
     private static let groups = ["tbody", "tfoot", "thead"]
     private static let cells = ["td", "th"]

@@ -33,7 +33,7 @@ struct OpenElements {
     static let deepest = 512
     /// The budget for the formatting elements of one page: the number of elements and entries that may be looked at.
     ///
-    /// Most pages need few.
+    /// Most pages use only a small part of this budget.
     private static let mostSteps = 1_000_000
 
     private(set) var elements = [Element("html")]

@@ -62,7 +62,7 @@ package struct PageScanner {
         return scanner.references
     }
 
-    /// Scans a page, and reports each start tag, without a text.
+    /// Scans a page, and reports each start tag with nil as its text.
     ///
     /// A `style` element is later reported once more, with its text.
     static func read(_ bytes: [UInt8], _ report: (HTMLTag, SourceMappedText?) -> Void) {

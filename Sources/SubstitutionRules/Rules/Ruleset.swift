@@ -26,7 +26,7 @@ package struct Ruleset: Sendable {
         package let line: Int, column: Int
         /// The entry's URL, as the manifest writes it.
         package let url: String
-        /// The requests for the entry's URLs that stay on the network, the reason, or both, in words.
+        /// A text that says which requests for the entry's URLs stay on the network, or why, or both.
         ///
         /// The text has no full stop at its end.
         package let reason: String
@@ -146,7 +146,7 @@ package struct Ruleset: Sendable {
         add(URLFilter(url), index, substitution)
     }
 
-    /// Adds a rule for a URL with any query, unless a candidate with precedence answers the URL with some query.
+    /// Adds a rule for a URL with any query, unless a candidate with precedence answers some of these URLs.
     private mutating func addOpenRule(for base: String, _ index: Int, _ substitution: Substitution) {
         if let better = competitor(of: index, at: base, where: { $0.rule != .exact || $0.target.identity.query != nil })
         {
@@ -185,7 +185,7 @@ package struct Ruleset: Sendable {
             return
         }
         let list = names.sorted.map { quoted($0.description) }.joined(separator: ", ")
-        omit(index, "with more than one ignored parameter (\(list)), or with one that has no \"=\"")
+        omit(index, "its URL with two or more ignored parameters (\(list)), or with one that has no \"=\"")
         let parameters = remainder?.split(separator: "&", omittingEmptySubsequences: false).map(String.init) ?? []
         var filters: Set<URLFilter> = []
         for name in names.sorted {
@@ -196,7 +196,7 @@ package struct Ruleset: Sendable {
                 let start = "\(before)\(name.text)\(name.isPrefix ? "" : "=")"
                 for (start, after) in Spelling.parts(start, after) {
                     if after.utf8.count > URLFilter.longestRest {
-                        omit(index, "with an ignored parameter (\(list)) before a long query")
+                        omit(index, "its URL with an ignored parameter (\(list)) before a long query")
                     } else if filters.insert(URLFilter("\(base)?\(start)", rest: after)).inserted {
                         add(URLFilter("\(base)?\(start)", rest: after), index, substitution)
                     }
@@ -209,8 +209,8 @@ package struct Ruleset: Sendable {
         let number = order.candidates[index].substitution
         rules.append(Rule(filter: filter, substitution: number))
         // Pages add fragments to the URLs of fonts, audio and video, so these URLs get a second rule. For other types,
-        // it would double the number of rules for nothing. SVG images get no second rule. With a fragment, a page uses
-        // a part of an image, which Chromium allows only for files of the page's own origin.
+        // a second rule would double the number of rules for nothing. SVG images get no second rule, either: a fragment
+        // selects a part of an image, and Chromium allows that only for files of the page's own origin.
         if !filter.isOpen, ["font", "audio", "video"].contains(substitution.mediaType.canonical.kind) {
             rules.append(Rule(filter: filter.withFragment, substitution: number))
         }

@@ -28,7 +28,7 @@ struct FaultTests {
     }
 
     private static let cases: [(ReadingMode, Fault)] = Fault.allCases.flatMap { fault -> [(ReadingMode, Fault)] in
-        // By its documentation, `.mapped` must not be used for files that are shortened in place.
+        // According to its documentation, `.mapped` must not be used for files that are shortened in place.
         [.emptied, .shortened].contains(fault) ? [(.copied, fault)] : [(.mapped, fault), (.copied, fault)]
     }
 

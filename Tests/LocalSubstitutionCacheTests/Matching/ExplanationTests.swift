@@ -239,7 +239,7 @@ struct ExplanationTests {
     func encodedBelowFolder() throws {
         let folder = try TemporaryFolder()
         try folder.write("a", to: "icons/a,b.svg")
-        // The other entry differs only in the scheme, which is as near.
+        // Each of the two entries has one difference. This one differs in the scheme, the folder's entry in the query.
         let other = "\"http://h/icons/a%2Cb.svg?v=1\": \"icons/a,b.svg\""
         let cache = try folder.cache("{ \"https://h/icons/\": \"icons/\", \(other) }")
         let url = try #require(URL(string: "https://h/icons/a%2Cb.svg?v=1"))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Processes that the tool starts", .serialized)
 struct ProcessTests {
-    /// On Linux, Foundation waits for the process, too, and often comes first.
+    /// On Linux, Foundation also waits for the process, and often receives the exit status first.
     @Test("The exit status is never lost", arguments: [("exit 3", Int32(3)), ("kill -9 $$", 9), ("", 0)])
     func exitStatus(command: String, status: Int32) async throws {
         let statuses = try await onThread {

@@ -160,7 +160,7 @@ final class LiveSite: @unchecked Sendable {
                   picture.naturalWidth, gone.naturalWidth, offline].join(" | ");
                 if (words === last) return;
                 last = words;
-                // One after the other, so that the last one arrives last.
+                // Send the reports one after the other, so that the last report arrives last.
                 reporting = reporting.then(() => fetch("/shown/" + encodeURIComponent(words)));
               }, 20);
               fetch("/started/" + start);

@@ -95,7 +95,8 @@ public final class URLSession: NSObject, @unchecked Sendable {
 
     /// Returns the load for a request.
     ///
-    /// The first protocol class that accepts the task loads the request. If no class accepts it, the network does.
+    /// The first protocol class that accepts the task loads the request. If no class accepts the task, the network
+    /// loads the request.
     ///
     /// As documented, only the shared session consults registered classes. The real system may differ:
     /// `Network.asksRegisteredClasses` simulates a system in which every session consults registered classes.

@@ -145,8 +145,8 @@ const kinds = {
     const text = await words;
     return ["bundle", "network"].find(who => text.includes(who)) || "hidden";
   },
-  "URL of a module, as it sees it": async () => (await import("/js/address.js")).url === new URL("/js/address.js", location).href ? "unchanged" : "changed",
-  "URL of an answer, as scripts see it": async () => (await fetch("/data/address.json")).url === new URL("/data/address.json", location).href ? "unchanged" : "changed",
+  "URL of a module (import.meta.url)": async () => (await import("/js/address.js")).url === new URL("/js/address.js", location).href ? "unchanged" : "changed",
+  "URL of a response (response.url)": async () => (await fetch("/data/address.json")).url === new URL("/data/address.json", location).href ? "unchanged" : "changed",
   "worker": () => worker("/js/worker.js"),
   "worker, module": () => worker("/js/module-worker.js", { type: "module" }),
   "worker, shared": () => new Promise((done, failed) => {
@@ -177,7 +177,7 @@ const kinds = {
   "fetch with HEAD": async () => (await fetch("/data/head.json", { method: "HEAD" })).headers.get("X-Network") || "bundle",
   "fetch with POST": () => json("/data/post.json", { method: "POST", body: "" }),
   "fetch of another spelling": () => json("/data/til%64e.json"),
-  "fetch of an entry with when": () => json("/data/when.json"),
+  "fetch of an entry with the field when": () => json("/data/when.json"),
   "XMLHttpRequest": () => new Promise((done, failed) => {
     const request = new XMLHttpRequest();
     request.open("GET", "/data/xhr.json");
@@ -223,10 +223,10 @@ const kinds = {
   "object": () => until(() => width("object")),
   "embed": () => until(() => width("embed")),
 };
-const below = {
-  "below a service worker: the page's fetch": () => json("/data/controlled.json"),
-  "below a service worker: a picture": () => image("/img/controlled.svg"),
-  "below a service worker: the worker's fetch": () => json("/data/worker.json?by-worker"),
+const behindWorker = {
+  "behind a service worker: the page's fetch": () => json("/data/controlled.json"),
+  "behind a service worker: a picture": () => image("/img/controlled.svg"),
+  "behind a service worker: the worker's fetch": () => json("/data/worker.json?by-worker"),
 };
 
 addEventListener("load", async () => {
@@ -234,7 +234,7 @@ addEventListener("load", async () => {
   if (navigator.serviceWorker && parameters.has("worker")) {
     const registration = await navigator.serviceWorker.register("/service-worker.js");
     await until(() => navigator.serviceWorker.controller, 10000);
-    for (const [name, load] of Object.entries(below)) await kind(name, load);
+    for (const [name, load] of Object.entries(behindWorker)) await kind(name, load);
     await registration.unregister();
   }
   results["address and cookie of the page"] = location.protocol.startsWith("http") && document.cookie === "probe=1" ? "unchanged" : "broken";
