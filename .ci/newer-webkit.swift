@@ -1,5 +1,5 @@
-// Declarations of WebKit that are newer than the publicly available SDKs, for .ci/typecheck-apple. Names, types and
-// availability are those of Apple's documentation. This code is only typechecked, and never runs.
+// Declarations of WebKit that an older SDK lacks, for .ci/typecheck-apple. Names, types and availability are those of
+// Apple's documentation. This code is only typechecked, and never runs.
 // https://developer.apple.com/documentation/webkit
 public import Foundation
 public import WebKit

@@ -265,7 +265,7 @@ struct RulesetTests {
                 guard explanation.answer == .cacheAndProtocol, let answer = explanation.substitution,
                     answer.entry.headers.isEmpty, try !hasRule(url),
                     // If an entry ignores parameters, its URL is checked only if it has no query. A query could contain
-                    // an ignored parameter, with only one of the parameter's possible values.
+                    // an ignored parameter. The check would then cover only one of the parameter's values.
                     substitution.entry.query == .exact || target.identity.query == nil
                 else { continue }
                 try #require(positions.contains("\(answer.line):\(answer.column)"), "\(url) in \(text)")

@@ -3,7 +3,7 @@ import Foundation
 /// The reason why a path in the manifest cannot be used.
 package enum FileProblem: Error, Equatable {
     case missing(suggestion: String?)
-    /// The written name has the wrong upper or lower case; the value is the path as it is on disk.
+    /// The case of a letter differs from the name on disk; the value is the path on disk.
     case wrongCase(String)
     case isFolder
     case isFile

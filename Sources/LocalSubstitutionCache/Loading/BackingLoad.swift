@@ -73,7 +73,9 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     private(set) var hasFinished = false
     private var fallback: Fallback?
     private var pending = Pending()
-    /// The copy of the network's response for an archive; nil until the head is received, or if no archive takes it.
+    /// The copy of the network's response for an archive.
+    ///
+    /// Nil before the head arrives, and if no archive wants a copy.
     var incoming: IncomingCopy?
     /// The body so far: all parts that have been delivered.
     ///

@@ -204,7 +204,7 @@ extension Explanation {
     /// The details that explain why no entry matches a URL.
     ///
     /// If an entry with this URL has expired, it is the only detail. Otherwise, the details are the entry with the most
-    /// similar URL, and a folder entry whose folder lacks the path. An invalid URL has only a problem.
+    /// similar URL, and a folder entry whose folder lacks the path. For an invalid URL, the only detail is the problem.
     private struct NoEntryReason {
         var expired: Substitution?
         var nearest: Neighbour?

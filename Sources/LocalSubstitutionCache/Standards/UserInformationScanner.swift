@@ -135,7 +135,7 @@ struct UserInformationScanner {
         return nil
     }
 
-    /// Returns the last "@" in the run from `start` after which a host may begin; nil if there is none.
+    /// Returns the last "@" that may precede a host, in the run that begins at `start`; nil if there is none.
     private func lastAt(inRunFrom start: Int, level: Int, where mayBeHost: (Int) -> Bool) -> Range<Int>? {
         var (at, offset): (Range<Int>?, Int) = (nil, start)
         while offset < text.count, !endsRun(offset, level) {

@@ -121,7 +121,7 @@ struct Verification: Sendable {
 }
 
 extension LiveTable.FinishedLoad {
-    /// True for a GET request, except the browser's own request for an icon that no file answered.
+    /// True for a GET request, unless it is the browser's own request for an icon, and no file answered it.
     fileprivate var isCounted: Bool {
         // The browser itself requests this icon; the page does not.
         let isOfBrowser = kind == "Other" && URL(string: url)?.path == "/favicon.ico" && file == nil

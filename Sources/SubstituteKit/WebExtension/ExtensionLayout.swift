@@ -72,8 +72,8 @@ struct ExtensionLayout {
     mutating func placeAtRoot(_ substitution: Substitution, _ path: String) {
         let names = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard let first = names.first, let last = names.last, names.allSatisfy(Self.isPortable),
-            // Do not allow a name that needs percent-encoding. For web-accessible resources, browsers compare the
-            // manifest's patterns with percent-encoded paths.
+            // Do not allow a name that needs percent-encoding. Browsers compare the extension's patterns
+            // (`web_accessible_resources`) with percent-encoded paths.
             first == WebExtension.encoded(first), !first.hasPrefix("_"), !Self.ownNames.contains(first.lowercased()),
             path.utf8.count <= 600,
             Self.suffix(for: substitution, in: last).isEmpty,
