@@ -19,7 +19,7 @@ enum Child: String {
     case leastMemory
     /// Prints how long it takes to create Foundation's objects for all files, in milliseconds.
     case leastStart
-    /// Prints nothing: measures the start of the process alone.
+    /// Prints nothing and ends, so that the benchmark can measure the start of the process alone.
     case nothing
 
     private static let argument = "--child"

@@ -33,7 +33,9 @@ struct CallingContext {
 /// URL loading would ask the app's delegate. According to reports, URL loading delivers nothing more if the delegate
 /// refuses, so the app would wait for its timeout.
 extension BackingLoad {
-    /// The recipient of the body; nothing is tracked here, because a completion handler receives all parts.
+    /// The recipient of the body, which never needs the whole body at once.
+    ///
+    /// Unlike on Linux, a completion handler receives all parts of a body.
     struct Receiver {
         let needsWhole = false
     }

@@ -31,7 +31,7 @@ enum Route: Hashable, Sendable {
         case download
     }
 
-    /// The kind of the next protocol class: the system's, one of the app, or none.
+    /// The kind of the next protocol class: the system's, one of the app's own, or none.
     enum Next: CaseIterable {
         case none
         case system

@@ -89,7 +89,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         if case .file = service { return true }
         // Foundation on Linux calls this method inside `resume()`, and starts the load later. The log is notified now,
         // because the app may remove copies in between. On Apple's systems no protocol can load in the app's own task,
-        // so the session must be registered.
+        // so there this class accepts only the requests of registered sessions.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
         if case .networkFirst(.copy) = service { RemovalLog.shared.resume(request) }
         return true

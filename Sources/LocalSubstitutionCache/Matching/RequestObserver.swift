@@ -41,7 +41,7 @@ package enum RequestStep: @unchecked Sendable {
     case receivedPart(Data)
     /// URL loading has received the whole response from the network, and passes it to a cache.
     case stored(CachedURLResponse)
-    /// The load has ended; this step is reported only if the asker is not a task.
+    /// The load has ended; this step is reported only if `asker` is not a `URLSessionTask`.
     case ended((any Error)?)
 }
 

@@ -120,7 +120,7 @@ struct UserInformationScanner {
         (position, word) = (offset, start)
     }
 
-    /// Returns the last "@" in the run that begins at the next "@".
+    /// Finds the next "@", and returns the last "@" in the run that begins there; see `endsRun`.
     ///
     /// Nil if a closing quotation mark or the end of the text comes before the next "@".
     private mutating func lastAt(after start: Int) -> Range<Int>? {
