@@ -34,6 +34,9 @@ final class RemovalLog: @unchecked Sendable {
     /// they began.
     private var unrecorded = (loads: 0, since: 0)
 
+    /// The moment at which a load counts as begun if ``resumed`` does not record it.
+    private var moment: Int { unrecorded.loads > 0 ? unrecorded.since : now }
+
     private static let maximumCount = 10_000
 
     /// Records that one copy, or all of them, were removed from a directory.
@@ -54,12 +57,11 @@ final class RemovalLog: @unchecked Sendable {
         lock.withLock {
             let url = request.url?.absoluteString ?? ""
             if resumed[url] == nil, resumed.count == Self.maximumCount {
-                if unrecorded.loads == 0 { unrecorded.since = now }
-                unrecorded.loads += 1
+                unrecorded = (unrecorded.loads + 1, moment)
             } else {
                 // An unrecorded load may have the same URL, and nothing shows which of the two loads begins. So while
                 // any load is unrecorded, this load also counts as begun at the moment of the unrecorded loads.
-                resumed[url, default: (0, unrecorded.loads > 0 ? unrecorded.since : now)].loads += 1
+                resumed[url, default: (0, moment)].loads += 1
             }
         }
     }
@@ -70,9 +72,8 @@ final class RemovalLog: @unchecked Sendable {
     func begin(_ request: URLRequest) -> Int {
         lock.withLock {
             if let since = endWaiting(request) { return since }
-            guard unrecorded.loads > 0 else { return now }
-            unrecorded.loads -= 1
-            return unrecorded.since
+            defer { unrecorded.loads = max(unrecorded.loads - 1, 0) }
+            return moment
         }
     }
 
