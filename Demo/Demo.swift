@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import LoopbackServer
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif

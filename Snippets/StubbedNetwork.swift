@@ -4,7 +4,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif

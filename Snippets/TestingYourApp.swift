@@ -5,7 +5,7 @@ import Foundation
 import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif

@@ -1,6 +1,6 @@
 public import Foundation
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
 #endif
@@ -25,9 +25,10 @@ public import FoundationNetworking
 /// - Storing or removing a response for a substituted URL has no effect. Removing all responses removes no
 ///   substitution.
 ///
-/// All GET requests whose URL is spelled as in the manifest get the same `CachedURLResponse`. It is built in the
-/// background after the manifest is loaded, or by the first of these requests if that comes earlier. After that, each
-/// of these requests costs one dictionary lookup. A request that no entry names costs as much as in a plain `URLCache`.
+/// For each URL, all GET requests that spell it as the manifest does get the same `CachedURLResponse`. It is built in
+/// the background after the manifest is loaded, or by the first of these requests if that comes earlier. After that,
+/// each of these requests costs one dictionary lookup. A request that no entry names costs as much as in a plain
+/// `URLCache`.
 ///
 /// Responses that are not substituted are stored where the system's own cache stores them: in the folder of a
 /// `URLCache` whose disk path is nil. So everything that the app had cached before is still there, and several

@@ -1,7 +1,7 @@
 package import Dispatch
 import Foundation
 
-/// The signals that ask a program to end, such as Control-C, for programs that clean up before they end.
+/// Handles the signals that ask a program to end, such as Control-C, so that the program can clean up first.
 package enum EndingSignal {
     /// Calls a handler whenever a signal arrives from now on, instead of letting the signal kill the process.
     ///

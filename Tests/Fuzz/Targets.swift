@@ -1,7 +1,7 @@
 // The script `run` compiles this file together with the library's modules, so that internal code can be fuzzed.
 import Foundation
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif

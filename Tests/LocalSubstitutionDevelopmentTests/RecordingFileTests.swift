@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -81,7 +81,7 @@ struct RecordingFileTests {
         // There is no memory for this stored response either, so its event is dropped.
         let stored = CachedURLResponse(response: head, data: Data(count: 1000))
         log.observe(.stored(stored), of: URLRequest(url: url), by: load)
-        // At most 100,000 events may wait. After the four events above, there is room for 99,996 more.
+        // At most 100,000 events may wait. Four of the events above are waiting, so there is room for 99,996 more.
         for _ in 0..<99_997 { log.observe(.received(head), of: URLRequest(url: url), by: load) }
         log.queue.resume()
         try log.save()

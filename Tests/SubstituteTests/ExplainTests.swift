@@ -5,7 +5,7 @@ import LocalSubstitutionCache
 import TestSupport
 import Testing
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif

@@ -85,7 +85,7 @@ struct PluginTests {
     @Test("A build checks the manifest in every layout, and reports a layout that it cannot check")
     func layouts() async throws {
         try await checkedOnce()
-        try await toldAgain()
+        try await warnedAgain()
         try await begun()
         try await layoutsThatCannotWork()
         try await layoutsThatWork()
@@ -116,8 +116,8 @@ struct PluginTests {
 
     /// Checks that each build repeats a warning until the mistake is fixed.
     ///
-    /// If an entry's `until` date is in the future, each build checks the manifest again.
-    private func toldAgain() async throws {
+    /// Then checks that each build checks the manifest again if an entry's `until` date is in the future.
+    private func warnedAgain() async throws {
         try app.write("no picture", to: "\(Self.folder)/img/a.png")
         for _ in 0..<3 {
             let build = try await swift(["build"])

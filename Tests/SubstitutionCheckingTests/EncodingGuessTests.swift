@@ -6,7 +6,7 @@ import Testing
 @Suite("The guess at a text's encoding")
 struct EncodingGuessTests {
     @Test(
-        "The few encodings that can be told apart are recognised, also if the text ends inside a character",
+        "The few encodings that can be distinguished are recognised, even if the text ends inside a character",
         arguments: [
             ("Menu", .utf8, .utf8), ("Menü", .utf8, .utf8), ("Menu du café", .windowsCP1252, .western),
             ("Menu du café\n", .windowsCP1252, .western), ("größer", .windowsCP1252, .western),

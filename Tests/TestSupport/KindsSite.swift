@@ -220,7 +220,8 @@ package final class KindsSite: @unchecked Sendable {
     private func address(ofPage index: Int) -> String {
         guard index < Self.pages.count else { return "" }
         let name = Self.pages[index]
-        // URL loading on Linux does not trust a test's certificate, and mirrors have no service workers.
+        // Mirrors use http, because URL loading on Linux does not trust a test's certificate. Mirrors have no service
+        // workers.
         let isSecure = name != "http" && prefix.isEmpty
         let worker = name == "https" && isSecure ? "&worker" : ""
         return "\(prefix)\(bases[isSecure ? 1 : 0])/page?page=\(name)&http=\(server?.url.port ?? 0)\(worker)"

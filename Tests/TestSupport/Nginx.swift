@@ -98,7 +98,7 @@ package final class Nginx: @unchecked Sendable {
     }
 
     private static var streamType: Int32 {
-        // Only Glibc imports the socket types as an enumeration.
+        // Only Glibc declares the socket types as an enumeration.
         #if canImport(Glibc)
         Int32(SOCK_STREAM.rawValue)
         #else

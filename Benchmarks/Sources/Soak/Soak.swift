@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import BenchmarkServer
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -120,7 +120,8 @@ struct Soak {
         let free = DispatchSemaphore(value: 16)
         for index in 0..<count {
             let number = (index &* 7 &+ round) % Self.entries
-            // Of every hundred loads, the network answers two, and a file answers one after an error status.
+            // Of every hundred loads, the network answers two. Files answer the others, one of them after an error
+            // status.
             let (path, expected) =
                 switch index % 100 {
                 case 0, 50: ("/other/\(number)", Data("network /other/\(number)".utf8))

@@ -1,6 +1,6 @@
 public import Foundation
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
 #endif
@@ -172,8 +172,8 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// Removes the copy of one URL, if there is one.
     ///
-    /// The archive keeps no response to a load that has already begun in this process, whatever the URL of that load.
-    /// Copies that wait to be written are written before the removal, so the copies of other URLs are not lost.
+    /// After this call, the archive keeps no response of a load that had already begun in this process, whatever its
+    /// URL. Copies that wait to be written are written before the removal, so the copies of other URLs are not lost.
     ///
     /// - Parameter url: Any spelling of the URL.
     public func remove(_ url: URL) {
@@ -188,7 +188,7 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// Removes every copy, including those that other processes are writing.
     ///
-    /// The archive keeps no response to a load that has already begun in this process.
+    /// After this call, the archive keeps no response of a load that had already begun in this process.
     ///
     /// Call this method when a user signs out, but first cancel the tasks of that user. On Linux, a load begins when
     /// its task is resumed. On Apple platforms, it is not known how soon after `resume()` the load begins. Other

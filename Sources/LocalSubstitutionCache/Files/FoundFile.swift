@@ -31,7 +31,7 @@ package struct FoundFile: Sendable {
         return FilePath((directory.text == "/" ? "" : directory.text) + "/" + name)
     }
 
-    /// The file's directory, as an absolute path without symbolic links, and its name in that directory.
+    /// The file's directory, as an absolute path without symbolic links, and the file's name in that directory.
     var directoryAndName: (directory: FilePath, name: String) { Self.directoryAndName(path, location) }
 
     private static func directoryAndName(_ path: String, _ location: Location) -> (directory: FilePath, name: String) {

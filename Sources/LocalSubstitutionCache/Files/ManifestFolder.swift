@@ -6,8 +6,8 @@ import Foundation
 /// on a case-insensitive file system also works on a case-sensitive one. A name in a different Unicode form (NFC or
 /// NFD) is found, too.
 ///
-/// Each directory is listed once, even if several paths lead to it. The files below a directory are collected once for
-/// each path by which an entry names the directory. Nothing outside the manifest's folder is opened.
+/// Each directory is listed once, even if several paths lead to it. If entries name a directory by several paths, the
+/// files below it are collected once for each path. Nothing outside the manifest's folder is opened.
 package final class ManifestFolder {
     /// The maximum number of names that may be visited by all walks together.
     ///

@@ -3,7 +3,7 @@
 #if !canImport(FoundationNetworking) || APPLE_LOADING
 import Foundation
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -63,7 +63,7 @@ extension BackingLoad {
     }
 }
 
-/// Passes the app's answer to a challenge on to the backing session.
+/// Gives the backing session the app's answer to a challenge.
 private final class ChallengeSender: NSObject, URLAuthenticationChallengeSender, Sendable {
     private let answer: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 

@@ -28,7 +28,8 @@ struct CallingContext {
 /// Most bodies need not be collected for long, because a delegate can be detected:
 /// - Each part is delivered in a buffer whose deallocation can be observed. The client stores the part, and queues a
 ///   call of the delegate if there is one.
-/// - Then an empty part is delivered, past any delegate. The client stores the empty part in place of the earlier one.
+/// - Then an empty part is delivered to the client, but to no delegate. The client stores the empty part in place of
+///   the earlier one.
 /// - If the buffer still exists, only the queued call can hold it. So the task has a delegate, and no completion
 ///   handler.
 ///
@@ -124,7 +125,8 @@ extension BackingLoad {
     ///
     /// The client has that head already: Foundation on Linux reports the head before it reports the challenge. The
     /// app's task counts the challenges that failed before, so the new challenge has the right count. If the app has no
-    /// credential, the 401 is the response. (Foundation up to 6.3 never finishes the task then.)
+    /// credential, Foundation after 6.3 delivers the 401 as the response, and Foundation up to 6.3 never finishes the
+    /// task.
     func deliver(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) { deliverEnd(as: owner) }
 }
 #endif

@@ -2,7 +2,7 @@
 #if !canImport(FoundationNetworking) || APPLE_LOADING
 import Foundation
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif

@@ -1,6 +1,6 @@
 import Foundation
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -52,7 +52,7 @@ struct Fallback {
         }
     }
 
-    /// Returns the file that answers the target of a redirect; nil if the target must be loaded from the network.
+    /// Returns a file's response to the target of a redirect; nil if the target must be loaded from the network.
     ///
     /// If a network-first entry names the target, that entry's file becomes the fallback.
     mutating func answer(redirectedTo next: URLRequest) -> CachedURLResponse? {

@@ -1,5 +1,5 @@
-// Only Foundation on Linux consults a session's cache for a request that a protocol loads. Only there is
-// `URLSession.shared.configuration` the object that the session itself uses; elsewhere it is a copy.
+// Only Foundation on Linux consults a session's cache for a request that a protocol loads. On Linux,
+// `URLSession.shared.configuration` is the object that the session itself uses; elsewhere it is a copy.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
@@ -8,8 +8,8 @@ import FoundationNetworking
 ///
 /// Foundation consults it once `canInit(with:)` of the protocol has returned true. If a file answers, this cache
 /// returns the response, which Foundation passes to the protocol as `cachedResponse`. The protocol then needs no
-/// further lookup. In that case the session's own cache is not consulted: whenever it has no response, it lists its
-/// folder on disk. All other calls are forwarded to the session's own cache.
+/// further lookup. In that case the session's own cache is not consulted, because it lists its folder on disk whenever
+/// it has no response. All other calls are forwarded to the session's own cache.
 ///
 /// The instance in `URLSession.shared` forwards to the ``LocalSubstitutionCache`` that the app has installed, whichever
 /// that is at the time of the call. `URLSession.shared` reads its configuration without a lock whenever a load begins,

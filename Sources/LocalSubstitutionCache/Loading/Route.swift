@@ -49,8 +49,8 @@ enum Route: Hashable, Sendable {
         case registered
     }
 
-    // Only on Linux can a protocol load in the app's own task, and only there does the process crash if a custom
-    // protocol finishes a download.
+    // On Linux only, a protocol can load in the app's own task, and the process crashes if a custom protocol finishes a
+    // download.
     #if canImport(FoundationNetworking) && !APPLE_LOADING
     /// Chooses the route of one load.
     ///

@@ -129,9 +129,8 @@ package struct MatchOrder: Sendable {
                     decoded[FolderFile(identity.base, folder: folder), default: []].append(index)
                     let depth = identity.base.utf8.prefix(folder).count { $0 == UInt8(ascii: "/") }
                     let depths = folderDepths[identity.decodedBase, default: []]
-                    // This array stays short. Below the outermost of the folders that contain the URL, the URL is a
-                    // path on disk, at most `ManifestFolder.maximumDepth` folders deep. All the other folders lie on
-                    // that path.
+                    // This array stays short. After the outermost folder's URL, the rest of the URL is a path on disk,
+                    // at most `ManifestFolder.maximumDepth` folders deep. All the other folders lie on that path.
                     if !depths.contains(depth) {
                         folderDepths[identity.decodedBase] = (depths + [depth]).sorted(by: >)
                     }
@@ -192,8 +191,8 @@ package struct MatchOrder: Sendable {
 
     /// Returns the substitutions that never answer a request, each with a substitution that answers before it.
     ///
-    /// Only matches without decoding count. If a request spells a candidate's URL in the same way as the manifest, it
-    /// finds this candidate or an earlier one before anything is decoded.
+    /// Matches that need decoding are left out. If a request spells a candidate's URL in the same way as the manifest,
+    /// it finds this candidate or an earlier one before anything is decoded.
     ///
     /// - Parameter counts: A function that returns true if the substitution with this index may shadow others.
     /// - Returns: A dictionary from the index of each substitution that never answers to the index of one that answers

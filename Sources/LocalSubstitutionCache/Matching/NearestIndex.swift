@@ -84,7 +84,8 @@ struct NearestIndex: Sendable {
         for known in known {
             var differences = parts.differences(from: known.parts)
             // Below the URL of a folder entry, the request may percent-encode other characters than the candidate's
-            // URL. If the entry matches in the request's spelling, too, the percent-encoding is not a difference.
+            // URL. If the entry also matches the path as the request spells it, the percent-encoding is not a
+            // difference.
             if differences.contains(.percentEncoding), let spelled = known.parts.identity(withPathOf: parts),
                 order.first(matching: spelled) == known.index
             {

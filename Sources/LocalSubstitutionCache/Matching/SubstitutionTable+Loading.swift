@@ -1,6 +1,6 @@
 package import Foundation
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 package import FoundationNetworking
 #endif

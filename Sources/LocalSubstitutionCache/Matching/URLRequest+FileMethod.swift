@@ -1,4 +1,4 @@
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 package import FoundationNetworking
 #else

@@ -2,7 +2,7 @@
 ///
 /// User info may hold a password, so no message shows it. The search finds it in URLs that are malformed,
 /// percent-encoded or escaped as in JSON, in URLs inside other URLs, and in `user:password@host` without a scheme. If a
-/// text can be read in two ways, the part that may be a password is hidden. The path of a URL, an e-mail address and a
+/// text can be read in two ways, the part that may be a password is hidden. An e-mail address, the path of a URL and a
 /// name such as `logo@2x.png` hold no user info.
 package enum UserInformation {
     /// One occurrence of user info in a text.

@@ -189,7 +189,7 @@ struct UserInformationScanner {
             barrenRun = (offset, colon.level)
             return nil
         }
-        // Without a scheme and a password, the word before the colon may be anything.
+        // If there is neither a scheme nor a password, the word before the colon need not be a user name.
         return at.lowerBound == start ? nil : Occurrence(secret: word..<at.lowerBound, end: at.upperBound)
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -300,7 +300,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         let url = Self.masked(redirect.request.url)
         var answer = RecordedAnswer(.network)
         explain(redirect.request, url, &answer)
-        if redirect.response == nil { answer.ended = "redirected, with a status that URL loading does not tell" }
+        if redirect.response == nil { answer.ended = "redirected, with a status that URL loading does not report" }
         let response = HAREntry.Response(
             status: redirect.response?.statusCode ?? 0,
             headers: Self.fields(redirect.response?.allHeaderFields as? [String: String] ?? [:]),

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstitutionRules
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -19,8 +19,8 @@ struct ForwardingGuard: Sendable {
     /// The sites from which the app lets mirror pages load unmapped URLs, in normal form.
     private let sites: Set<String>
 
-    /// - Parameter hosts: The hosts that the app has named. Each is a URL, or `host` or `host:port` for both https and
-    ///   http.
+    /// - Parameter hosts: The hosts that the app has named. Each is a URL, or it is `host` or `host:port`, which stands
+    ///   for both https and http.
     init(hosts: Set<String>) {
         let urls = hosts.flatMap { $0.contains("://") ? [$0] : ["https://\($0)", "http://\($0)"] }
         sites = Set(urls.compactMap { WebOrigin($0)?.site })

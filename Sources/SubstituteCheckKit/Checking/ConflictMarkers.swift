@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 
 /// The lines with which Git marks a merge conflict.
 enum ConflictMarkers {
-    /// Returns the line of the first marker, counted from 1; nil unless all three markers follow in their order.
+    /// Returns the line of the first marker, counted from 1; nil unless all three markers occur in order.
     static func line(in text: Data) -> Int? {
         let markers = ["<<<<<<< ", "=======", ">>>>>>> "].map { Data($0.utf8) }
         var starts: [Data.Index] = []

@@ -94,10 +94,10 @@ extension ContentCheck {
 
     /// Returns why bytes that a server sent do not fit a media type, as a clause; nil if there is no objection.
     ///
-    /// A Git LFS pointer fits no type. Some types have a known format, such as `image/png`. For these types, a web
-    /// page, text of no known format and gzip are usually refused. All other content is allowed: servers often send one
-    /// image format under the type of another, and browsers show the image. For other types of text, binary content is
-    /// refused. For JSON, CSS and JavaScript, a web page is refused, too.
+    /// A Git LFS pointer fits no type. Some types have a known format, such as `image/png`. For these types, this
+    /// function usually refuses a web page, text of no known format, and gzip. All other content is allowed: servers
+    /// often send one image format under the type of another, and browsers show the image. For types of text that have
+    /// no known format, binary content is refused. For JSON, CSS and JavaScript, a web page is refused, too.
     package static func refusal(of head: [UInt8], as type: MediaType) -> String? {
         let format = FileFormat(head: head)
         if format == .lfsPointer { return "it is a Git LFS pointer" }
@@ -117,8 +117,9 @@ extension ContentCheck {
 
     /// True if a file may have an expected format, although its first bytes are not those of the format.
     ///
-    /// An MP3 may begin with padding, a ZIP archive with a program that unpacks the archive, and a PDF with lines for a
-    /// printer. An SVG may begin with a long comment, or be encoded in UTF-16; the XML parser checks the SVG later.
+    /// An MP3 may begin with padding. A ZIP archive may begin with a program that unpacks the archive. A PDF may begin
+    /// with lines for a printer. An SVG may begin with a long comment, or be encoded in UTF-16; the XML parser checks
+    /// the SVG later.
     static func isUnclear(_ head: [UInt8], among expected: Set<FileFormat>) -> Bool {
         expected == [.mp3] && FileFormat.isBinary(head) || expected == [.zip] && head.starts(with: "MZ".utf8)
             || expected == [.pdf] && Data(head.prefix(1024)).range(of: Data("%PDF-".utf8)) != nil

@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionChecking
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif

@@ -63,9 +63,9 @@ struct RemoteCheck {
         return "its server is an example, which has no files"
     }
 
-    /// The size limit in bytes for files without a recorded version.
+    /// The size in bytes of a large file.
     ///
-    /// For a larger file, a HEAD request is sent first.
+    /// If a larger file has no recorded version, a HEAD request is sent first.
     private static let largeSize = 64 * 1024
 
     /// Queries the servers of all files, with a few requests at a time.

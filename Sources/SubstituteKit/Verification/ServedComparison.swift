@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -59,7 +59,7 @@ final class ServedComparison: Interceptor, @unchecked Sendable {
             let substitution = table.explain(request).substitution
         else {
             // In the load with the files, ``LiveTable`` reads the whole body before the page receives it. This load
-            // does the same, so that both pages are complete at the same time.
+            // does the same, so that both pages are delayed equally.
             _ = await held.size(body)
             return .proceed
         }

@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 import SubstituteCheckKit
 import SubstitutionChecking
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -121,7 +121,7 @@ struct Verification: Sendable {
 }
 
 extension LiveTable.FinishedLoad {
-    /// True for a GET request, unless it is the browser's own request for an icon, and no file answered it.
+    /// True for a GET request; the browser's own request for an icon counts only if a file answered it.
     fileprivate var isCounted: Bool {
         // The browser itself requests this icon; the page does not.
         let isOfBrowser = kind == "Other" && URL(string: url)?.path == "/favicon.ico" && file == nil

@@ -63,7 +63,7 @@ extension RepairingJSONParser {
     /// read, here `a, `, and `position` is before `b`. On return, `position` is at the comma after `a`. The result is
     /// nil for text in any other form, and an empty string if `a` cannot be read.
     mutating func withoutNextName(_ range: Range<Int>) throws(Stop) -> String? {
-        // After a real closing quotation mark, white space, a closing bracket, a comma or a colon would be next. A
+        // A real closing quotation mark would be followed by white space, a closing bracket, a comma or a colon. A
         // second quotation mark is a different mistake.
         guard let next = current, !next.isJSONSpace, !next.isClosingBracket, next != UInt8(ascii: ","),
             next != UInt8(ascii: ":"), next != UInt8(ascii: "\""),
@@ -139,7 +139,7 @@ extension RepairingJSONParser {
         return range.last { bytes[$0] == UInt8(ascii: ":") && $0 + 1 < range.upperBound && bytes[$0 + 1].isJSONSpace }
     }
 
-    /// True if the next character after white space is a colon, or the "=" that is often written for one.
+    /// True if the next character after white space is a colon, or the "=" that is often written instead.
     var isFollowedByColon: Bool {
         let rest = bytes[position...].first { !$0.isJSONSpace }
         return rest == UInt8(ascii: ":") || rest == UInt8(ascii: "=")

@@ -53,7 +53,7 @@ package struct SourceMappedText: Hashable, Sendable {
 
     /// Returns this text with offsets in the source of `outer`.
     ///
-    /// This text was found in `outer`, and has offsets in the bytes of `outer`.
+    /// This text was found in `outer`, so its own offsets count the bytes of `outer`.
     func placed(in outer: SourceMappedText) -> SourceMappedText {
         var result = SourceMappedText(endingAt: outer.offset(end))
         for index in bytes.indices { result.append(bytes[index], at: outer.offset(offset(index))) }

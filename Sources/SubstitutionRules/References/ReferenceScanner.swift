@@ -64,8 +64,8 @@ package struct ReferenceScanner {
     // MARK: - Scripts
 
     private mutating func readScript() {
-        // The kind of reference that a string at the current position would be; nil if it would be none. `isCall` is
-        // true after the parenthesis that begins the arguments of a call.
+        // The kind of reference that a string at the current position would be; nil if it would not be a reference.
+        // `isCall` is true after the parenthesis that begins the arguments of a call.
         var expected: Expected?
         var isCall = false
         var isAfterNew = false

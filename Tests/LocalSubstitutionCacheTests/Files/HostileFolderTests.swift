@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -137,7 +137,7 @@ struct HostileFolderTests {
         let issues = issues(#"{ "https://h/": "./" }"#)
         #expect(issues.first?.message.contains("the symbolic link \"zloop\" in") == true, "\(issues)")
 
-        // This walk begins inside the cycle, and comes back to its beginning by a real name.
+        // This walk begins inside the cycle. It returns to its first folder by that folder's own name, not by a link.
         let cycle = try TemporaryFolder()
         try cycle.write("x", to: "real/x.txt")
         let up = cycle.url.appendingPathComponent("real/up").path

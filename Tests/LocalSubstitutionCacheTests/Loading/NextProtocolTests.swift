@@ -3,7 +3,7 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -121,7 +121,8 @@ extension InstalledTests {
                 return Double(clock() - begin)
             }
             _ = try await time(500)
-            // If each part copied all parts before it, a body eight times as long would cost 64 times as much.
+            // If each new part caused a copy of all parts before it, a body eight times as long would cost 64 times as
+            // much.
             let (short, long) = try await (time(800), time(6400))
             #expect(archive.copies.count == 3)
             #expect(long < 25 * short, "\(long / short) times")

@@ -3,7 +3,7 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -27,7 +27,7 @@ extension InstalledTests.WhoAnswersTests {
             ("shared", URLSession.shared), ("default", URLSession(configuration: .default)), ("default, early", early),
             ("ephemeral", URLSession(configuration: .ephemeral)), ("ephemeral, own", URLSession(configuration: own)),
         ]
-        // No server answers with the cache's body, so the cache answered a load that returns this body.
+        // No server answers with the cache's body. So if a load returns this body, the cache answered the load.
         let urls = [
             server.url.appendingPathComponent("asked"), try #require(URL(string: "https://asked.invalid/asked")),
         ]

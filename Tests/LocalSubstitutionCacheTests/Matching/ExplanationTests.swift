@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -239,7 +239,8 @@ struct ExplanationTests {
     func encodedBelowFolder() throws {
         let folder = try TemporaryFolder()
         try folder.write("a", to: "icons/a,b.svg")
-        // Each of the two entries has one difference. This one differs in the scheme, the folder's entry in the query.
+        // Each of the two entries has one difference. This entry has a different scheme, and the folder's entry has no
+        // query.
         let other = "\"http://h/icons/a%2Cb.svg?v=1\": \"icons/a,b.svg\""
         let cache = try folder.cache("{ \"https://h/icons/\": \"icons/\", \(other) }")
         let url = try #require(URL(string: "https://h/icons/a%2Cb.svg?v=1"))

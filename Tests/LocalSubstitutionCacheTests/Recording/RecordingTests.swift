@@ -3,7 +3,7 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -167,10 +167,10 @@ extension InstalledTests {
             // and Foundation does not report the 302.
             #expect(
                 lines.sorted() == [
-                    "GET /moved: network 0 0, redirected, with a status that URL loading does not tell",
+                    "GET /moved: network 0 0, redirected, with a status that URL loading does not report",
                     "GET /page: network 200 4",
                     "GET /target: network 200 4",
-                    "GET /to-file: network 0 0, redirected, with a status that URL loading does not tell",
+                    "GET /to-file: network 0 0, redirected, with a status that URL loading does not report",
                 ]
             )
             #expect(app.site.requests.count == lines.count)

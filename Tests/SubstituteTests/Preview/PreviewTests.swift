@@ -252,7 +252,7 @@ struct PreviewTests {
         let page = await Tool.run(["preview", "text/manifest.json"], in: folder.url).output
         #expect(page.contains("<pre>one {\n    two;\n}\n</pre>"))
         #expect(page.contains("<pre>日本語日本語"))
-        // A text without line ends also fills the sample.
+        // A text without line breaks also fills the sample.
         #expect(page.contains(String(repeating: "日本語", count: 200)))
         #expect(!page.contains("\u{FFFD}"))
     }

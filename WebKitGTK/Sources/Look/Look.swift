@@ -14,13 +14,13 @@ struct Look {
         USAGE: swift run --package-path WebKitGTK Look [PAGE --manifest FILE] [-o FOLDER]
 
         Opens a page three times: from the network, with rules that lead its requests to the app's files, and as a
-        mirror. Writes network.png, rules.png and mirror.png, and prints who answered what. Without a page it is the
-        Demo's, whose server on this machine counts what reaches it.
+        mirror. Writes network.png, rules.png and mirror.png, and prints the source of each resource. Without PAGE, opens
+        the Demo's page, whose server runs on this machine and counts the requests that reach it.
 
         OPTIONS:
-          --manifest FILE  The manifest; its files lie beside it.
-          -o FOLDER        Where the pictures go; the current folder without it.
-          -h, --help       Print this.
+          --manifest FILE  The manifest, with its files in the same folder.
+          -o FOLDER        The folder for the pictures; by default the current folder.
+          -h, --help       Print this help.
         """
 
     static func main() async {
@@ -44,12 +44,14 @@ struct Look {
             }
         }
         guard (page == nil) == (manifest == nil) else {
-            throw BrowserError("a page and --manifest go together; see --help")
+            throw BrowserError("name both PAGE and --manifest, or neither; see --help")
         }
         let demo = page == nil ? try DemoSite() : nil
         let cache = try demo?.cache ?? LocalSubstitutionCache(manifest: URL(fileURLWithPath: manifest ?? ""))
         let address = page ?? demo?.page ?? ""
-        guard let origin = WebOrigin(address) else { throw BrowserError("\(quoted(address)) is no page of the web") }
+        guard let origin = WebOrigin(address) else {
+            throw BrowserError("\(quoted(address)) is not an http or https URL")
+        }
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for way in Way.allCases {
             demo?.server.forgetRequests()

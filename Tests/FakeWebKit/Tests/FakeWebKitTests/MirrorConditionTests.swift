@@ -3,7 +3,7 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-// On Apple's systems URL loading is part of Foundation.
+// On Apple's systems, URL loading is part of Foundation.
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
