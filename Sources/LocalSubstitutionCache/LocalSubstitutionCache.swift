@@ -25,8 +25,8 @@ public import FoundationNetworking
 /// - Storing or removing a response for a substituted URL has no effect. Removing all responses removes no
 ///   substitution.
 ///
-/// For each URL, all GET requests that spell it as the manifest does get the same `CachedURLResponse`. It is built in
-/// the background after the manifest is loaded, or by the first of these requests if that comes earlier. After that,
+/// All GET requests for one URL get the same `CachedURLResponse` if they spell the URL as in the manifest. It is built
+/// in the background after the manifest is loaded, or by the first of these requests if that comes earlier. After that,
 /// each of these requests costs one dictionary lookup. A request that no entry names costs as much as in a plain
 /// `URLCache`.
 ///

@@ -172,8 +172,9 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// Removes the copy of one URL, if there is one.
     ///
-    /// After this call, the archive keeps no response of a load that had already begun in this process, whatever its
-    /// URL. Copies that wait to be written are written before the removal, so the copies of other URLs are not lost.
+    /// If a load is in progress in this process during this call, the archive does not keep its response, whatever the
+    /// URL of the load. Copies that wait to be written are written before the removal, so the copies of other URLs are
+    /// not lost.
     ///
     /// - Parameter url: Any spelling of the URL.
     public func remove(_ url: URL) {
@@ -188,7 +189,7 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// Removes every copy, including those that other processes are writing.
     ///
-    /// After this call, the archive keeps no response of a load that had already begun in this process.
+    /// If a load is in progress in this process during this call, the archive does not keep its response.
     ///
     /// Call this method when a user signs out, but first cancel the tasks of that user. On Linux, a load begins when
     /// its task is resumed. On Apple platforms, it is not known how soon after `resume()` the load begins. Other

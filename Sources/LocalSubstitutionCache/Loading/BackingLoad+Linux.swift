@@ -125,8 +125,7 @@ extension BackingLoad {
     ///
     /// The client has that head already: Foundation on Linux reports the head before it reports the challenge. The
     /// app's task counts the challenges that failed before, so the new challenge has the right count. If the app has no
-    /// credential, Foundation after 6.3 delivers the 401 as the response, and Foundation up to 6.3 never finishes the
-    /// task.
+    /// credential, the 401 should be the response, but Foundation up to 6.3 never finishes the task.
     func deliver(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) { deliverEnd(as: owner) }
 }
 #endif

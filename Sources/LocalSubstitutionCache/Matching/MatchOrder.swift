@@ -129,8 +129,9 @@ package struct MatchOrder: Sendable {
                     decoded[FolderFile(identity.base, folder: folder), default: []].append(index)
                     let depth = identity.base.utf8.prefix(folder).count { $0 == UInt8(ascii: "/") }
                     let depths = folderDepths[identity.decodedBase, default: []]
-                    // This array stays short. After the outermost folder's URL, the rest of the URL is a path on disk,
-                    // at most `ManifestFolder.maximumDepth` folders deep. All the other folders lie on that path.
+                    // This array stays short. The URL begins with the URL of the outermost folder that contains it. The
+                    // rest is a path on disk, at most `ManifestFolder.maximumDepth` folders deep. All the other folders
+                    // that contain the URL lie on that path.
                     if !depths.contains(depth) {
                         folderDepths[identity.decodedBase] = (depths + [depth]).sorted(by: >)
                     }

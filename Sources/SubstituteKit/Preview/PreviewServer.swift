@@ -69,7 +69,7 @@ final class PreviewServer: @unchecked Sendable {
     /// The check that the page shows.
     var current: ManifestCheck { condition.withLock { check } }
 
-    /// Shows sentences about the servers' versions on the cards of files; `marks` is keyed by the files' paths.
+    /// Shows a sentence about the server's version on the card of each marked file; `marks` is keyed by path.
     func mark(_ marks: [String: String]) {
         condition.withLock {
             let versions = Dictionary(check.substitutions.map { ($0.file, Self.version(of: $0)) }) { first, _ in first }

@@ -14,8 +14,8 @@ struct Look {
         USAGE: swift run --package-path WebKitGTK Look [PAGE --manifest FILE] [-o FOLDER]
 
         Opens a page three times: from the network, with rules that lead its requests to the app's files, and as a
-        mirror. Writes network.png, rules.png and mirror.png, and prints the source of each resource. Without PAGE, opens
-        the Demo's page, whose server runs on this machine and counts the requests that reach it.
+        mirror. Writes network.png, rules.png and mirror.png, and prints the source of each resource. Without PAGE,
+        opens the Demo's page, whose server runs on this machine and counts the requests that reach it.
 
         OPTIONS:
           --manifest FILE  The manifest, with its files in the same folder.
