@@ -10,7 +10,7 @@ let package = Package(
     dependencies: [.package(path: "..")],
     targets: [
         // A symbolic link to the sources of `LoopbackServer`. The library does not export that target, so this package
-        // cannot depend on it. Two targets in one build cannot have the same name.
+        // cannot depend on it. The link has another name, because two targets in one build cannot have the same name.
         .target(name: "BenchmarkServer"),
         .executableTarget(
             name: "Benchmarks",

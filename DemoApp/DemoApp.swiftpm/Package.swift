@@ -1,12 +1,13 @@
 // swift-tools-version: 6.2
-// An App Playground. Open this folder in Xcode: developers report that Xcode finds a package outside the playground
-// (https://zenn.dev/kok_i/articles/c97656d4c766e4). Swift Playgrounds accepts only packages on a server. To use Swift
-// Playgrounds, copy this folder, and replace the library's path with the library's URL. The library's own package does
-// not compile this folder.
+// An App Playground. Developers report that Xcode finds a package outside the playground
+// (https://zenn.dev/kok_i/articles/c97656d4c766e4), so open this folder in Xcode. Swift Playgrounds accepts only
+// packages on a server. To use Swift Playgrounds, copy this folder, and replace the library's path with the library's
+// URL. The library's own package does not compile this folder.
 import AppleProductTypes
 import PackageDescription
 
-// SwiftPM identifies a package at a path by the name of its folder. A clone can have any folder name.
+// SwiftPM identifies a local package by its folder's name. A clone's folder can have any name, so the name is taken
+// from the path.
 let library = Context.packageDirectory.split(separator: "/").dropLast(2).last.map(String.init) ?? ""
 
 let package = Package(

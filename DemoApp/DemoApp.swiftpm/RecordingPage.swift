@@ -1,7 +1,7 @@
 import LocalSubstitutionDevelopment
 import SwiftUI
 
-/// Shows the requests that the app has made, updated every second.
+/// Shows the requests that the app has made, and updates the text every second.
 struct RecordingPage: View {
     let recording: Recording
     @State private var text = ""

@@ -1,6 +1,6 @@
 import PackagePlugin
 
-/// `swift package substitute …`: the designers' tool, without an installation.
+/// `swift package substitute …`: runs the designers' tool, which need not be installed.
 @main
 struct SubstituteCommand: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {

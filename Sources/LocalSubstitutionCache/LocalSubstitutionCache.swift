@@ -17,7 +17,7 @@ public import FoundationNetworking
 /// Every session that uses the shared cache then gets those URLs from the bundle: no network, no waiting. Everything
 /// else goes to `URLCache` as before.
 ///
-/// - Files answer only GET and HEAD requests for http and https URLs that an entry without `when` names.
+/// - Files answer only GET and HEAD requests, and only for the http and https URLs of entries without `when`.
 /// - This cache answers no request with a reloading policy, such as `reloadIgnoringLocalCacheData`. Through this cache,
 ///   no file answers a request with `Authorization`. ``SubstitutionProtocol`` answers both kinds of request.
 /// - No file answers a request with the policy `.reloadIgnoringLocalAndRemoteCacheData`, neither through this cache nor
@@ -27,7 +27,7 @@ public import FoundationNetworking
 ///
 /// All GET requests for one URL get the same `CachedURLResponse` if they spell the URL as in the manifest. It is built
 /// in the background after the manifest is loaded, or by the first of these requests if that comes earlier. After that,
-/// each of these requests costs one dictionary lookup. A request that no entry names costs as much as in a plain
+/// each of these requests costs one dictionary lookup. A request that is named by no entry costs as much as in a plain
 /// `URLCache`.
 ///
 /// Responses that are not substituted are stored where the system's own cache stores them: in the folder of a
@@ -45,7 +45,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     private let observing = Locked<(any RequestObserver)?>(nil)
     /// The cache that was shared when this one was created.
     ///
-    /// If that was a cache of this library, this property is the predecessor of that cache.
+    /// If the shared cache was a cache of this library, this property is the predecessor of the shared cache.
     let predecessor: URLCache
 
     // MARK: - Creating a cache
@@ -187,7 +187,7 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
         }
     }
 
-    /// Returns whether an entry without `when` names the URL of this GET or HEAD, whatever the cache policy.
+    /// Returns true for a GET or HEAD whose URL is named by an entry without `when`, whatever the cache policy.
     package func isSubstituted(_ request: URLRequest) -> Bool { verdict(on: request).isSubstituted }
 
     /// Returns whether a network-first entry names the request, so that the network is tried before the file.

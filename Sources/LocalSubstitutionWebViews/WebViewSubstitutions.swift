@@ -27,14 +27,14 @@ public final class WebViewSubstitutions {
     /// A Boolean value that indicates whether test pages received their script from the app.
     ///
     /// If false, all requests go to the network. The test uses no network, so it cannot prove that WebKit treats a page
-    /// from a server in the same way. According to WebKit's source, it does.
+    /// from a server in the same way. According to WebKit's source code, WebKit does.
     public private(set) var isActive = false
     private let cache: LocalSubstitutionCache
 
     /// Compiles the cache's substitutions to rules, and tests them.
     ///
-    /// If WebKit does not apply the rules, this takes up to two seconds. If WebKit applies them to some views only, it
-    /// takes up to four seconds.
+    /// If WebKit does not apply the rules, the test takes up to two seconds. If WebKit applies the rules to some views
+    /// only, the test takes up to four seconds.
     ///
     /// - Throws: ``ManifestError`` if there are more rules than WebKit accepts. The system's error if the caches folder
     ///   cannot be written, or if WebKit refuses the rules. `CancellationError` if the task is cancelled meanwhile.
@@ -114,8 +114,9 @@ extension WKWebViewConfiguration {
         register(SchemeHandler(SchemeServer(cache, forwardingTo: hosts)))
     }
 
-    /// Registers a handler for each mirror scheme that has none: WebKit crashes the process if a scheme gets a second
-    /// one.
+    /// Registers a handler for each mirror scheme that has none.
+    ///
+    /// WebKit crashes the process if a scheme gets a second handler.
     fileprivate func register(_ handler: SchemeHandler) {
         for scheme in MirrorURL.schemes where urlSchemeHandler(forURLScheme: scheme) == nil {
             setURLSchemeHandler(handler, forURLScheme: scheme)

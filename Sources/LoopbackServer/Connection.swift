@@ -61,7 +61,7 @@ struct Connection: ~Copyable {
             }
             guard sendChunks(of: body, size) else { return false }
         case .closingInHead:
-            // Foundation on Linux crashes if a head has no header fields, so send them all before closing.
+            // Foundation on Linux crashes if a head has no header fields, so send all header fields before closing.
             _ = send(head.dropLast(2))
             return false
         case .closing(let count):

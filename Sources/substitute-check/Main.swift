@@ -1,7 +1,7 @@
 import Foundation
 import SubstituteCheckKit
 
-/// Checks a manifest during a build; links only the modules for the check.
+/// Checks a manifest during a build; this executable links only the modules for the check.
 @main
 enum Main {
     static func main() {

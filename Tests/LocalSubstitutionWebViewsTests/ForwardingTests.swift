@@ -469,8 +469,8 @@ final class ForwardingTests: SchemeSuite {
             let answer = try await answer(server.reply(to: moved) { cookies })
             #expect(answer.status == 200 && answer.text == "/x -")
         }
-        // In the web view, the response would have the first site's origin. A script of the first site could then read
-        // data that the second site does not share.
+        // These responses are refused. In the web view, each response would have the first site's origin, and a script
+        // of the first site could read data that the second site does not share.
         #expect(try await answer(server, request(page + "/document", "GET", from: page + "/")).status == 502)
         #expect(try await answer(server, request(page + "/private", "GET", from: page + "/")).status == 502)
         let scripted = try request(page + "/private", "GET", from: page + "/", ["Referer": page + "/"])
@@ -767,7 +767,7 @@ final class ForwardingTests: SchemeSuite {
         let sites = try Sites(folder) { _, _ in
             let sending = Sending(hasEnded)
             return .stream {
-                // Pause: on Linux, a transfer without pauses keeps URL loading from ending any transfer.
+                // Pause here. On Linux, URL loading cannot end any transfer while a transfer continues without pauses.
                 withExtendedLifetime(sending) { _ = usleep(1000) }
                 return Data(count: 10_000)
             }

@@ -54,7 +54,8 @@ struct OddPagesTests {
 
     /// Returns the results as bytes.
     ///
-    /// Strings do not compare exactly, because Swift joins a letter and a following accent into one character.
+    /// A comparison of strings would not be exact. Swift joins a letter and a following accent into one character,
+    /// which equals the single accented letter.
     private static func lines(_ found: [[String]], _ styles: [String]) -> [[UInt8]] {
         let texts = found.map { $0.joined(separator: "\u{1F}") } + styles.map(normal).filter { !$0.isEmpty }.sorted()
         return texts.map { Array($0.utf8) }

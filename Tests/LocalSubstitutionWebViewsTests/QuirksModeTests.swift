@@ -29,7 +29,7 @@ struct QuirksModeTests {
     )
     func doctype(words: String, isQuirky: Bool) {
         #expect(QuirksMode.isSelected(byDoctype: words) == isQuirky)
-        // Outside quirks mode, the table closes the paragraph. In quirks mode, `</desc>` finds the paragraph open and
+        // Outside quirks mode, the table closes the paragraph. In quirks mode, the paragraph stays open, so `</desc>`
         // closes nothing. The `title` is then an HTML element, which holds text and no image.
         var sources: [String] = []
         let body = "<svg><desc><p><table></table></desc><title><img src=a.png></title></svg>"

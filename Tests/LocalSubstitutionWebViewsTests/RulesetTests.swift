@@ -131,13 +131,13 @@ struct RulesetTests {
         #expect(
             try omissions(manifest) == [
                 "10: its URL with an ignored parameter (\"v\") before a long query (1)",
-                "10: its URL with two or more ignored parameters (\"v\"), or with one that has no \"=\" (1)",
+                "10: its URL if ignored parameters (\"v\") occur more than once, or if one has no \"=\" (1)",
                 "2: the network is asked first, as its \"when\" says (1)", "3: its headers (1)",
                 "5: its URL with a query, because line 4 answers it with some queries (1)",
-                "6: its URL with two or more ignored parameters (\"v\", \"w\"), or with one that has no \"=\" (1)",
+                "6: its URL if ignored parameters (\"v\", \"w\") occur more than once, or if one has no \"=\" (1)",
                 "7: its URL with a parameter, because line 6 answers it with some queries (1)",
                 "8: the network is asked first, as its \"when\" says (\(Self.names.count + 1))",
-                "9: its URL with two or more ignored parameters (\"v\"), or with one that has no \"=\" (1)",
+                "9: its URL if ignored parameters (\"v\") occur more than once, or if one has no \"=\" (1)",
             ]
         )
     }
@@ -250,7 +250,7 @@ struct RulesetTests {
 
     /// Expects a rule, or a reported omission, for the manifest's URLs that the table answers.
     ///
-    /// Some URLs are not checked, such as those of folders, and those that entries with `headers` answer.
+    /// Some URLs are not checked, for example the URLs of folders and the URLs that entries with `headers` answer.
     private func expectNothingForgotten(
         _ ruleset: Ruleset,
         _ table: SubstitutionTable,
@@ -264,8 +264,8 @@ struct RulesetTests {
                 let explanation = try explanation(of: url, table)
                 guard explanation.answer == .cacheAndProtocol, let answer = explanation.substitution,
                     answer.entry.headers.isEmpty, try !hasRule(url),
-                    // If an entry ignores parameters, its URL is checked only if it has no query. A query could contain
-                    // an ignored parameter. The check would then cover only one of the parameter's values.
+                    // If an entry ignores parameters, only its URLs without a query are checked. A query could contain
+                    // an ignored parameter, and the check would cover only one of the parameter's values.
                     substitution.entry.query == .exact || target.identity.query == nil
                 else { continue }
                 try #require(positions.contains("\(answer.line):\(answer.column)"), "\(url) in \(text)")

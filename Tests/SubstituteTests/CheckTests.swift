@@ -6,7 +6,7 @@ import Testing
 
 @Suite("substitute check", .serialized)
 struct CheckTests {
-    /// Compares the tool's output for all invalid manifests with one checked-in file.
+    /// Compares one checked-in file with the tool's output for all invalid manifests.
     ///
     /// To update the file, run the tests with `UPDATE_GOLDEN_FILES=1`, and review the difference before you keep it.
     @Test("Every invalid manifest gives the expected output, as text and as JSON", arguments: ["txt", "jsonl"])

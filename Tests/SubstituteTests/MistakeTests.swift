@@ -4,11 +4,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs the tool on each of a designer's mistakes, and compares the tool's output.
+/// Runs the tool on each of a designer's mistakes, and compares the tool's output with the expected output.
 ///
 /// Each section of `Fixtures/Mistakes.md` and `Fixtures/FreshMistakes.md` is one mistake.
 ///
-/// To update the output, run the tests with `UPDATE_GOLDEN_FILES=1`, and review the difference before you keep it.
+/// To update the expected output, run the tests with `UPDATE_GOLDEN_FILES=1`, and review the difference before you keep
+/// it.
 @Suite("Designers' mistakes", .serialized)
 struct MistakeTests {
     /// One section: a manifest with a mistake, and the tool's output.

@@ -144,7 +144,7 @@ package final class KindsSite: @unchecked Sendable {
         for kind in kinds {
             let cells = zip(without, with).map { before, after in
                 guard let answer = after.answers[kind] else { return "" }
-                // The browser does not load this kind of resource without the extension, either.
+                // "never" means: the browser loads this kind of resource neither with nor without the extension.
                 return answer == "broken" && before.answers[kind] == "broken" ? "never" : answer
             }
             lines.append(padded(kind, width) + cells.map { padded($0, 10) }.joined())

@@ -137,8 +137,8 @@ extension Process {
     /// Kills the process together with the processes that it started.
     ///
     /// Otherwise a child process could outlive its killed parent, and still write into the parent's folders. Foundation
-    /// makes the process the leader of a process group, so one signal reaches the whole group. Foundation then waits
-    /// for every process that has inherited the file descriptors.
+    /// makes the process the leader of a process group, so one signal reaches the whole group. On Linux,
+    /// `waitUntilExit()` then waits for every process that has inherited a file descriptor of Foundation.
     package func stopGroup() {
         kill(-processIdentifier, SIGKILL)
         waitUntilExit()

@@ -92,7 +92,7 @@ final class DirectPort: URLCache, @unchecked Sendable {
     }
 }
 
-/// Creates a plain `URLCache` in memory, and stores the responses of `cache` for `urls` in it.
+/// Creates a plain `URLCache` in memory, and fills it with the responses of `cache` for `urls`.
 func makeStockCache(_ cache: URLCache? = nil, _ urls: [URL] = []) -> URLCache {
     let stock = URLCache(memoryCapacity: 200_000_000, diskCapacity: 0, diskPath: nil)
     for url in urls {

@@ -37,8 +37,8 @@ struct Loading {
 
     /// Builds a response at the lowest possible cost.
     ///
-    /// It only brings the file into memory, and creates Foundation's objects with the header fields that the library
-    /// promises.
+    /// This function only brings the file into memory, and creates Foundation's objects. The response has the header
+    /// fields that the library promises.
     static func leastResponse(to url: URL, path: String) -> CachedURLResponse? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }

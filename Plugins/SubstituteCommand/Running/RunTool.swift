@@ -38,7 +38,9 @@ struct ToolRun {
         if process.terminationStatus != 0 { exit(process.terminationStatus) }
     }
 
-    /// The manifests in the targets' resource folders; their paths are relative to `folder` if they are below it.
+    /// The paths of the manifests in the targets' resource folders.
+    ///
+    /// The path of a manifest below `folder` is relative to `folder`.
     private var manifests: [String] {
         let here = folder.path + "/"
         return resources.map { $0.appendingPathComponent("manifest.json").path }

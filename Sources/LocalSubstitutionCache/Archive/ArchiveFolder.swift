@@ -103,7 +103,7 @@ struct ArchiveFolder {
 
     /// Removes every copy, and every file that any process is writing.
     func removeAll() {
-        // Delete unfinished files first: if a process renames one meanwhile, the file is then found among the copies.
+        // Delete unfinished files first: a file that a process renames meanwhile is then found among the copies.
         for file in files(Self.unfinishedSuffix) { unlink(file.url.path) }
         for file in copyFiles() { unlink(file.url.path) }
     }

@@ -172,9 +172,8 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// Removes the copy of one URL, if there is one.
     ///
-    /// If a load is in progress in this process during this call, the archive does not keep its response, whatever the
-    /// URL of the load. Copies that wait to be written are written before the removal, so the copies of other URLs are
-    /// not lost.
+    /// If a load is in progress in this process during this call, the load's response is not kept, whatever the load's
+    /// URL. Copies that wait to be written are written before the removal, so the copies of other URLs are not lost.
     ///
     /// - Parameter url: Any spelling of the URL.
     public func remove(_ url: URL) {
@@ -189,11 +188,11 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// Removes every copy, including those that other processes are writing.
     ///
-    /// If a load is in progress in this process during this call, the archive does not keep its response.
+    /// If a load is in progress in this process during this call, the load's response is not kept. Another process
+    /// keeps the response of a load that is in progress there.
     ///
     /// Call this method when a user signs out, but first cancel the tasks of that user. On Linux, a load begins when
-    /// its task is resumed. On Apple platforms, it is not known how soon after `resume()` the load begins. Other
-    /// processes still keep the responses that they are loading.
+    /// its task is resumed. On Apple platforms, it is not known how soon after `resume()` the load begins.
     public func removeAll() {
         removals.remove(from: name)
         lock.withLock { pending = [:] }

@@ -11,10 +11,10 @@ import FoundationNetworking
 /// if nothing has been removed from the archive's directory since. So a removal discards every response that is in
 /// flight for that directory.
 ///
-/// For the app, a load begins when the app resumes the task. On Linux URL loading calls `canInit(with:)` inside
+/// For the app, a load begins when the app resumes the task. On Linux, URL loading calls `canInit(with:)` inside
 /// `resume()`, and starts the loads later, perhaps not in the order in which their tasks were resumed. Nothing shows
-/// which task a load belongs to. So while loads of a URL are waiting to be started, all of them count as begun at the
-/// first `resume()` among them.
+/// which task a load belongs to. So while loads of a URL are waiting to be started, all of them count as begun when the
+/// first of their tasks was resumed.
 // Mutable state is only accessed inside the lock.
 final class RemovalLog: @unchecked Sendable {
     static let shared = RemovalLog()
@@ -28,10 +28,10 @@ final class RemovalLog: @unchecked Sendable {
 
     /// The number of loads whose URLs did not fit into ``resumed``, and the moment of the first of these loads.
     ///
-    /// All of these loads count as begun at that moment. If a load is withdrawn, nothing shows whether it is one of
-    /// them, so the number may stay too high. While it is too high, later loads also count as begun at that moment.
-    /// After a removal, the archive then refuses the responses to these later loads, although nothing was removed since
-    /// they began.
+    /// All of these loads count as begun at that moment. If a load is withdrawn, nothing shows whether that load was
+    /// counted here, so the number may stay too high. While the number is too high, later loads also count as begun at
+    /// that moment. After a removal, the archive then refuses the responses to these later loads, although nothing was
+    /// removed since they began.
     private var unrecorded = (loads: 0, since: 0)
 
     /// The moment at which a load counts as begun if ``resumed`` does not record it.
@@ -47,7 +47,7 @@ final class RemovalLog: @unchecked Sendable {
         }
     }
 
-    /// Returns whether nothing has been removed from a directory since a load began.
+    /// Returns true if nothing has been removed from a directory since a load began.
     func allows(_ directory: String, since moment: Int) -> Bool {
         lock.withLock { removals[directory, default: 0] <= moment }
     }

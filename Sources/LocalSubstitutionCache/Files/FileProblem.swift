@@ -16,7 +16,7 @@ package enum FileProblem: Error, Equatable {
     case outside
     /// Symbolic links form a loop, or lead to the same folders on too many paths.
     ///
-    /// The value is the name or path at which this was noticed, usually that of a link.
+    /// The value is the name or path, usually of a link, at which the problem was noticed.
     case endless(link: String)
     case tooDeep
     case tooManyFiles

@@ -11,8 +11,8 @@ import Foundation
 package final class ManifestFolder {
     /// The maximum number of names that may be visited by all walks together.
     ///
-    /// A walk collects all files below a directory (see ``files(below:)``). If a directory has more names, an entry
-    /// probably names it by mistake.
+    /// A walk collects all files below a directory (see ``files(below:)``). If there are more names below a directory,
+    /// the manifest probably refers to this directory by mistake.
     static let maximumNames = 1_000_000
     /// The maximum number of directories that may be nested below the directory of a walk.
     static let maximumDepth = 100
@@ -33,12 +33,12 @@ package final class ManifestFolder {
     /// The keys are of the type ``FilePath`` and not `String`. Two names that differ only in their Unicode form are
     /// equal as strings, but may be two files on disk.
     private var listings: [FilePath: DirectoryListing] = [:]
-    /// The results of walks, keyed by the path on disk, because several entries may name one directory.
+    /// The results of walks, keyed by the path on disk; entries that name the same directory share a result.
     private var walks: [FilePath: Result<FolderContents, FileProblem>] = [:]
     private var namesLeft: Int
     /// The directories, keyed by the path as the manifest spells it; the path is empty or ends in "/".
     private var known: [FilePath: Directory] = [:]
-    /// The files, keyed by the path as the manifest spells it, because many URLs may name one file.
+    /// The files, keyed by the path as the manifest spells it; many URLs may use the same file.
     private var knownFiles: [FilePath: FoundFile] = [:]
     /// The number of suggestions that may still be made.
     ///
@@ -129,7 +129,7 @@ package final class ManifestFolder {
             return .missing(suggestion: existing(start + rest))
         case .wrongCase(let start):
             return existing(start + rest).map(FileProblem.wrongCase) ?? .missing(suggestion: nil)
-        // The message for `.isFile` says to remove the "/" at the end. Here, more than that "/" follows the file.
+        // The message for `.isFile` says to remove the "/" at the end. Here, `rest` is longer than this "/".
         case .isFile where rest != "/":
             return .missing(suggestion: nil)
         default:
@@ -247,7 +247,7 @@ package final class ManifestFolder {
         /// The path of the first symbolic link to a directory; nil if there is none.
         var firstLink: String?
 
-        /// The problem to throw when the walk repeats too often; nil if no symbolic link leads to a directory.
+        /// The problem to throw when directories repeat too often; nil if no symbolic link leads to a directory.
         ///
         /// Without such a link, no directory is visited twice.
         var endless: FileProblem? { (cycle ?? firstLink).map { .endless(link: $0) } }
@@ -319,9 +319,9 @@ package final class ManifestFolder {
 
 /// The files that a walk finds below a directory, and the problems with files and folders that cannot be used.
 package struct FolderContents {
-    /// The files, each with its path relative to the directory of the walk; each directory is sorted by name.
+    /// The files, each with its path relative to the directory of the walk.
     ///
-    /// This path is appended to the URL of the folder entry.
+    /// This path is appended to the URL of the folder entry. The names in each directory are sorted.
     package var files: [(name: String, file: FoundFile)] = []
     /// The problems, each with its path relative to the manifest's folder.
     ///
@@ -334,7 +334,7 @@ private final class Directory {
     /// The path as it is on disk, relative to the manifest's folder; it is empty or ends in "/".
     let path: String
     private let listing: DirectoryListing
-    /// The directories in this directory that were already looked up, by name.
+    /// The directories in this directory that were already looked up, keyed by name.
     var folders: [FilePath: Directory] = [:]
 
     init(path: String, listing: DirectoryListing) {

@@ -15,7 +15,7 @@ package struct OpenedFile: ~Copyable {
     ///   - path: The path to pass to `openat`.
     ///   - directory: A descriptor of the directory to which a relative path refers.
     ///   - followsLink: True to follow the link if the last name of the path is a symbolic link.
-    /// - Throws: ``FileProblem`` if nothing, or something other than a regular file, is at the path.
+    /// - Throws: ``FileProblem`` if nothing is at the path, or if something other than a regular file is there.
     init(_ path: String, in directory: Int32 = AT_FDCWD, followsLink: Bool = false) throws(FileProblem) {
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
         let descriptor = openat(directory, path, flags)

@@ -22,8 +22,8 @@ struct CallingContext {
 /// The client passes each part of a body on to the session's delegate. The client also stores the last part in the
 /// protocol object. At the end it hands that part to a completion handler. No public API shows whether a task has a
 /// delegate or a completion handler. So this object also collects the parts, and at the end it delivers the whole body
-/// once more. During that call the protocol's task is replaced with a task that has no delegate. So the client stores
-/// the whole body, but no delegate receives the body twice.
+/// once more. During this delivery the protocol's task is replaced with a task that has no delegate. So the client
+/// stores the whole body, but no delegate receives the body twice.
 ///
 /// Most bodies need not be collected for long, because a delegate can be detected:
 /// - Each part is delivered in a buffer whose deallocation can be observed. The client stores the part, and queues a
@@ -121,11 +121,11 @@ extension BackingLoad {
         session.enqueue { completionHandler(.cancelAuthenticationChallenge, nil) }
     }
 
-    /// Finishes the load with the 401; the client then creates a new challenge from the head.
+    /// Finishes the load with the 401 response; the client then creates a new challenge from the response head.
     ///
-    /// The client has that head already: Foundation on Linux reports the head before it reports the challenge. The
-    /// app's task counts the challenges that failed before, so the new challenge has the right count. If the app has no
-    /// credential, the 401 should be the response, but Foundation up to 6.3 never finishes the task.
+    /// The client has the head already: Foundation on Linux reports the head before it reports the challenge. The app's
+    /// task counts the challenges that failed before, so the new challenge has the right count. If the app has no
+    /// credential, the app should receive the 401 response, but Foundation up to 6.3 never finishes the task.
     func deliver(_ challenge: URLAuthenticationChallenge, as owner: URLProtocol) { deliverEnd(as: owner) }
 }
 #endif

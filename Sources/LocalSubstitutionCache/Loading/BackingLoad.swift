@@ -38,7 +38,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
         case ended
     }
 
-    /// The events that were not yet delivered to the client.
+    /// The events that have not been delivered to the client yet.
     struct Pending {
         /// The event that is delivered after the head and the body.
         enum Completion {
@@ -102,10 +102,10 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     private static let lock = NSLock()
     private nonisolated(unsafe) static var loads: [ObjectIdentifier: BackingLoad] = [:]
 
-    /// Returns the load that a task of a backing session runs for.
+    /// Returns the load for which a task of a backing session runs.
     static func load(for task: URLSessionTask) -> BackingLoad? { lock.withLock { loads[ObjectIdentifier(task)] } }
 
-    /// Returns the load that an ended task ran for, and forgets that task.
+    /// Returns the load for which an ended task ran, and forgets that task.
     static func removeLoad(for task: URLSessionTask) -> BackingLoad? {
         lock.withLock { loads.removeValue(forKey: ObjectIdentifier(task)) }
     }
@@ -259,7 +259,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
         }
     }
 
-    /// True once a redirect no longer matters: it is decided who answers, or the app's task has ended.
+    /// True once a redirect no longer matters: the answer's source is decided, or the app's task has ended.
     private var isOver: Bool { stage != .undecided || owner?.task?.hasEnded ?? false }
 
     /// Continues after the app's decision about a redirect; if `next` is nil, the 3xx itself is the response.
@@ -294,8 +294,8 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
 extension Data {
     /// Appends `other`; if this value is empty, it shares the bytes of `other` instead of copying them.
     ///
-    /// `Data.append(_:)` copies even into an empty value. This method does not, so a body that arrives in one piece is
-    /// never copied.
+    /// `Data.append(_:)` copies even into an empty value. With this method, a body that arrives in one piece is never
+    /// copied.
     fileprivate mutating func appendOrAssign(_ other: Data) {
         if isEmpty { self = other } else { append(other) }
     }
@@ -322,8 +322,8 @@ extension URLSession {
             for delegate in delegates {
                 // In Objective-C the method is optional. NSURLSession.h says of a task's delegate: "Methods not
                 // implemented on this delegate will still be forwarded to the session delegate". On Linux each delegate
-                // has the method. A task's delegate that does not implement it inherits an implementation that asks the
-                // session's delegate.
+                // has the method: a task's delegate that does not implement the method inherits an implementation that
+                // asks the session's delegate.
                 #if canImport(FoundationNetworking)
                 return delegate.urlSession(
                     self,

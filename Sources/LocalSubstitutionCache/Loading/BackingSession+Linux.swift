@@ -16,7 +16,8 @@ extension BackingSession {
     /// Prepares the configuration of a backing session, before the session is created.
     static func prepare(_ configuration: URLSessionConfiguration) {
         insertGuard(into: configuration)
-        // `GuardedProtocol` takes the cached response from the app's protocol, so no cache is consulted again.
+        // `GuardedProtocol` uses the cached response that the protocol in the app's session already has. So no cache is
+        // consulted again.
         configuration.urlCache = nil
         // The app's task received its cookies when it was created, so the backing task adds none. Cookies in responses
         // are still stored.
@@ -38,8 +39,9 @@ extension BackingSession {
         return DelegateQueue()
     }
 
-    // No mark is needed: Foundation consults registered classes after its own class, which loads the request. A mark
-    // would also be lost whenever the request is copied.
+    // A backing session's request needs no mark to keep `SubstitutionProtocol` from loading it. Foundation consults
+    // registered classes only after its own class, and its own class loads the request. A mark would also be lost
+    // whenever the request is copied.
     static func marked(_ request: URLRequest) -> URLRequest { request }
     static func unmarked(_ request: URLRequest) -> URLRequest { request }
     static func isMarked(_ request: URLRequest) -> Bool { false }

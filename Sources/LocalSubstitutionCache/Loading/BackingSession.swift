@@ -7,8 +7,8 @@ import FoundationNetworking
 
 /// A session of the library, which runs ``BackingLoad``s in place of a session of the app.
 ///
-/// Its configuration is a copy of that of the app's session, with the same cookie storage, credentials, header fields
-/// and limits. The copy lists the same protocol classes except `SubstitutionProtocol`, so that the loads never come
+/// The configuration is copied from the app's session, with the same cookie storage, credentials, header fields and
+/// limits. The copy lists the same protocol classes except `SubstitutionProtocol`, so that the loads never come
 /// back to this library. (Classes that the app registers with `URLProtocol` are consulted only for the shared session.
 /// So such classes do not see the redirects of a load in a backing session.) On Linux ``prepare(_:)`` then changes the
 /// copy further.
@@ -46,7 +46,7 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     ///
     /// - Parameters:
     ///   - request: The request to load.
-    ///   - canWait: If true, the task waits for connectivity if the app's session does. If false, it never waits.
+    ///   - canWait: If true, the task waits for connectivity whenever the app's session does; if false, never.
     /// - Returns: The task, which is not resumed yet.
     func task(for request: URLRequest, canWait: Bool = false) -> URLSessionDataTask {
         let session =
@@ -69,9 +69,9 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         }
     }
 
-    /// Returns true if `other` equals the copy in every value that Foundation on Linux reads at each load.
+    /// Returns true if `other` equals `configuration` in all values that Foundation on Linux reads at each load.
     ///
-    /// On Linux the app can change the configuration even after its session was created.
+    /// On Linux the app can change its session's configuration even after the session was created.
     func matches(_ other: URLSessionConfiguration) -> Bool {
         func fields(_ configuration: URLSessionConfiguration) -> [String: String] {
             var fields: [String: String] = [:]

@@ -6,10 +6,10 @@ import FoundationNetworking
 
 /// A cache in front of a session's own cache, for a session that lists ``SubstitutionProtocol``.
 ///
-/// Foundation consults it once `canInit(with:)` of the protocol has returned true. If a file answers, this cache
-/// returns the response, which Foundation passes to the protocol as `cachedResponse`. The protocol then needs no
-/// further lookup. In that case the session's own cache is not consulted, because it lists its folder on disk whenever
-/// it has no response. All other calls are forwarded to the session's own cache.
+/// Foundation consults this cache after `canInit(with:)` of the protocol has returned true. If a file answers, this
+/// cache returns the response, which Foundation passes to the protocol as `cachedResponse`. The protocol then needs no
+/// further lookup. In that case the session's own cache is not consulted. This saves work on disk: whenever that cache
+/// has no response, it lists its folder. All other calls are forwarded to the session's own cache.
 ///
 /// The instance in `URLSession.shared` forwards to the ``LocalSubstitutionCache`` that the app has installed, whichever
 /// that is at the time of the call. `URLSession.shared` reads its configuration without a lock whenever a load begins,
@@ -18,8 +18,8 @@ import FoundationNetworking
 final class FrontCache: URLCache, @unchecked Sendable {
     /// A file's response, handed to the protocol that loads one task.
     ///
-    /// Any other protocol finds only an empty `URLResponse` in this object. The system's class uses only cached HTTP
-    /// responses, so it ignores this object.
+    /// Any other protocol finds only an empty `URLResponse` in this object. Foundation's own protocol class uses only
+    /// cached HTTP responses, so that class ignores this object.
     final class HandedOverResponse: CachedURLResponse, @unchecked Sendable {
         let answer: CachedURLResponse
         /// The task that was looked up; ``SubstitutionProtocol`` uses the response only for this task.

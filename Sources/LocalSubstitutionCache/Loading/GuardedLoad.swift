@@ -6,9 +6,9 @@ import FoundationNetworking
 
 /// A load by another protocol class in the same task, guarded against events after its end.
 ///
-/// If a task is cancelled at the moment it ends, Foundation on Linux also reports a failure to its own client. That
-/// client no longer finds the task, and the process crashes. So this object sits between Foundation's client and the
-/// class that loads. It passes on what that class reports, up to the end of the load.
+/// If a task is cancelled at the moment it ends, Foundation on Linux also reports a failure to Foundation's client.
+/// That client no longer finds the task, and the process crashes. So this object sits between Foundation's client and
+/// the class that loads. This object passes on the events that the class reports, up to the end of the load.
 // Mutable state is only accessed inside the lock. A protocol class of the app may call this object on any thread.
 class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable {
     private enum Stage {

@@ -11,7 +11,9 @@ import FoundationNetworking
 final class Installation: @unchecked Sendable {
     let cache: LocalSubstitutionCache
     let archive: OfflineArchive?
-    /// The cache that becomes shared again when ``cache`` is uninstalled, unless the app has set another one.
+    /// The cache that becomes `URLCache.shared` again when ``cache`` is uninstalled.
+    ///
+    /// If the app has set another shared cache meanwhile, that cache stays.
     let replaced: URLCache
 
     init(cache: LocalSubstitutionCache, archive: OfflineArchive?, insteadOf replaced: URLCache) {
@@ -67,7 +69,7 @@ final class Installation: @unchecked Sendable {
 
     /// The lock that is held while a cache is installed or uninstalled.
     ///
-    /// No method of this library that URL loading calls takes this lock. The replaced objects are released after the
-    /// lock is unlocked. With them, objects of the app may be deallocated, and these may call `uninstall()`.
+    /// URL loading calls no method that takes this lock. The replaced objects are released after the lock is unlocked,
+    /// because their release may deallocate objects of the app that call `uninstall()`.
     static let installationLock = NSLock()
 }

@@ -1,4 +1,5 @@
-// Apple's systems call a protocol on a thread with a run loop; BackingLoad+Apple.swift uses that run loop.
+// Only Linux needs this queue. Apple's systems call a `URLProtocol` on a thread with a run loop, and
+// BackingLoad+Apple.swift uses that run loop instead.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
@@ -16,7 +17,8 @@ final class LoadingQueue: @unchecked Sendable {
     /// A task that never runs and has no delegate.
     ///
     /// The first access creates the task. Creating a task waits for the loading queue, so the first access would
-    /// deadlock on that queue. ``BackingSession/delegateQueue()`` makes sure that it happens on another queue.
+    /// deadlock on that queue. ``BackingSession/delegateQueue()`` makes sure that the first access happens on another
+    /// queue.
     static let idleTask: URLSessionTask = shared.session.dataTask(with: URL(fileURLWithPath: "/"))
 
     private let session: URLSession

@@ -12,8 +12,8 @@ extension LocalSubstitutionCache {
     ///
     /// Call it at launch, before other code creates sessions: a session keeps the cache that was shared when its
     /// configuration was created. (On Linux the first call also reaches `URLSession.shared`, even if that session was
-    /// used before. But that session must not be loading during the call: Foundation reads its configuration without a
-    /// lock.)
+    /// used before. But that session must not be loading during the call: Foundation reads the session's configuration
+    /// without a lock.)
     ///
     /// A second call on the same instance only replaces the archive; a call on a different instance replaces this
     /// cache. For this library, calls after launch are safe. But NSURLCache.h says that the shared cache should be set

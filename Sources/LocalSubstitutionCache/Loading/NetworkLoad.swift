@@ -17,8 +17,9 @@ protocol NetworkLoad: AnyObject {
     func start()
     /// Stops the load without notifying the client.
     ///
-    /// On Linux the load ends only if its task was cancelled or has completed. Foundation there also stops a load whose
-    /// task the app suspends. Such a load only pauses, or continues if the app has resumed its task already.
+    /// On Linux, this method ends the load only if its task was cancelled or has completed. Foundation on Linux also
+    /// stops a load when the app suspends the load's task. In this case the load only pauses, or continues if the app
+    /// has resumed the task already.
     func stop()
 }
 

@@ -6,7 +6,7 @@ package import FoundationNetworking
 package import Foundation
 #endif
 
-/// Sessions in which the library loads for a web page, not for a task of the app.
+/// Sessions in which the library loads the requests of web pages, not those of the app's tasks.
 package enum PageSession {
     /// Creates a session.
     ///
@@ -32,7 +32,7 @@ package enum PageSession {
 
     /// Returns the request in a form that no protocol of this library loads.
     ///
-    /// This is so even if URL loading consults registered classes for the session.
+    /// This holds even if URL loading consults registered protocol classes for the session.
     package static func unsubstituted(_ request: URLRequest) -> URLRequest { BackingSession.marked(request) }
 
     /// Returns the request in a form that this library's protocols may load; undoes ``unsubstituted(_:)``.

@@ -12,7 +12,7 @@ extension [AnyClass] {
     /// The classes that are not this library's.
     var withoutSubstitutions: [AnyClass] { filter { !($0 is any SubstitutingClass.Type) } }
 
-    /// The classes that are listed after the first one of this library, without any further ones of this library.
+    /// The classes listed after this library's first class, without this library's other classes.
     var behindSubstitutions: [AnyClass] {
         Array(drop { !($0 is any SubstitutingClass.Type) }).withoutSubstitutions
     }

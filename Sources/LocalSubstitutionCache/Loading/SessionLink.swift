@@ -22,8 +22,8 @@ import FoundationNetworking
 /// if they list the same other classes.
 ///
 /// A copy of a registered session's configuration lists that session's class, too. So a session that is created from
-/// the copy finds the wrong link, until the app registers it. `SubstitutionProtocol.receiver` detects most tasks of
-/// such a session by their delegate.
+/// the copy finds the wrong link, until the app registers the new session. `SubstitutionProtocol.receiver` detects most
+/// tasks of such a session by their delegate.
 // Mutable state is only accessed inside the lock.
 final class SessionLink: @unchecked Sendable {
     let protocolClass: SubstitutionProtocol.Type
@@ -164,8 +164,8 @@ extension SessionLink {
             let registered = classes.substitution.flatMap { links[ObjectIdentifier($0)]?.registered }
             released.append(registered)
             if registered === session { return true }
-            // The new class takes the position of this library's first class. If there is none, it goes before
-            // Foundation's classes, and so after the app's.
+            // The new class takes the position of this library's first class in the list. If the list has no class of
+            // this library, the new class goes before Foundation's classes, and so after the app's.
             let isOwn = { (each: AnyClass) in each is SubstitutionProtocol.Type }
             let place =
                 classes.firstIndex(where: isOwn) ?? classes.firstIndex(where: SystemProtocols.contains)

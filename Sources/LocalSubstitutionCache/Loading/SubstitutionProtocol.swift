@@ -77,9 +77,9 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         guard let installation = Installation.current, !BackingSession.isMarked(request) else { return false }
         guard let service = installation.handling(for: request) else {
             installation.countRefusal(of: request)
-            // On Linux, while an observer is set, this class also loads the requests that no file or copy answers, in
-            // the app's own task. There is no other way to observe them: this method receives no task, and the session
-            // may use a cache that is not from this library.
+            // On Linux, while an observer is set, this class also loads the requests that no file or copy answers. It
+            // loads them in the app's own task. There is no other way to observe them: this method receives no task,
+            // and the session may use a cache that is not from this library.
             #if canImport(FoundationNetworking) && !APPLE_LOADING
             return installation.cache.observer != nil && SystemProtocols.first(for: request) != nil
             #else

@@ -1,5 +1,5 @@
-// Foundation on Linux lets this library create an instance of the class that would load a request without this library.
-// Foundation on Apple's systems does not.
+// Without this library, another protocol class would load the request. Foundation on Linux lets this library create an
+// instance of that class. Foundation on Apple's systems does not.
 #if canImport(FoundationNetworking) && !APPLE_LOADING
 import Foundation
 import FoundationNetworking
@@ -12,8 +12,8 @@ import FoundationNetworking
 /// everything else on to the app's client. After that, it passes on no head, part or end.
 ///
 /// Foundation's own protocol class, the system's class, does not notify its client of everything:
-/// - If a delegate receives the task's body, the class reports the head early. It then gives the body to the delegate
-///   directly, past its client. For a task without a completion handler, this is the session's delegate. For
+/// - If a delegate receives the task's body, the class reports the head early. It then gives the body directly to the
+///   delegate, and not to its client. For a task without a completion handler, this is the session's delegate. For
 ///   `data(for:delegate:)`, it is the delegate that the app passes to that method. Later, nothing shows how much of the
 ///   body the delegate has received. So once the class has reported a head, the app receives the network's response.
 /// - If only a completion handler receives the body, the class reports no head, even if the session has a delegate. It
@@ -21,8 +21,8 @@ import FoundationNetworking
 ///   received nothing yet.
 /// - The class does not report a redirect before URL loading follows it. This object looks up the target afterwards.
 ///
-/// A protocol class of the app reports everything to its client. So for such a class the decision is made when the head
-/// is received. Such a class may call its client on any thread.
+/// A protocol class of the app reports everything to its client. So for such a class, this object chooses between the
+/// network's response and the file or copy when the head is received. Such a class may call its client on any thread.
 // Mutable state is only accessed inside the lock.
 final class TaskLoad: GuardedLoad, @unchecked Sendable {
     private struct State {
@@ -39,7 +39,7 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
 
     private let lock = NSLock()
     private var state: State
-    /// True if Foundation's own class loads; without any class the initialiser returns nil.
+    /// True if Foundation's own protocol class loads the request; without a class, the initialiser returns nil.
     private let isSystemClass: Bool
 
     /// Creates a load; the result is nil if the owner has no task or if there is no class.
@@ -77,8 +77,8 @@ final class TaskLoad: GuardedLoad, @unchecked Sendable {
     /// response, but the load has already finished, the method delivers nothing and returns false.
     private func decideIfNetworkStands(_ loader: URLProtocol, after outcome: Outcome?) -> Bool {
         var (isDecided, fallback) = withState { ($0.networkStands, $0.fallback) }
-        // A redirect may change the fallback, so it is stored back. The lookup may call the app, so it happens outside
-        // the lock.
+        // A redirect may change `fallback`, so it is stored in the state again. `answer(of:after:)` may call the app,
+        // so it is called outside the lock.
         guard !isDecided, let answer = answer(of: &fallback, after: outcome) else {
             withState { [fallback] in ($0.fallback, $0.networkStands) = (fallback, true) }
             return true

@@ -76,6 +76,6 @@ package enum MisplacedFieldKind {
     case other
     /// A field that names the file.
     case file
-    /// The next entry, because the entry before it lacks its closing bracket.
+    /// The next entry: the closing bracket of the entry before it is missing.
     case nextEntry
 }

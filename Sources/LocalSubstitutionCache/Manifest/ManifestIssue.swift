@@ -99,7 +99,7 @@ extension ManifestIssue.Code {
 
     /// A file or folder that does not exist.
     package static let missingFile = Self(rawValue: "missing-file")
-    /// A name that differs from the one on disk in the case of its letters.
+    /// A name that has letters in a different case on disk.
     package static let wrongCase = Self(rawValue: "wrong-case")
     /// A folder where a file is meant, a file where a folder is meant, or something that is neither.
     package static let wrongFileKind = Self(rawValue: "wrong-file-kind")

@@ -25,8 +25,8 @@ package struct ParameterNames: Hashable, Sendable {
 
     /// The names in the order of their bytes.
     ///
-    /// A name sorts after its prefixes, and a name that another name's `*` covers is left out. So at most one name in
-    /// this list covers a given name: the last one that does not sort after the given name.
+    /// A name sorts after its prefixes, and a name that another name's `*` covers is left out. So only one name in this
+    /// list can cover a given name: the last name that equals the given name or sorts before it.
     package let sorted: [Name]
     /// The bytes of the names, in the same order.
     private let keys: [[UInt8]]

@@ -56,10 +56,10 @@ public struct Substitution: Sendable, CustomStringConvertible {
     /// The file's absolute path, without symbolic links.
     package var realPath: String { foundFile.realPath.text }
 
-    /// The path that the entry names: that of this file, or that of its folder with a "/" at the end.
+    /// The path in the entry: this file's path, or the folder's path with a "/" at the end.
     package var namedFile: String { entry.file?.value ?? file }
 
-    /// The URL that the entry names: that of this file, or that of its folder.
+    /// The URL in the entry: this file's URL, or the folder's URL.
     package var namedURL: String { entry.key.value }
 
     /// Returns the first bytes of the file as it is now; nil if it cannot be read, or is no longer a file.
@@ -67,7 +67,7 @@ public struct Substitution: Sendable, CustomStringConvertible {
 
     /// Returns the file's bytes as they are now, or only those in a range.
     ///
-    /// The file is opened without leaving `folder`. The result is nil if the file cannot be read, or is no longer a
+    /// The file is opened only if it lies in `folder`. The result is nil if the file cannot be read, or is no longer a
     /// regular file.
     package func data(in folder: URL, _ range: Range<Int>? = nil) -> Data? {
         guard let opened = try? OpenedFolder(folder.path), let file = try? opened.file(foundFile) else { return nil }

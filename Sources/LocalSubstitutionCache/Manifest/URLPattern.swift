@@ -43,7 +43,7 @@ package struct URLPattern: Sendable {
         }
     }
 
-    /// Checks for mistakes that only the key's spelling shows; the URL of a request cannot have such mistakes.
+    /// Checks for mistakes that only a key in a manifest can have; requests are not checked for them.
     private static func checkText(_ key: String) throws(URLProblem) {
         if key.utf8.contains(UInt8(ascii: "#")) { throw .fragment }
         if key.utf8.first == UInt8(ascii: " ") || key.utf8.last == UInt8(ascii: " ") {

@@ -128,7 +128,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
             + "\(quoted(folder.file.namedFile)), " + sentence(forMissing: folder.missing, in: folder.file.namedFile)
     }
 
-    /// Returns the end of a sentence about a folder, which says why no file in the folder answers.
+    /// Returns the end of a sentence about a folder: the reason why no file in the folder answers.
     private func sentence(forMissing path: String, in folder: String) -> String {
         // `ManifestFolder.files(below:)` leaves out these names, although the files may exist.
         if path.split(separator: "/").contains(where: { $0.hasPrefix(".") }) {
@@ -222,8 +222,8 @@ extension Explanation {
                 expired = table.expiredSubstitution(for: identity)
                 if expired != nil { return .expired }
                 nearest = table.nearest(to: identity)
-                // If the nearest URL differs only in the query, its file is in the folder, so the folder does not lack
-                // it.
+                // If the nearest URL differs only in the query, the folder contains its file, so do not report a
+                // missing path.
                 let isThere = if case .query? = nearest?.differences.first { true } else { false }
                 if !isThere { folder = table.folder(above: identity) }
                 return .noEntry

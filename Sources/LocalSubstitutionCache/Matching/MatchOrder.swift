@@ -7,7 +7,7 @@
 ///
 /// The order in the manifest does not matter.
 ///
-/// URLs that match a request only after decoding come after all URLs that match it as it is spelled (see
+/// All URLs that match a request without decoding come before URLs that match only after decoding (see
 /// ``first(matching:)``).
 package struct MatchOrder: Sendable {
     /// One URL of one substitution.
@@ -193,7 +193,7 @@ package struct MatchOrder: Sendable {
     /// Returns the substitutions that never answer a request, each with a substitution that answers before it.
     ///
     /// Matches that need decoding are left out. If a request spells a candidate's URL in the same way as the manifest,
-    /// it finds this candidate or an earlier one before anything is decoded.
+    /// this candidate or an earlier one is found before anything is decoded.
     ///
     /// - Parameter counts: A function that returns true if the substitution with this index may shadow others.
     /// - Returns: A dictionary from the index of each substitution that never answers to the index of one that answers

@@ -2,8 +2,8 @@
 ///
 /// Some details of URLs are often confused: scheme, `www.`, port, case, percent-encoding, a trailing slash, and the
 /// query. URLs that differ only in these details have the same key, so one lookup finds all of them. If the file name
-/// has a typo, similar names are searched for in the same folder. If the host has a typo, similar hosts are searched
-/// for among the URLs with the same path.
+/// has a typo, the index looks for similar names in the same folder. If the host has a typo, the index looks for
+/// similar hosts among the URLs with the same path.
 struct NearestIndex: Sendable {
     private let order: MatchOrder
     /// The candidates, keyed by host and path without the details that are often confused (`URLParts.folded`).
@@ -49,8 +49,8 @@ struct NearestIndex: Sendable {
 
     /// Returns the candidate whose URL differs from `identity` in the fewest ways, and the differences.
     ///
-    /// A candidate with a similar file name or host is considered only if all others differ in more than the details
-    /// that are often confused. Nil if no URL is similar.
+    /// A URL that differs only in details that are often confused is preferred. If there is no such URL, a URL with a
+    /// similar file name or host is considered. Nil if no URL is similar.
     func nearest(to identity: URLIdentity) -> (candidate: MatchOrder.Candidate, differences: [Explanation.Difference])?
     {
         let parts = URLParts(identity)
@@ -61,8 +61,8 @@ struct NearestIndex: Sendable {
 
     /// Returns one candidate of the folder entry whose URL is a prefix of `identity`, and the rest of the path.
     ///
-    /// The caller has found no entry for `identity`. So there is usually no file at the rest of the path: otherwise the
-    /// folder entry would name that file, too.
+    /// The caller has found no entry for `identity`. So there is usually no file at the rest of the path: if there
+    /// were such a file, the folder entry would match `identity`.
     ///
     /// If several folder entries have such a URL, the longest URL counts. Nil if there is no such folder entry.
     func folder(above identity: URLIdentity) -> (candidate: MatchOrder.Candidate, missing: String)? {
@@ -216,8 +216,8 @@ struct NearestIndex: Sendable {
                 Set((rule.remainder(of: query) ?? "").split(separator: "&"))
             }
             let differing = parameters(first).symmetricDifference(parameters(second))
-            // A parameter that holds a digit and no "=" is probably a version. The next version has another name, so
-            // ignoring this name would not help for long.
+            // A parameter that holds a digit and no "=" is probably a version. The next version will be a parameter
+            // with another name, so ignoring this name would not help for long.
             guard differing.allSatisfy({ $0.contains("=") || !$0.contains(where: \.isNumber) }) else { return [] }
             var names = Set(differing.map { parameter in String(parameter.prefix { $0 != "=" }) })
             if case .ignoring(let known) = rule { names.formUnion(known.sorted.map(\.description)) }

@@ -95,8 +95,8 @@ package struct Representation {
         fields["Access-Control-Allow-Origin"] = "*"
         fields["Content-Length"] = String(contents.data.count)
         fields["Content-Type"] = substitution.mediaType.description
-        // There is no `Last-Modified`: its date would be that of the app's build, and a client would send it to the
-        // real server.
+        // There is no `Last-Modified`: its date would be the date of the app's build, and a client would send that date
+        // to the real server.
         if substitution.entry.conditions.isEmpty {
             fields["Accept-Ranges"] = "bytes"
             // Without this field, a client may revalidate the response. One year is the maximum that RFC 2616 §14.21
@@ -106,7 +106,7 @@ package struct Representation {
             fields["ETag"] = contents.entityTag
         } else {
             // The file answers only this load, because the network is queried each time. So no cache may store the
-            // response. Without an ETag, no client can resume it.
+            // response. Without an ETag, no client can resume this load.
             fields["Cache-Control"] = "no-store"
         }
         for (name, value) in substitution.entry.headers {

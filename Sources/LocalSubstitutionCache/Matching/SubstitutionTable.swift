@@ -152,9 +152,9 @@ package final class SubstitutionTable: @unchecked Sendable {
         hosts = HostFilter(order.candidates.map(\.target.identity))
     }
 
-    /// Returns the URL as Foundation spells it.
+    /// Returns the target's URL as Foundation spells it.
     ///
-    /// If it equals the target's spelling, the target's own string is returned, so that no copy takes memory.
+    /// If Foundation's spelling equals the target's, the target's own string is returned, so that no copy takes memory.
     private static func spelling(of target: URLPattern.Target) -> String? {
         let identity = target.identity
         // Foundation does not change a URL in normal form.

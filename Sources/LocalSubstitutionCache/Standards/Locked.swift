@@ -28,7 +28,7 @@ struct Locked<Value: Sendable>: ~Copyable, Sendable {
     }
     #else
     private let lock: Mutex<Value>
-    /// An atomic that shows the thread sanitizer in which order threads have held the lock.
+    /// An atomic from which the thread sanitizer learns the order in which threads have held the lock.
     ///
     /// The thread sanitizer sees atomics, but cannot see into `Mutex`.
     private let order = Atomic(false)

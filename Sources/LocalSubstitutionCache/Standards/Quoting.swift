@@ -63,8 +63,11 @@ package func codePoint(_ text: String) -> String {
 ///
 /// The measure is the optimal string alignment distance: the number of letters to insert, delete, replace or swap with
 /// their neighbour. A candidate is close enough if its distance is at most 1, or at most a third of the length of
-/// `name`. Cost: linear in the length of each candidate. For a candidate with nearly the same letters, the cost is the
-/// product of the two lengths; the search stops when the sum of these products reaches a million.
+/// `name`.
+///
+/// Cost: linear in the length of each candidate, except for a candidate with nearly the same letters as `name`. For
+/// such a candidate, the cost is the product of the two lengths. The search stops when the sum of these products
+/// reaches a million.
 package func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
     let letters = Array(name.lowercased().utf8.prefix(256))
     let limit = max(1, letters.count / 3)

@@ -21,9 +21,9 @@ package struct URLIdentity: Hashable, Sendable {
     /// Cost: linear in the length of the text.
     ///
     /// In path and query, non-ASCII characters are percent-encoded as UTF-8 of their NFC form. Some ASCII characters,
-    /// such as `|` and `"`, may not be raw in a URL, but browsers and `URL` accept them; they are percent-encoded, too.
-    /// In a query, browsers send two further characters raw (URL Standard §4.4): a backslash, and a "%" without two
-    /// hexadecimal digits after it. Both are percent-encoded.
+    /// such as `|` and `"`, must not be raw in a URL, but browsers and `URL` accept them. These characters are
+    /// percent-encoded, too. In a query, browsers send two further characters raw (URL Standard §4.4): a backslash, and
+    /// a "%" without two hexadecimal digits after it. Both are percent-encoded.
     package init(_ text: String) throws(URLProblem) {
         if let identity = Self.alreadyNormal(text) {
             self = identity

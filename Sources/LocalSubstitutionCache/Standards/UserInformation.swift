@@ -1,6 +1,6 @@
 /// A search for the user names and passwords of URLs (the user info of RFC 3986 §3.2.1) in any text.
 ///
-/// User info may hold a password, so no message shows it. The search finds it in URLs that are malformed,
+/// User info may hold a password, so no message shows user info. The search finds user info in URLs that are malformed,
 /// percent-encoded or escaped as in JSON, in URLs inside other URLs, and in `user:password@host` without a scheme. If a
 /// text can be read in two ways, the part that may be a password is hidden. An e-mail address, the path of a URL and a
 /// name such as `logo@2x.png` hold no user info.

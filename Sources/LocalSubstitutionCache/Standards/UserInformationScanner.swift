@@ -1,8 +1,9 @@
 /// A scanner that finds the user names and passwords of URLs in a text, for ``UserInformation``.
 ///
 /// The scanner goes through the text once, and searches ahead for the "@" that ends a password. The level of a
-/// character is the number of times that it is percent-encoded. An authority does not end at a delimiter of a higher
-/// level than the slashes before the authority: an encoded "/" after raw slashes may be part of a password.
+/// character is the number of times that it is percent-encoded. A delimiter ends an authority only if the delimiter's
+/// level is at most the level of the slashes before the authority. For example, an encoded "/" after raw slashes may be
+/// part of a password.
 ///
 /// In the identifiers of this file, `place` means an occurrence of user info.
 struct UserInformationScanner {
@@ -31,7 +32,7 @@ struct UserInformationScanner {
     private var barrenEnd = 0
     /// The end of the run in which `placeWithoutScheme` last found nothing, and the level of that search.
     ///
-    /// For the term "run", see `endsRun`. This run is not searched again either.
+    /// For the term "run", see `endsRun`. This run is not searched again.
     private var barrenRun = (end: 0, level: 0)
 
     init(_ text: [UInt8]) { self.text = text }
@@ -180,8 +181,8 @@ struct UserInformationScanner {
         if start >= text.count || text[start] == UInt8(ascii: "\"") || text[start] == UInt8(ascii: "'") { return nil }
         let isAlone = word == position
         if isAlone, word > 0, "\"'".utf8.contains(text[word - 1]) { return nil }
-        // At a lower level, fewer delimiters end the run, so the run may be longer than the barren run. Search the rest
-        // of it.
+        // At a lower level, fewer delimiters end the run, so the run may be longer than the barren run. Search only the
+        // part after the barren run.
         let unread = max(start, barrenRun.end)
         guard let at = lastAt(inRunFrom: unread, level: colon.level, where: { !isNumber($0) }) else {
             var offset = unread

@@ -29,7 +29,7 @@ package struct RecordedAnswer: Codable, Sendable {
     package var bytes = 0
     /// The reason why no file answers, as a sentence; nil if a file or an archived copy answers.
     package var reason: String?
-    /// The end of the load: `cancelled`, `not yet`, or the error; nil if it ended without an error.
+    /// The outcome: `cancelled`, the error, or `not yet` for a load in progress; nil if there was no error.
     package var ended: String?
     /// True if the response may be meant for a single user, and should not be given to others.
     package var isPersonal: Bool?

@@ -26,7 +26,7 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
     public private(set) var bytesFromFiles = 0
     /// The number of requests that are not in the file, because the file has reached its limit.
     public internal(set) var omitted = 0
-    /// The number of events that could not be recorded, because the app caused them too fast.
+    /// The number of the app's events that came too fast to be recorded.
     ///
     /// In the file, the requests of these events are missing or incomplete.
     public internal(set) var droppedEvents = 0

@@ -7,11 +7,11 @@ import Foundation
 /// Most changes are reported immediately. A file that is written in place is reported within a second.
 ///
 /// The dispatch source of a directory reports files that are created, moved or removed, but not files that are written
-/// in place. A source for each file would keep every file open. So writes in place are found by checking once a second
-/// (``PolledEvents``).
+/// in place. A source for each file would keep every file open. Instead, a check once a second finds the files that are
+/// written in place (``PolledEvents``).
 ///
 /// https://developer.apple.com/documentation/dispatch/dispatchsource/2300040-makefilesystemobjectsource
-// Only accessed on the queue until the source is cancelled.
+// Until this source is cancelled, it is only accessed on the queue.
 final class DirectoryEvents: FileEventSource {
     private let queue: DispatchQueue
     private let onEvent: @Sendable () -> Void

@@ -7,7 +7,7 @@ import Foundation
 protocol FileEventSource: AnyObject {
     /// Watches these paths, and stops watching all others.
     ///
-    /// It must be called on the queue that calls `onEvent`.
+    /// This method must be called on the queue that calls `onEvent`.
     ///
     /// - Parameters:
     ///   - directories: The directories in which every change is reported. A subdirectory is watched only if it is

@@ -12,7 +12,9 @@ package final class FolderWatcher: @unchecked Sendable {
     /// The queue of all work; internal so that tests can block it.
     let queue = DispatchQueue(label: "LocalSubstitutionCache.FolderWatcher")
     private let folder: FilePath
-    /// The path of the manifest in the folder, or of a symbolic link there to a manifest elsewhere; nil for none.
+    /// The path of the manifest, which is a file or a symbolic link in the folder; nil for none.
+    ///
+    /// The link may lead to a manifest elsewhere.
     private let manifest: String?
     private let changed: @Sendable ([String]) -> Void
     private var events: (any FileEventSource)?

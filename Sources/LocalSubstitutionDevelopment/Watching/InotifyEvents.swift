@@ -95,7 +95,7 @@ final class InotifyEvents: FileEventSource {
     }
 
     private func isRelevant(_ event: inotify_event, _ name: String) -> Bool {
-        // No directory has this descriptor: its watch was removed, or the event says that the queue overflowed.
+        // No directory has this descriptor: either the watch was removed, or the event says that the queue overflowed.
         guard let directory = directories[event.wd] else { return event.mask & UInt32(IN_Q_OVERFLOW) != 0 }
         if let names = directory.names, !names.contains(name) { return false }
         let isMade = event.mask & UInt32(IN_CREATE) != 0 && event.mask & UInt32(IN_ISDIR) == 0

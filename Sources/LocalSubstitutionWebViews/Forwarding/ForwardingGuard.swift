@@ -19,8 +19,8 @@ struct ForwardingGuard: Sendable {
     /// The sites from which the app lets mirror pages load unmapped URLs, in normal form.
     private let sites: Set<String>
 
-    /// - Parameter hosts: The hosts that the app has named. Each is a URL, or it is `host` or `host:port`, which stands
-    ///   for both https and http.
+    /// - Parameter hosts: The hosts that the app has named. Each is a URL, `host` or `host:port`. The last two forms
+    ///   stand for both https and http.
     init(hosts: Set<String>) {
         let urls = hosts.flatMap { $0.contains("://") ? [$0] : ["https://\($0)", "http://\($0)"] }
         sites = Set(urls.compactMap { WebOrigin($0)?.site })
@@ -135,8 +135,8 @@ struct ForwardingGuard: Sendable {
         case "cache-control": ["no-cache", "max-age=0"].contains(value)
         case "pragma": value == "no-cache"
         case "upgrade-insecure-requests": value == "1"
-        // `ForwardedHead` removes these fields, or replaces the page's value by the engine's, in requests to other
-        // sites.
+        // In requests to other sites, `ForwardedHead` removes these fields, or replaces the page's value with the
+        // engine's.
         case "if-modified-since", "if-none-match", "if-range", "user-agent": true
         case let name: name.hasPrefix("sec-") || name.hasPrefix("proxy-")
         }

@@ -15,7 +15,7 @@ struct PageCookies: @unchecked Sendable {
     private let jar: HTTPCookieStorage
     /// Informs the store of the cookies that a site sets; an expired cookie deletes the stored one.
     private let didSet: @Sendable ([HTTPCookie]) -> Void
-    /// True if cookies with `SameSite` are left out, as in requests of other sites' pages (RFC 6265bis §5.2).
+    /// True if cookies with `SameSite` are left out, as in requests from other sites' pages (RFC 6265bis §5.2).
     var isFromElsewhere = false
 
     /// - Parameters:
@@ -88,6 +88,6 @@ extension HTTPCookie {
     /// difference.
     private func name(of domain: String) -> String { domain.lowercased().trimmingCharacters(in: ["."]) }
 
-    /// True if setting this cookie deletes it.
+    /// True if the cookie's expiry date has passed; setting such a cookie deletes the stored one.
     var hasExpired: Bool { expiresDate.map { $0 <= Date() } ?? false }
 }

@@ -24,7 +24,7 @@ struct ImportMap {
     final class PrefixCache {
         /// The maximum number of prefixes that are checked for one page.
         ///
-        /// Real pages have fewer. A prefix beyond this number is treated as one that no file answers.
+        /// Real pages have fewer. Any further prefix is treated as if no file answered a URL with this prefix.
         private static let most = 64
 
         private let isMapped: (String) -> Bool

@@ -9,8 +9,9 @@ import FoundationNetworking
 
 /// Loads unmapped URLs from the network for mirror pages, under the rules that browsers apply to pages.
 ///
-/// The mirror of `https://host/path` is `substitution-https://host/path`. A mirror page was loaded from such a URL. A
-/// URL is unmapped if no file of the app answers it. In this file, a site is an origin: scheme, host and port.
+/// The mirror of `https://host/path` is `substitution-https://host/path`. A mirror page is a page that was loaded from
+/// such a URL. A URL is unmapped if no file of the app answers it. In this file, a site is an origin: scheme, host and
+/// port.
 ///
 /// On an app's custom scheme an engine follows no redirects, sends no preflights and handles no cookies. So this class
 /// follows the redirects. ``ForwardingGuard`` decides which requests may be sent, and with which cookies.
@@ -143,8 +144,8 @@ private final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unche
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         guard let load = load(of: task) else { return completionHandler(nil) }
-        // `RedirectPolicy` is a session delegate. It is called here as a function, because it resolves `Location` as
-        // RFC 3986 §5 requires, on every platform.
+        // `RedirectPolicy` resolves `Location` as RFC 3986 §5 requires, on every platform. It is a session delegate, so
+        // its delegate method is called here directly.
         RedirectPolicy { next, response in load.next(next, after: response, of: task) }.urlSession(
             session,
             task: task,
@@ -264,10 +265,10 @@ private final class ForwardedLoad: @unchecked Sendable {
         // Answer with a page that navigates to the target. If the engine received the target's document in this reply,
         // the document would keep the URL of the first request. Relative addresses in it would then be wrong, and a
         // document of another site would have the origin of the first site. A redirect to the requested URL itself is
-        // followed here, because redirects are counted here. Sites use such a redirect to set a cookie.
+        // followed here, where the number of redirects is limited. Sites use such a redirect to set a cookie.
         if isReading, request.isForDocument, url.withoutFragment != original.withoutFragment {
-            // Lead to the target's mirror if this library answers requests for the mirror; otherwise to the target
-            // itself.
+            // The page leads to the target's mirror if this library answers requests for the mirror; otherwise the page
+            // leads to the target itself.
             let isMirrored = forwarder.guardian.isNamed(target) || server.isMapped(url)
             end(with: server.page(leadingTo: isMirrored ? MirrorURL.mirror(of: url) ?? url : url, for: request))
             return nil

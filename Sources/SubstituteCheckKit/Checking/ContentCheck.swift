@@ -15,7 +15,7 @@ package struct ContentCheck {
     private var problems: [(place: ManifestCheck.Position, sentence: String, paths: [String])] = []
     /// The index of each mistake in `problems`, keyed by the mistake's position in the manifest and its kind.
     ///
-    /// With this index, an entry for a folder reports each kind of mistake once.
+    /// With this index, each kind of mistake is reported once for a folder's entry.
     private var known: [PlacedKind: Int] = [:]
     /// The paths of the files that were checked, with the position at which the manifest names each file.
     private var seen: Set<PlacedKind> = []
@@ -77,7 +77,7 @@ package struct ContentCheck {
 }
 
 extension ContentCheck {
-    /// Returns why bytes that a server sent do not fit their file name or media type, as a clause; nil if they fit.
+    /// Returns a clause that says why a server's bytes do not fit a file name or media type; nil if they fit.
     ///
     /// Commands such as `add` and `capture` call this function before they save a server's response as a file.
     ///
@@ -92,7 +92,7 @@ extension ContentCheck {
             .first
     }
 
-    /// Returns why bytes that a server sent do not fit a media type, as a clause; nil if there is no objection.
+    /// Returns a clause that says why a server's bytes do not fit a media type; nil if there is no objection.
     ///
     /// A Git LFS pointer fits no type. Some types have a known format, such as `image/png`. For these types, this
     /// function usually refuses a web page, text of no known format, and gzip. All other content is allowed: servers

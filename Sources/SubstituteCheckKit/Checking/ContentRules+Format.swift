@@ -18,7 +18,8 @@ extension ContentRules {
 
     /// Checks a file whose type has no known formats.
     ///
-    /// Finds a binary file of a text type, text in no known encoding, and an HTML page of almost any other type.
+    /// Finds a binary file of a text type, text in no known encoding, and an HTML page whose type is not HTML, XML or
+    /// Markdown.
     private static func textProblem(_ file: FileSample) -> ContentProblem? {
         let type = file.type
         if let format = file.format {

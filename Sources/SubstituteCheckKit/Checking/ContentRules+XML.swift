@@ -1,7 +1,7 @@
 import Foundation
 import LocalSubstitutionCache
 
-/// Rules for XML that the parser does not check, or whose violations it reports in words for programmers.
+/// XML rules that the parser does not check, or whose violations it reports in words for programmers.
 extension ContentRules {
     /// Finds white space before the XML declaration, which must come first (XML 1.0 §2.8).
     static func beginsWithDeclaration(_ file: FileSample) -> ContentProblem? {

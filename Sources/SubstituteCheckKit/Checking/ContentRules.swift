@@ -7,7 +7,7 @@ struct ContentProblem {
     /// The kind of mistake; an entry for a folder reports each kind once.
     let kind: String
     let sentence: String
-    /// True if the file is right, and the type that its entry names is wrong.
+    /// True if the file is right, and the type in its entry is wrong.
     var isAboutType = false
 }
 
@@ -206,8 +206,8 @@ enum ContentRules {
 
     /// The size above which an image gets a warning, in bytes.
     ///
-    /// An image of this size is more than a whole page should have. Lighthouse warns if a page's files add up to more
-    /// than 5,000 KiB ("Avoid enormous network payloads").
+    /// An image above this size is larger than a whole page should be. Lighthouse warns if a page's files add up to
+    /// more than 5,000 KiB ("Avoid enormous network payloads").
     private static let pictureSize = 5_000 * 1024
 
     private static func isSmallPicture(_ file: FileSample) -> ContentProblem? {

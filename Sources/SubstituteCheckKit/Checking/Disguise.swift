@@ -7,7 +7,7 @@ import LocalSubstitutionCache
 enum Disguise {
     /// Returns the problem if a file's beginning is wrong; nil for all other files.
     ///
-    /// The text continues a sentence that begins with the file's name, such as "does not begin with …".
+    /// The returned text continues a sentence that begins with the file's name, such as "does not begin with …".
     static func problem(of file: FileSample) -> String? {
         if let known = beginnings.first(where: { $0.applies(file) && file.beginning.hasPrefix($0.start) }) {
             return known.predicate

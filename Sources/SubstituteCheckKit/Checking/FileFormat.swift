@@ -73,8 +73,8 @@ package enum FileFormat: String, CaseIterable {
 
     /// The bytes by which formats are recognised, with the offset of these bytes in the file.
     ///
-    /// A text may begin with the same letters as a file in some format. Most signatures of such formats therefore
-    /// include the next byte, too, which does not occur in text at this place.
+    /// Files in some formats begin with letters, and a text may begin with the same letters. Most signatures of these
+    /// formats therefore include the next byte, too. In a text, that byte does not follow these letters.
     private static let signatures: [(format: FileFormat, offset: Int, bytes: [UInt8])] = [
         (.png, 0, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), (.jpeg, 0, [0xFF, 0xD8, 0xFF]),
         (.gif, 0, Array("GIF87a".utf8)), (.gif, 0, Array("GIF89a".utf8)), (.tiff, 0, [0x49, 0x49, 0x2A, 0]),

@@ -103,7 +103,7 @@ package struct ManifestCheck {
 }
 
 extension ManifestIssue {
-    /// True if the issue is about the whole file; its line 1 and column 1 are placeholders.
+    /// True if the issue is about the whole file; the issue's position, line 1 and column 1, is a placeholder.
     package var isAboutTheWhole: Bool {
         [.unusedFile, .unreadableManifest, .overBudget, .misnamedFolder].contains(code)
     }

@@ -74,7 +74,7 @@ package struct ManifestLocation: Sendable {
         return meant.map { "did you mean \(quoted($0))?" }
     }
 
-    /// Returns the manifests of the nearest folder that has any, and the manifests that the package's targets ship.
+    /// Returns the manifests of the nearest folder that has any, and those in the targets' resource folders.
     ///
     /// The search begins in the current folder and continues upwards to the folder of the package.
     private func findAll() -> [String] {
@@ -85,7 +85,7 @@ package struct ManifestLocation: Sendable {
             if !found.isEmpty { break }
             prefix += "../"
         }
-        // In this variable, the command plugin passes the manifests that the package's targets ship.
+        // In this variable, the command plugin passes the manifests in the targets' resource folders.
         let known = environment["SUBSTITUTE_MANIFESTS", default: ""]
             .split(separator: "\n").map(String.init)
         var seen: Set<String> = []

@@ -24,7 +24,8 @@ package struct PackageText {
 
     /// Returns the text in the parentheses of each `.target(name: "…", …)`, `.executableTarget(…)` and the like.
     ///
-    /// The text may also be that of another target's dependency on this target, which is written in the same way.
+    /// Another target's dependency on this target may be written in the same way. The text of such a dependency is also
+    /// returned.
     private func targets(named name: String) -> [Substring] {
         var found: [Substring] = []
         var start = text.startIndex

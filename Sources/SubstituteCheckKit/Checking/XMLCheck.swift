@@ -58,7 +58,8 @@ final class XMLCheck: NSObject, XMLParserDelegate {
     ///
     /// On Linux (Swift 6.3.1), the parser crashes on many of the declarations that a document type can contain. It also
     /// crashes on names that are not UTF-8, and on a processing instruction without data. Such texts are therefore not
-    /// parsed. Texts in an encoding that might hide such a part are not parsed either.
+    /// parsed. Texts in an encoding that might hide a declaration, name or instruction of this kind are not parsed
+    /// either.
     private static func isHarmless(_ text: Data) -> Bool {
         let declarations = ["<!ATTLIST", "<!ENTITY", "<!NOTATION", "<!ELEMENT"]
         // The parser's time for a tag grows with the square of the number of attributes. So a text that may contain a

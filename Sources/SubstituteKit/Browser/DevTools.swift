@@ -23,11 +23,11 @@ final class DevTools: @unchecked Sendable {
 
     /// The reason why a command has no result.
     enum Failure: Error {
-        /// The browser refused the command; holds its message.
+        /// The browser refused the command; the string is the message.
         case refused(String)
         /// The browser did not answer in time.
         case silent
-        /// The browser has ended; holds its last output.
+        /// The browser has ended; the string is the browser's last output.
         case ended(String)
     }
 
@@ -43,7 +43,7 @@ final class DevTools: @unchecked Sendable {
     let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation?
 
-    /// The timeout, in seconds, of a command that the browser answers immediately.
+    /// The timeout, in seconds, for a command that the browser normally answers immediately.
     static let patience = 20.0
 
     /// The maximum size of a message from the browser, in bytes.
@@ -158,8 +158,8 @@ final class DevTools: @unchecked Sendable {
 
     /// Shuts down the connection, which also ends the browser.
     ///
-    /// If the descriptor is closed already, this function does nothing, because the number may belong to a different
-    /// file by now.
+    /// If the descriptor is closed already, this function does nothing, because the descriptor's number may belong to
+    /// a different file by now.
     func disconnect() {
         writing.withLock {
             if !isClosed { shutdown(descriptor, Int32(SHUT_RDWR)) }

@@ -2,7 +2,9 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The screen that shows a page; it determines which images and styles `srcset` and media queries choose.
+/// The screen that shows a page.
+///
+/// The choice of images by `srcset`, and of styles by media queries, depends on the screen.
 struct Device: Equatable, Sendable {
     /// The width and height, in CSS pixels.
     let (width, height): (Int, Int)

@@ -57,7 +57,7 @@ struct HeldRequest: Decodable, Sendable {
 
     /// True if the response has `Location` and a redirect status (Fetch §2.2.6).
     ///
-    /// The load sends another request then.
+    /// After such a response, the browser sends another request for the same load.
     var isRedirect: Bool {
         responseStatusCode.map { [301, 302, 303, 307, 308].contains($0) } ?? false && responseField("location") != nil
     }
@@ -95,8 +95,9 @@ struct HeldRequest: Decodable, Sendable {
 extension HeldRequest {
     /// Returns the size of the response's body in bytes; nil if there is no body, or if its size is not known.
     ///
-    /// This function loads the whole body, and the page receives the body only once it is complete. Audio and video are
-    /// not loaded here, because players load them in parts. For these, this function returns `Content-Length`.
+    /// This function loads the whole body, and the page receives the body only when the body is complete. Audio and
+    /// video are not loaded here, because players load them in parts. For these, this function returns
+    /// `Content-Length`.
     func size(_ body: @Sendable () async throws -> String) async -> Int? {
         guard hasBody else { return nil }
         if resourceType == "Media" { return responseLength }

@@ -25,7 +25,7 @@ struct RecordedTraffic {
         fileprivate(set) var type: MediaType?
     }
 
-    /// The number of requests, and the number of those that files answered.
+    /// The number of requests, and the number of requests that were answered by files.
     private(set) var (requests, fromFiles) = (0, 0)
     /// The number of bytes that did not have to be loaded.
     private(set) var bytesFromFiles = 0
@@ -34,7 +34,7 @@ struct RecordedTraffic {
     /// URLs come first if their servers promise that the response stays the same; the remaining URLs follow. Each of
     /// the two groups is sorted by the number of bytes that would not have to be loaded, the largest number first.
     let candidates: [Item]
-    /// The other URLs that the network answered; the reason for each is its ``Item/refusal``.
+    /// The other URLs that the network answered; ``Item/refusal`` says why each of them is no candidate.
     let others: [Item]
 
     /// Divides an app's recorded loads into candidates and others; nil for a recording by another program.

@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 import LocalSubstitutionDevelopment
 import SubstituteCheckKit
 
-/// Records the loads of a browser as an HTTP Archive (HAR 1.2), with each response's body as its server sent it.
+/// Records the loads of a browser as an HTTP Archive (HAR 1.2), with the bytes of each response's body.
 ///
 /// The bodies are the bytes that the browser receives from the network, with their content codings removed. Recordings
 /// that are exported from a browser's developer tools contain decoded text instead. Values of header fields are kept

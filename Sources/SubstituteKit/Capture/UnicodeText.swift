@@ -9,7 +9,7 @@ enum UnicodeText {
         if data.starts(with: [0xEF, 0xBB, 0xBF]) { return data.dropFirst(3) }
         let head = Array(data.prefix(4))
         guard head.count == 4 else { return data }
-        // A byte-order mark, or the zeros in the first characters, show the width of a code unit (RFC 4627 §3).
+        // The width of a code unit is known from a byte-order mark or from zeros in the first characters (RFC 4627 §3).
         let encoding: String.Encoding? =
             switch (head[0], head[1], head[2], head[3]) {
             case (0, 0, _, _): .utf32BigEndian

@@ -122,7 +122,7 @@ struct ExplainCommand {
 
     /// The explanation of one request, in the form in which it is printed.
     private struct ExplainedRequest {
-        /// The URL as the operand contains it, or with a scheme before `//host/path`.
+        /// The URL as the operand contains it; if it begins with `//`, a scheme is added.
         let text: String
         /// The explanation; nil if Foundation cannot create a URL from the text.
         let explanation: Explanation?

@@ -39,7 +39,7 @@ struct FileNames {
     /// True if a file or folder has this path already.
     func isTaken(_ path: String) -> Bool { taken[Self.folded(path)] != nil }
 
-    /// Marks the path of a file as taken, and the paths of its parent folders.
+    /// Marks the path of a file and the paths of its parent folders as taken.
     mutating func markTaken(_ path: String) {
         let parts = path.split(separator: "/")
         for count in 1..<max(1, parts.count) { markTaken(parts[..<count].joined(separator: "/"), as: .folder) }

@@ -31,7 +31,7 @@ struct RemoteVersion: Codable, Equatable {
 struct RemoteRecord {
     /// The name of the record's file.
     ///
-    /// An entry for a whole folder ignores files whose names begin with ".".
+    /// The name begins with ".", so an entry for a whole folder ignores the file.
     static let name = ".substitute.json"
 
     private var versions: [String: RemoteVersion]

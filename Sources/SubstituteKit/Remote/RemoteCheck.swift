@@ -63,7 +63,7 @@ struct RemoteCheck {
         return "its server is an example, which has no files"
     }
 
-    /// The size in bytes above which a file without a recorded version first gets a HEAD request.
+    /// The size in bytes above which a HEAD request is sent first for a file without a recorded version.
     private static let largeSize = 64 * 1024
 
     /// Queries the servers of all files, with a few requests at a time.

@@ -190,7 +190,7 @@ struct ExtensionLayout {
             && name.unicodeScalars.allSatisfy {
                 $0.value >= 0x20 && $0.value != 0x7F && !"/\\:*?\"<>|".unicodeScalars.contains($0)
             }
-            // Compare scalars: for characters, all Unicode normalisation forms of a name are equal.
+            // Compare Unicode scalars. A comparison of characters treats all normalisation forms of a name as equal.
             && name.unicodeScalars.elementsEqual(name.precomposedStringWithCanonicalMapping.unicodeScalars)
     }
 }

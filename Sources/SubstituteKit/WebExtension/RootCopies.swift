@@ -67,7 +67,7 @@ struct RootCopies {
         }
     }
 
-    /// Returns the path at the root that belongs to a copy; nil if no path at the root is possible.
+    /// Returns a copy's path at the root; nil if no path at the root is possible.
     static func path(of copy: ExtensionLayout.Copy) -> String? { decoded(copy.path) }
 
     /// Returns the file path for a URL's path; nil if a component contains an encoded slash or cannot be decoded.

@@ -107,7 +107,7 @@ struct WebExtension {
         // navigation, the navigation fails, because its redirect mode is "manual" (Fetch Standard, "HTTP fetch").
         // Chromium then shows an error instead of the page.
         if substitution.mediaType.isHTML {
-            return "a page; browsers would refuse to show a copy that a service worker stored"
+            return "a page; if a service worker stored a copy of it, browsers would refuse to show the copy"
         }
         if let address = substitution.addresses.first(where: { !HostPattern.isHost(HostPattern.host(of: $0.authority)) }
         ) {

@@ -6,7 +6,7 @@ import SubstitutionRules
 /// Finds the parts of a manifest that a web extension cannot show in the same way as an app.
 struct WebViewCheck {
     private(set) var issues: [ManifestIssue] = []
-    /// The numbers of rules, as text; nil if no rule is possible.
+    /// The number of rules, and of rules with a regular expression, as text; nil if no rule is possible.
     private(set) var counts: String?
 
     private let check: ManifestCheck

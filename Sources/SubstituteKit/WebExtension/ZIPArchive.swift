@@ -4,16 +4,15 @@ import SubstituteCheckKit
 
 /// A ZIP archive without compression (PKWARE's APPNOTE 6.3.3).
 ///
-/// Browsers can load an extension from a ZIP archive.
+/// Browsers can load an extension from a ZIP archive, but Foundation on Linux cannot write ZIP files.
 ///
-/// On Linux, Foundation cannot write ZIP files. The same files always result in the same bytes, because every entry has
-/// the earliest date that the format allows.
+/// The same files always result in the same bytes, because every entry has the earliest date that the format allows.
 struct ZIPArchive {
     private var bytes = Data()
     private var directory = Data()
     private var count = 0
 
-    /// The date 1980-01-01; the time, midnight, is 0 (§4.4.6).
+    /// The date of every entry, 1980-01-01; the time of every entry is 0, which is midnight (§4.4.6).
     private static let day: UInt16 = 1 << 5 | 1
 
     /// Appends a file.

@@ -78,7 +78,8 @@ extension Advice {
     }
 
     private static func queryRule(meantBy value: JSONValue) -> String? {
-        // A URL is not a list of names, so do not split it. A message hides user info only in a whole URL.
+        // A URL is not a list of names, so do not split it. Messages hide user names and passwords only in a whole URL,
+        // so a part of the URL could reveal them.
         guard case .string(let word) = value.kind, !word.contains("/") else { return nil }
         return ["true", "false"].contains(word)
             ? "\(word) without quotation marks"

@@ -7,7 +7,7 @@ enum FieldName {
         synonyms[name.lowercased()] ?? suggestion(for: name, among: ManifestReader.fieldNames)
     }
 
-    /// The names of similar fields in other tools, in lower case, each with the field of an entry that it means.
+    /// The names of similar fields in other tools, in lower case, each with the matching field of an entry.
     private static let synonyms = [
         "path": "file", "src": "file", "source": "file", "url": "file", "href": "file", "name": "file",
         "filename": "file", "mime": "type", "mimetype": "type", "contenttype": "type", "content-type": "type",

@@ -2,7 +2,7 @@ import LocalSubstitutionCache
 
 /// Entries in the formats of other tools, such as `{ "url": …, "file": … }` in a list.
 enum ForeignEntry {
-    /// Returns the text of the entries that were probably meant by `value`, as a manifest writes them.
+    /// Returns the entries that were probably meant by `value`, as text in the format of a manifest.
     ///
     /// Nil if `value` holds no entry.
     static func entries(meantBy value: JSONValue) -> String? {

@@ -2,7 +2,7 @@
 enum Namesake {
     /// Finds a path with the same last component as `path`, in any letter case.
     ///
-    /// If there is none and `path` is the path of a file, a file whose name differs only by additions also matches (see
+    /// If there is no such path, and `path` is the path of a file, the search ignores additions to file names (see
     /// ``CopyName``).
     ///
     /// - Parameters:

@@ -79,7 +79,7 @@ extension RepairingJSONParser {
     /// Such a string contains quotation marks, as in `"the "new" logo"`, or is joined to others, as in `"a" + "b"`.
     /// `opening` is the offset of its first quotation mark, and `position` is just after its second.
     mutating func wholeString(from opening: Int) throws(Stop) -> String? {
-        // White space may precede a "+", but a letter or digit counts only directly after the quotation mark.
+        // White space may precede a "+". A letter or digit continues the string only directly after the quotation mark.
         guard let next = bytes[position...].first(where: { !$0.isJSONSpace }),
             next == UInt8(ascii: "+") || current?.isASCIILetter == true || current?.isASCIIDigit == true
         else { return nil }

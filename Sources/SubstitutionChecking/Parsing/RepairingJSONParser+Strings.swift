@@ -26,8 +26,9 @@ extension RepairingJSONParser {
                 )
                 return Name(text: name, holdsColon: true)
             }
-            // If a value seems to follow a colon inside the string, and no colon follows the string, the quotation mark
-            // that ended the string belongs to the value.
+            // The name's closing quotation mark may be missing, as in `"name: "value"`. The parser assumes this if a
+            // value seems to follow a colon inside the string, and no colon follows the string. The quotation mark that
+            // ended the string then belongs to the value.
             if errors.count == known, let colon = colonInside(start..<position - 1), !isFollowedByColon {
                 position = colon
                 return Name(text: try closed(start + 1..<colon))

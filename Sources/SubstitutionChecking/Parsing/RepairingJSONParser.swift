@@ -1,10 +1,10 @@
 package import LocalSubstitutionCache
 
-/// A JSON parser for the designers' tool, as strict as ``JSONParser``, that continues after each error.
+/// A JSON parser for the designers' tool; it is as strict as ``JSONParser``, but continues after each error.
 ///
 /// After an error, the parser guesses what the text was meant to be, so that one run finds every mistake. If it cannot
 /// guess, the value is ``JSONValue/Kind/unreadable``. The parser takes time linear in the length of the text. The
-/// number of errors is limited, and so is the nesting, which also limits the depth of the stack.
+/// number of errors is limited. The nesting is limited, too; this also limits the depth of the stack.
 package struct RepairingJSONParser {
     /// The number of errors after which parsing stops, since no user reads more.
     static let maximumErrors = 100
@@ -386,7 +386,7 @@ package struct RepairingJSONParser {
 
     /// Returns a faulty part of the text for a message, with "…" instead of user names and passwords.
     ///
-    /// The whole text is searched for them, because a part may not look like a URL.
+    /// The whole text is searched for URLs that contain these, because a part alone may not look like a URL.
     mutating func faultyText(_ range: Range<Int>) -> String {
         String(decoding: secrets.hidden(in: range, of: bytes), as: UTF8.self)
     }

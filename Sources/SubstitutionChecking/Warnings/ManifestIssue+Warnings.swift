@@ -2,7 +2,7 @@ package import LocalSubstitutionCache
 
 /// The kinds of warnings.
 extension ManifestIssue.Code {
-    /// A file whose media type is not known, neither from its extension nor from its entry.
+    /// A file whose media type is known neither from its extension nor from its entry.
     package static let unknownExtension = Self(rawValue: "unknown-extension")
     /// A text file whose encoding is not the charset with which it is sent.
     package static let notUTF8 = Self(rawValue: "not-utf-8")
@@ -21,7 +21,7 @@ extension ManifestIssue.Code {
     package static let unlikelyType = Self(rawValue: "unlikely-type")
     /// A URL that no server has, for example a URL with two schemes.
     package static let unlikelyURL = Self(rawValue: "unlikely-url")
-    /// A header field whose name or value browsers do not accept as written.
+    /// A header field with a name or value that browsers do not accept as written.
     package static let unlikelyHeader = Self(rawValue: "unlikely-header")
     /// An entry for a folder without files.
     package static let emptyFolder = Self(rawValue: "empty-folder")

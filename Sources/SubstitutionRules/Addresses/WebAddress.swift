@@ -3,7 +3,7 @@ import LocalSubstitutionCache
 /// An address in an http or https page, as the basic URL parser reads it (URL Standard §4.4).
 ///
 /// In URL parsing, http and https are special schemes: `\` means `/`, and in an https page `https:i.png` is a relative
-/// address. The scheme of a mirror (``MirrorURL``) is not special, so there an engine gives both examples another
+/// address. The scheme of a mirror (``MirrorURL``) is not special, so in a mirror an engine gives both examples another
 /// meaning. The parts of a ``WebAddress`` are spelled in a way that has the same meaning in pages and in mirrors.
 package enum WebAddress: Equatable {
     /// An http or https URL with a host.

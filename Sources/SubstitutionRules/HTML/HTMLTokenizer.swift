@@ -211,7 +211,7 @@ struct HTMLTokenizer {
 
     private func isNext(_ text: String) -> Bool { bytes[index...].starts(with: text.utf8) }
 
-    /// Returns true if the tag that begins here has exactly the name in `start`, such as "</style", in any case.
+    /// True if the tag that begins here has exactly the name in `start`, such as "</style"; case is ignored.
     private func isTagNext(_ start: String) -> Bool {
         guard bytes[index] == UInt8(ascii: "<"), index + start.utf8.count < bytes.count,
             zip(bytes[index...], start.utf8).allSatisfy({ $0.asciiLowercased == $1 })

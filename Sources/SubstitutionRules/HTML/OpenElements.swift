@@ -102,7 +102,7 @@ struct OpenElements {
 
     // MARK: - Scopes
 
-    /// Returns the name of the innermost element in a scope that has one of these names.
+    /// Returns the name of the innermost element that is in a scope and has one of these names.
     func inScope(_ names: [String], _ scope: Scope = .normal) -> String? {
         index(in: scope) { $0.isHTML && names.contains($0.name) }.map { elements[$0].name }
     }

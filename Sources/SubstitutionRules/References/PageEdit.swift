@@ -9,11 +9,11 @@ package struct PageEdit {
     ///
     /// Escaped text cannot end the value in which it is written, or anything around that value.
     package enum Escaping {
-        /// As character references of HTML.
+        /// HTML character references, in an attribute other than `style`.
         case attribute
-        /// As escapes of CSS (CSS Syntax Level 3 §4.3.7), in a stylesheet, `style` element or `style` attribute.
+        /// CSS escapes (CSS Syntax Level 3 §4.3.7), in a stylesheet, `style` element or `style` attribute.
         case stylesheet
-        /// As escapes of JSON (RFC 8259 §7), in a `script` element.
+        /// JSON escapes (RFC 8259 §7), in a `script` element.
         case json
 
         package func written(_ text: some Sequence<UInt8>) -> [UInt8] {

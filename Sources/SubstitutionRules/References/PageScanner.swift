@@ -2,7 +2,7 @@ import LocalSubstitutionCache
 
 /// A scanner that finds the addresses in an HTML page, and their positions.
 ///
-/// `HTMLTokenizer` splits the page into tags and text, and `HTMLContext` decides in which elements tags are only text.
+/// `HTMLTokenizer` splits the page into tags and text, and `HTMLContext` decides in which elements a tag is only text.
 /// The scanner collects addresses from the attributes of start tags, and from the text of `style` elements.
 package struct PageScanner {
     package typealias Reference = ReferenceScanner.Reference
@@ -182,9 +182,9 @@ package struct PageScanner {
         return !loaded.isDisjoint(with: relations.lowercased().split(whereSeparator: \.isWhitespace))
     }
 
-    /// Returns true for an attribute in which browsers replace an http address by https (Mixed Content Level 2 §3.1).
+    /// True for an attribute in which browsers change an http address to https (Mixed Content Level 2 §3.1).
     ///
-    /// Browsers do not replace the addresses in `srcset`.
+    /// Browsers do not change the addresses in `srcset`.
     private static func isUpgraded(_ element: String, _ attribute: String) -> Bool {
         switch attribute {
         case "src": ["img", "input", "audio", "video", "source"].contains(element)

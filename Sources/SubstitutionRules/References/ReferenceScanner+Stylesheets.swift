@@ -18,7 +18,7 @@ extension ReferenceScanner {
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
                 let range = readString()
                 // A string directly in `image-set()` is an address (CSS Images Level 4 §2.4). A string in `type()`
-                // inside it is not.
+                // inside `image-set()` is not an address.
                 if let range, depth == imageSet { addStyle(range) }
                 continue
             case UInt8(ascii: "i"), UInt8(ascii: "I"), UInt8(ascii: "-"):

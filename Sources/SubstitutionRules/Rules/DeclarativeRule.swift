@@ -37,7 +37,7 @@ package struct DeclarativeRule: Encodable, Sendable {
     ///
     /// The mirror of `https://host/path` is `substitution-https://host/path`. The rule has no `requestMethods`, because
     /// WebKit compares these with the method of the page's own request (`ContentExtensionsBackend.cpp`). Its expression
-    /// has no group, because WebKit's time for rules with groups grows with the square of their number.
+    /// has no group, because WebKit's time for rules with groups grows with the square of the number of these rules.
     package init(toMirrorOf filter: URLFilter, _ number: Int) {
         id = number
         action = Action(redirect: ["regexSubstitution": MirrorURL.prefix + #"\0"#])

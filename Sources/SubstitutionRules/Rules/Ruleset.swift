@@ -6,7 +6,7 @@ package import LocalSubstitutionCache
 /// Web pages need such rules, because an engine does not consult the app's `URLCache` for their requests.
 ///
 /// The rules have the format of declarativeNetRequest, which Chromium, Firefox and WebKit implement. A *candidate* is
-/// one URL of one substitution (``MatchOrder``). It also says which part of the query its entry ignores.
+/// one URL of one substitution (``MatchOrder``). A candidate also says which part of the query its entry ignores.
 ///
 /// A rule redirects only URLs that ``LocalSubstitutionCache/explain(_:)`` reports as substituted, and only to the file
 /// that `explain` names. No two rules match the same URL. So the order in which an engine tries them does not matter.
@@ -34,7 +34,7 @@ package struct Ruleset: Sendable {
 
     package let substitutions: [Substitution]
     package private(set) var rules: [Rule] = []
-    /// The indices of the candidates for whose URLs there is an omission.
+    /// The indices of the candidates that each omission covers.
     private var omittedCandidates: [Omission: Set<Int>] = [:]
 
     /// The number of the manifest's URLs for each omission.
@@ -158,7 +158,7 @@ package struct Ruleset: Sendable {
 
     /// Adds rules for a URL without the ignored parameters, and for the URL with one of them.
     ///
-    /// This parameter may be at any position among the others.
+    /// In the second case, the ignored parameter may be at any position in the query.
     private mutating func addRules(
         for base: String,
         ignoring names: ParameterNames,
@@ -185,7 +185,7 @@ package struct Ruleset: Sendable {
             return
         }
         let list = names.sorted.map { quoted($0.description) }.joined(separator: ", ")
-        omit(index, "its URL with two or more ignored parameters (\(list)), or with one that has no \"=\"")
+        omit(index, "its URL if ignored parameters (\(list)) occur more than once, or if one has no \"=\"")
         let parameters = remainder?.split(separator: "&", omittingEmptySubsequences: false).map(String.init) ?? []
         var filters: Set<URLFilter> = []
         for name in names.sorted {
@@ -268,7 +268,7 @@ private enum Spelling {
     /// unescaped, as browsers leave them.
     ///
     /// For a file in a folder, there are two more spellings, because requests may percent-encode the path below the
-    /// folder's URL. In one of them, the path is escaped as `encodeURIComponent` does it. In the other, `!'()*` are
+    /// folder's URL. In one of them, the path is escaped as by `encodeURIComponent`. In the other, `!'()*` are
     /// escaped, too. `folderLength` is the length in bytes of the path of the folder's URL.
     static func bases(of identity: URLIdentity, _ written: String, inFolder folderLength: Int?) -> [String] {
         let base = identity.base

@@ -6,13 +6,13 @@
 ///
 /// The regular expressions here use only syntax that WebKit's parser supports: literals, one repeated character class,
 /// `.*`, `^` at the start and `$` at the end. They contain no group, because WebKit's time for rules with groups grows
-/// with the square of their number.
+/// with the square of the number of rules.
 package struct URLFilter: Hashable, Sendable {
     /// The beginning of the URL, percent-encoded as browsers send it, and therefore ASCII.
     package let start: String
     /// The text after an ignored parameter's value; nil if the filter ignores no parameter.
     let rest: String?
-    /// True if the URL may continue with any text after `rest`; if `rest` is nil, after `start`.
+    /// True if the URL may continue with any text after `rest`, or after `start` if `rest` is nil.
     let isOpen: Bool
 
     /// The maximum length of ``rest``, in bytes.

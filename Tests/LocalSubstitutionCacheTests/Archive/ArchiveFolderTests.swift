@@ -57,8 +57,8 @@ final class ArchiveFolderTests: ArchiveSuite, @unchecked Sendable {
         try Data(count: 900_000).write(to: written)
         let writer = try #require(FileHandle(forWritingAtPath: written.path))
         #expect(flock(writer.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
-        // Before the archive stores a copy, it removes the abandoned file. The locked file then leaves no room for the
-        // copy.
+        // The archive removes the abandoned file `left`. The locked file `written` stays, and leaves no room for the
+        // copy, so the copy is not stored.
         try keep(String(repeating: "x", count: 200_000), for: request("a"))
         #expect(files.map(\.lastPathComponent) == ["written.offlinepart"])
         try Data(count: 10).write(to: left)

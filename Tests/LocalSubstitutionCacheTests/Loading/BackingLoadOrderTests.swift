@@ -80,9 +80,9 @@ struct BackingLoadOrderTests {
         }
     }
 
-    // On Apple's systems the load delivers each byte of a body only once.
+    // These tests run only on Linux. On Apple's systems the load delivers each byte of a body only once.
     #if canImport(FoundationNetworking)
-    /// If the app has no credential, versions of Foundation after 6.3 finish the task with the 401.
+    /// If the app has no credential, versions of Foundation after 6.3 finish the task with the 401 response.
     @Test("If a challenge follows the parts of a body, the whole body is delivered before the end")
     func partsAndChallenge() throws {
         load.didReceive(try head(401))

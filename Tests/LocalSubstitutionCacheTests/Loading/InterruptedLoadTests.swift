@@ -67,8 +67,8 @@ extension InstalledTests {
             let (data, _) = try await session.result(of: site.request) { task in
                 await site.server.waitForRequests(1)
                 task.suspend()
-                // Foundation stops the load later, on its own queue. It still delivers an answer that is received
-                // before then, so wait until the load has stopped.
+                // Foundation stops the load later, on its own queue. Until then, Foundation still delivers an answer.
+                // So wait until the load has stopped.
                 await session.settle()
                 gate.open()
                 // Leave time for the answer to be received. It must not reach the suspended task.
@@ -187,7 +187,7 @@ extension InstalledTests {
             #expect(response.statusCode == 401)
             await session.settle()
             let loader = try #require(KeptProtocol.last)
-            // If a task is cancelled just before its end, Foundation may call `stopLoading()` after its end.
+            // If a task is cancelled just before it ends, Foundation may call `stopLoading()` after the task has ended.
             loader.stopLoading()
             #expect(loader.client == nil)
             KeptProtocol.last = nil

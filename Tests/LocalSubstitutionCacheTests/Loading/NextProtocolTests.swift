@@ -11,7 +11,7 @@ import FoundationNetworking
 @testable import LocalSubstitutionCache
 
 extension InstalledTests {
-    /// A network-first load is passed to the protocol class that would load it without this library.
+    /// A network-first load uses the protocol class that would load the request if this library were absent.
     @Suite("The app's own protocol classes in network-first loads")
     final class NextProtocolTests: InstalledSuite {
         /// Answers as an app's stub or request signer does: without a network, in parts, and on a separate thread.

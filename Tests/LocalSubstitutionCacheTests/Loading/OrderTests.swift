@@ -10,14 +10,14 @@ import FoundationNetworking
 
 @testable import LocalSubstitutionCache
 
-/// Tests that force events between `canInit(with:)` and `startLoading()`, or during a body.
+/// Tests that force events between `canInit(with:)` and `startLoading()`, or while a body is received.
 ///
-/// A session asks its cache between these two calls, and ``HookCache`` then runs the test's code. For events during a
-/// body, the server waits at a ``Gate``.
+/// A session asks its cache between these two calls, and ``HookCache`` then runs the test's code. While a body is
+/// received, the test itself cancels or suspends the task.
 extension InstalledTests {
     @Suite("Orders of events in sessions")
     final class OrderTests: InstalledSuite {
-        /// Returns a session that uses substitutions, and that runs `body` once for each task: before `startLoading()`.
+        /// Returns a session that uses substitutions, and that runs `body` once for each task, before `startLoading()`.
         private func session(between body: @escaping @Sendable (URLSessionDataTask) -> Void) -> URLSession {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()

@@ -19,7 +19,7 @@ extension InstalledTests {
             case default_
             case main
             case serial
-            /// An operation queue with an underlying dispatch queue, as Alamofire uses.
+            /// An operation queue with an underlying dispatch queue, as in Alamofire.
             case underlying
 
             private static let clientQueue = DispatchQueue(label: "client")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalSubstitutionCache
 
-/// Compares matching by decoded file names with a model that scans every entry.
+/// Tests that matching by decoded file names agrees with a model that scans every entry.
 @Suite("Spellings of files in folders")
 struct DecodedOrderTests {
     private let folder: TemporaryFolder
@@ -49,7 +49,7 @@ struct DecodedOrderTests {
         }
     }
 
-    /// Returns the text with a random selection of its `isOftenEncoded` characters percent-encoded.
+    /// Percent-encodes a random selection of the text's `isOftenEncoded` characters.
     private static func spelled(_ text: String, _ numbers: inout Numbers) -> String {
         text.map { character in
             guard let byte = character.asciiValue, byte.isOftenEncoded, Bool.random(using: &numbers) else {

@@ -239,8 +239,8 @@ struct ExplanationTests {
     func encodedBelowFolder() throws {
         let folder = try TemporaryFolder()
         try folder.write("a", to: "icons/a,b.svg")
-        // Each of the two entries has one difference. This entry has a different scheme, and the folder's entry has no
-        // query.
+        // Each of the two entries differs from the request's URL in one way. This entry has another scheme, and the
+        // folder's entry has no query.
         let other = "\"http://h/icons/a%2Cb.svg?v=1\": \"icons/a,b.svg\""
         let cache = try folder.cache("{ \"https://h/icons/\": \"icons/\", \(other) }")
         let url = try #require(URL(string: "https://h/icons/a%2Cb.svg?v=1"))

@@ -163,14 +163,15 @@ struct MatchOrderTests {
             { "https://h/s@t/": "special/", "https://h/s%40u/": "special/", "https://h/e@f": "a",
               "https://h/two/": "special/", "https://h/": "deep/", "https://h/x%40y": "b" }
             """
-        // The lookup does not decode twice, and does not decode a "/". It decodes only the path below a folder's URL,
-        // and nothing for an entry of a single URL.
+        // The lookup does not decode twice, and does not decode `%2F`. The lookup decodes only the path below a
+        // folder's URL. For an entry of a single URL, the lookup decodes nothing.
         for path in ["s@t/a%2523b", "s@t/a%253Fb", "s@t/x%2540y", "s@t%2Fx@y", "s%40t/x@y", "s@u/x@y", "e%40f"] {
             #expect(try answer(manifest, "https://h/\(path)") == nil, "\(path)")
         }
         #expect(try answer(manifest, "https://h/s@t/x%40y") == "x@y")
         #expect(try answer(manifest, "https://h/s%40u/x%40y") == "x@y")
-        // An explicit entry wins, then the exact spelling, then the folder.
+        // A match without decoding wins: the explicit entry for `x%40y`, and the folder's file for `x@y`. Of two
+        // folders that match only after decoding, the deeper folder wins.
         #expect(try answer(manifest, "https://h/x%40y") == "b")
         #expect(try answer(manifest, "https://h/x@y") == "deep")
         let folders = #"{ "https://h/": "special/", "https://h/in/": "other/" }"#

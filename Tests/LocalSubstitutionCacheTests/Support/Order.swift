@@ -32,7 +32,7 @@ extension URLSession {
         throw CancellationError()
     }
 
-    /// Returns once the session's queue and its delegate queue have done all work that is enqueued so far.
+    /// Returns once the session's queue and its delegate queue have done all work that was enqueued earlier.
     func settle() async {
         for _ in 0..<3 {
             // On Linux `getAllTasks` has a data race: Foundation reads its list of tasks on one queue and changes it on
@@ -96,7 +96,7 @@ final class HoldingCache: URLCache, @unchecked Sendable {
     }
 }
 
-/// A cache that runs a closure when a session asks it.
+/// A cache that runs a closure when a session asks the cache for a response.
 ///
 /// A session asks its cache after `canInit(with:)` and before `startLoading()`.
 // The closure is set once.

@@ -79,7 +79,7 @@ enum TaskKind: String, CaseIterable, Sendable {
     }
 }
 
-/// A session delegate that collects the parts its tasks deliver.
+/// A session delegate that collects the parts of each task's body.
 // Mutable state is only accessed inside the lock.
 final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     typealias Completion = @Sendable (Result<(Data, URLResponse), any Error>) -> Void

@@ -498,7 +498,7 @@ struct ImportTests {
         let result = try await site.take(HAR.text(HAREntry(status: "1e400"), HAREntry(url: "https://h/b.css")))
         let isRead = result.output.hasSuffix("1 entry with 6 bytes, 1 left out\n")
         let isRefused = result.errors.contains(" is not a recording (HAR): ")
-        // Some versions of Foundation's JSON parser accept such a number, and others refuse the recording.
+        // Some versions of Foundation's JSON parser accept the number 1e400, and others refuse the recording.
         #expect(isRead != isRefused)
         #expect(result.status == (isRead ? 0 : 1))
         #expect(site.bytes("h/a.css") == nil)

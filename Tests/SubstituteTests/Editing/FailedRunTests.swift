@@ -69,7 +69,7 @@ struct FailedRunTests {
         "the superuser may write everywhere"
     )
 
-    /// Runs the tool as a user who may not write everywhere.
+    /// Runs the tool as an ordinary user, because the superuser can write everywhere.
     private func takeAsUser() async throws -> Program.Result {
         let file = site.url.appendingPathComponent("page.har").path
         let arguments = ["import", "manifest.json", file]

@@ -20,7 +20,7 @@ struct KilledRunTests {
         for name in Self.names { site.set("/\(name)", "new \(name)", type: "text/css") }
     }
 
-    /// Copies of a folder, one for each state in which a killed change can leave it.
+    /// Copies of a folder, one for each state in which a killed run can leave the folder.
     private final class Copies {
         private let original: URL
         private let scratch: TemporaryFolder

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("A new entry has the style of its neighbours, and does not change them")
 struct ManifestTextTests {
-    /// A manifest in some layout, and the texts that entries insert into it.
+    /// A manifest in some layout, and the texts that are inserted into the manifest for new entries.
     struct Layout: Sendable, CustomTestStringConvertible {
         let testDescription: String
         /// The manifest, with "¦" where entries are inserted.
         let manifest: String
-        /// The text that one entry inserts.
+        /// The text that is inserted for one entry.
         let one: String
-        /// The text that a second entry inserts after the text of the first entry.
+        /// The text that is inserted for a second entry, after the text of the first entry.
         ///
         /// The second entry's value is an object.
         let other: String

@@ -62,7 +62,7 @@ final class LiveSite: @unchecked Sendable {
     /// Runs, in a separate process, a command that starts Chromium.
     ///
     /// In this process, a command that drives a browser would wait for its turn among all other tests. The browser runs
-    /// without its sandbox, which does not work in most containers or for root.
+    /// without its sandbox, because the sandbox does not work in most containers or for root.
     func run(_ command: String, _ arguments: String...) async throws -> Program.Result {
         try await Tool.start([command, "--no-sandbox"] + arguments, in: folder.url)
     }
@@ -144,7 +144,7 @@ final class LiveSite: @unchecked Sendable {
         }
     }
 
-    /// Returns a page that reports what it shows: once after loading, and after each change.
+    /// Returns a page that reports what it shows, once after loading and again after each change.
     ///
     /// The page also loads a resource from `nowhere`, an address at which no server listens.
     static func reportingPage(_ heading: String, _ nowhere: String) -> Data {

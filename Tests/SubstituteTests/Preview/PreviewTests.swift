@@ -17,7 +17,7 @@ struct PreviewTests {
         try FileManager.default.copyItem(at: sample, to: folder.url.appendingPathComponent("Sub stitutions"))
     }
 
-    /// Opens the preview page of `manifest` in a browser; returns observations and the messages in the console.
+    /// Opens the preview page of `manifest` in a browser; returns facts about the page, and console messages.
     private func look(at manifest: String) async throws -> (page: [String: Any], console: [String]) {
         let preview = await Tool.run(["preview", manifest, "--output=preview.html"], in: folder.url)
         #expect(preview.status == 0)

@@ -182,7 +182,7 @@ final class Firefox: Browser, @unchecked Sendable {
 
 /// Connects to a port of this machine.
 func connection(to port: UInt16) throws -> FileHandle {
-    // Only Glibc imports the socket types as an enumeration.
+    // The socket types are an enumeration only in Glibc.
     #if canImport(Glibc)
     let stream = Int32(SOCK_STREAM.rawValue)
     #else

@@ -72,7 +72,7 @@ struct BrowserTests {
         let folder = try TemporaryFolder()
         try FileManager.default.copyItem(at: resources, to: folder.url.appendingPathComponent("Substitutions"))
         let manifest = try String(contentsOf: resources.appendingPathComponent("manifest.json"), encoding: .utf8)
-        // A tenth of the rules have regular expressions, but not more than browsers accept.
+        // A tenth of the rules have regular expressions, up to the number that browsers accept.
         let expressions = min(rules / 10, 999)
         let names = (1..<max(expressions, 2)).map { "\"p\($0)\"" }.joined(separator: ", ")
         let more =
@@ -141,7 +141,7 @@ struct BrowserTests {
 
     /// Checks the toolbar page, which must be the active tab.
     ///
-    /// `evaluate` runs the body of a function in that page.
+    /// `evaluate` takes the body of a JavaScript function, and runs it in that page.
     private func checkToolbar(_ evaluate: (String) async throws -> String?) async throws {
         let state = """
             const box = document.getElementById("switch");
@@ -204,7 +204,7 @@ struct BrowserTests {
     /// - Parameters:
     ///   - site: A site whose service worker caches the page.
     ///   - open: Loads a page.
-    ///   - evaluate: Runs the body of a function in the page.
+    ///   - evaluate: Takes the body of a JavaScript function, and runs it in the page.
     ///   - removeExtension: Removes the extension.
     /// - Returns: For each visit, the sources of the page and its resources; "" if the page was not shown.
     /// - Throws: The browser's error.

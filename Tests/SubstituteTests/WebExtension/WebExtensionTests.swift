@@ -179,7 +179,7 @@ struct WebExtensionTests {
         )
         let result = try await make()
         #expect(try rules() == ["|https://h/a.css| → /files/h/a.css"])
-        let reason = "a page; browsers would refuse to show a copy that a service worker stored"
+        let reason = "a page; if a service worker stored a copy of it, browsers would refuse to show the copy"
         #expect(
             result.output.contains(
                 """
@@ -637,7 +637,7 @@ struct WebExtensionTests {
         #expect(try await make().status == 0)
         let paths = try names(in: "Out")
         try folder.write(String(repeating: "x", count: 1_000_000), to: "Substitutions/a.txt")
-        // A limit on the size of files makes writing fail as a full disk does.
+        // With a limit on the size of files, writing fails in the same way as on a full disk.
         let command = "trap '' XFSZ; ulimit -f 100; exec \"$0\" webextension Substitutions -o Out"
         let result = try await Program.run("/bin/sh", ["-c", command, Tool.url.path], in: folder.url)
         #expect(

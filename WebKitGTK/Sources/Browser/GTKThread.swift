@@ -1,7 +1,7 @@
 import CWebKitGTK
 import Foundation
 
-/// The thread for all calls of GTK.
+/// The thread for all calls to GTK.
 ///
 /// GTK must be called on the thread that used it first. This cannot be the main thread, because Swift Testing occupies
 /// that thread.

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A folder that contains only the library for the process of the pages.
+/// A folder that contains only `libPageRules.so`.
 ///
-/// WebKit loads all files in this folder.
+/// WebKit loads all files in this folder into the process of the pages.
 enum PageRulesFolder {
     static let path = Result { () throws -> String in
         // The library is beside the program or beside the test bundle.

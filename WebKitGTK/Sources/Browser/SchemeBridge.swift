@@ -20,9 +20,9 @@ final class SchemeBridge: @unchecked Sendable {
     func register(in context: UnsafeMutablePointer<WebKitWebContext>) {
         let security = webkit_web_context_get_security_manager(context)
         for scheme in MirrorURL.schemes {
-            // In WebKitGTK, the URL of a response is always the mirror's. So when a real page loads a stylesheet from a
-            // mirror, relative references in the stylesheet resolve to mirrors. Without the registration as secure,
-            // WebKit would block these mirrors as mixed content.
+            // In WebKitGTK, a response from a mirror always has the mirror's URL. When a real page loads a stylesheet
+            // from a mirror, relative references in the stylesheet therefore resolve to mirrors. WebKit would block
+            // these mirrors as mixed content if their scheme were not registered as secure.
             webkit_security_manager_register_uri_scheme_as_secure(security, scheme)
             webkit_web_context_register_uri_scheme(
                 context,

@@ -21,11 +21,11 @@ extension WebKitTests {
             case web
             /// This machine; browser engines trust local addresses more.
             case loopback
-            /// The mirror of a host. Only a script would write such a URL into a page.
+            /// A URL of a mirror of the host. Only a script would write such a URL into a page.
             case mirror
         }
 
-        /// The page's own policies: none, and a policy with hosts without a scheme.
+        /// The page's own policies: none, and a policy whose hosts have no scheme.
         ///
         /// In an https page, a host without a scheme allows only https.
         static let policies = ["", "default-src 'unsafe-inline' plain.test 127.0.0.1:* x.localhost:*"]
@@ -40,8 +40,9 @@ extension WebKitTests {
             "css": "text/css", "html": "text/html", "js": "text/javascript", "png": "image/png", "svg": "image/svg+xml",
         ]
 
-        /// Returns the paths that a page requests over plain http; includes `CONNECT` if the engine uses https for a
-        /// request.
+        /// Returns the paths that a page requests over plain http.
+        ///
+        /// The result also contains `CONNECT` if the engine uses https for a request.
         private func requests(_ way: Way, _ source: Source, policy: String) async throws -> Set<String> {
             let plain = try LoopbackServer { request in
                 if request.method == "CONNECT" { return .text("", status: 502) }

@@ -122,7 +122,8 @@ extension WebKitTests {
             }
             let real = verdict(try await attempt(script, .network))
             let mirror = verdict(try await attempt(script, .mirror))
-            // Engines also set these fields. So the mirror page's request is sent, but without the script's value.
+            // Engines also set these fields, so the library does not refuse a request that has one of them. The mirror
+            // page's request is sent, but without the script's value.
             let isWithheld = ["If-Range", "If-None-Match", "User-Agent"].contains(name)
             #expect(mirror.filter { $0 || !isWithheld } == real, "\(name): \(value)")
             #expect(!isWithheld || mirror == [false])

@@ -166,7 +166,7 @@ public class URLSessionTask: NSObject, @unchecked Sendable {
 
     // MARK: - Called by loads
 
-    /// Loads a request for this task, instead of the previous one.
+    /// Loads a request for this task, instead of the task's previous request.
     func begin(_ request: URLRequest) {
         lock.withLock { values.request = request }
         let load = session.load(request, for: self)

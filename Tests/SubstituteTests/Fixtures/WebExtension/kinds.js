@@ -177,7 +177,7 @@ const kinds = {
   "fetch with HEAD": async () => (await fetch("/data/head.json", { method: "HEAD" })).headers.get("X-Network") || "bundle",
   "fetch with POST": () => json("/data/post.json", { method: "POST", body: "" }),
   "fetch of another spelling": () => json("/data/til%64e.json"),
-  "fetch of an entry with the field when": () => json("/data/when.json"),
+  "fetch of a network-first entry": () => json("/data/when.json"),
   "XMLHttpRequest": () => new Promise((done, failed) => {
     const request = new XMLHttpRequest();
     request.open("GET", "/data/xhr.json");
@@ -224,9 +224,9 @@ const kinds = {
   "embed": () => until(() => width("embed")),
 };
 const behindWorker = {
-  "behind a service worker: the page's fetch": () => json("/data/controlled.json"),
-  "behind a service worker: a picture": () => image("/img/controlled.svg"),
-  "behind a service worker: the worker's fetch": () => json("/data/worker.json?by-worker"),
+  "page's fetch behind a service worker": () => json("/data/controlled.json"),
+  "picture behind a service worker": () => image("/img/controlled.svg"),
+  "worker's fetch behind a service worker": () => json("/data/worker.json?by-worker"),
 };
 
 addEventListener("load", async () => {
