@@ -33,7 +33,7 @@ let package = Package(
             pkgConfig: "webkit2gtk-web-extension-4.1",
             providers: [.apt(["libwebkit2gtk-4.1-dev"])]
         ),
-        // WebKit loads this library into the process of the pages.
+        // WebKit loads the dynamic library `PageRules` into the process of the pages.
         .target(name: "PageRules", dependencies: ["CWebKitPage"]),
         .target(
             name: "Browser",

@@ -73,9 +73,9 @@ struct CheckManifest: BuildToolPlugin {
     ) throws -> [Command] {
         try manifests(among: resources).enumerated().map { number, manifest in
             let stamp = workFolder.appendingPathComponent("CheckedManifest\(number).\(stampExtension)")
-            // If the check has to run again, it writes this file. The file is an input of the check, so the next build
-            // sees that it has changed. (If the check left out the stamp instead, the build would fail, because the
-            // compiler expects the stamp.)
+            // If the next build has to check again, the check writes this file. The file is an input of the check, so
+            // the next build sees the change. (If the check left out the stamp instead, the build would fail, because
+            // the compiler expects the stamp.)
             let again = workFolder.appendingPathComponent("CheckAgain\(number)")
             if !isFile(again.path) { try Data().write(to: again) }
             return .buildCommand(

@@ -18,20 +18,21 @@ public import FoundationNetworking
 /// else goes to `URLCache` as before.
 ///
 /// - Files answer only GET and HEAD requests, and only for the http and https URLs of entries without `when`.
-/// - This cache answers no request with a reloading policy, such as `reloadIgnoringLocalCacheData`. Through this cache,
-///   no file answers a request with `Authorization`. ``SubstitutionProtocol`` answers both kinds of request.
+/// - This cache answers no request with a reloading policy, such as `reloadIgnoringLocalCacheData`. It answers a
+///   request with `Authorization` only with a stored response, never with a file. ``SubstitutionProtocol`` answers both
+///   kinds of request.
 /// - No file answers a request with the policy `.reloadIgnoringLocalAndRemoteCacheData`, neither through this cache nor
 ///   through the protocol. Use this policy to switch the library off for one request.
 /// - Storing or removing a response for a substituted URL has no effect. Removing all responses removes no
 ///   substitution.
 ///
-/// All GET requests for one URL get the same `CachedURLResponse` if they spell the URL as in the manifest. It is built
-/// in the background after the manifest is loaded, or by the first of these requests if that comes earlier. After that,
-/// each of these requests costs one dictionary lookup. A request that is named by no entry costs as much as in a plain
-/// `URLCache`.
+/// All GET requests for one URL get the same `CachedURLResponse` if they spell the URL as in the manifest. This
+/// response is built in the background after the manifest is loaded, or earlier, by the first of these requests. After
+/// that, each of these requests costs one dictionary lookup. A request that is named by no entry costs as much as in a
+/// plain `URLCache`.
 ///
-/// Responses that are not substituted are stored where the system's own cache stores them: in the folder of a
-/// `URLCache` whose disk path is nil. So everything that the app had cached before is still there, and several
+/// Responses that are not substituted are stored where the system's own cache stores them: in the folder that
+/// `URLCache` uses if its `diskPath` is nil. So everything that the app had cached before is still there, and several
 /// instances share the folder, each with its own capacities.
 ///
 /// All methods may be called on any thread, even while another thread reloads.

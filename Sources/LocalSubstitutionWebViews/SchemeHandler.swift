@@ -3,7 +3,7 @@
 #if canImport(WebKit) && !os(watchOS) && !os(tvOS)
 import WebKit
 
-/// A handler for the URL schemes of mirrors; many views can share one.
+/// A handler for the URL schemes of mirrors; many views can share one handler.
 ///
 /// The schemes are `substitution-https` and `substitution-http`.
 @MainActor
@@ -62,8 +62,8 @@ final class SchemeHandler: NSObject, @MainActor WKURLSchemeHandler {
 
     private func finish(_ load: ActiveLoad, _ error: (any Error)? = nil) {
         guard load.state.allows(error == nil ? .finish : .fail) else { return }
-        // WebKit never stops a task that has ended, so no other code removes the load. Remove it before the call: after
-        // the call, WebKit has released the task.
+        // WebKit never stops a task that has ended, so no other code removes the load. Remove the load before
+        // calling `didFailWithError` or `didFinish`: after that call, WebKit has released the task.
         loads[ObjectIdentifier(load.task)] = nil
         if let error { load.task.didFailWithError(error) } else { load.task.didFinish() }
     }

@@ -15,8 +15,8 @@ public import WebKit
 ///
 /// The app's files replace images, styles, fonts, scripts and the resources that scripts load. Pages and frames
 /// themselves are loaded from the network. The rules are compiled once, so create a new instance after
-/// ``LocalSubstitutionCache/reload()``. <doc:WebViews> lists what works on which system. On Apple's platforms this has
-/// not been run.
+/// ``LocalSubstitutionCache/reload()``. <doc:WebViews> lists what works on which system. This class has not been run on
+/// Apple's platforms.
 @available(iOS 18.4, macOS 15.4, visionOS 2.4, *)
 @MainActor
 public final class WebViewSubstitutions {
@@ -52,8 +52,8 @@ public final class WebViewSubstitutions {
             try? await Task.sleep(nanoseconds: 3_000_000_000)
             withExtendedLifetime(controller) {}
         }
-        // WebKit bug 301720: WebKit may not attach rules to views that are created after the rules have been compiled.
-        // An app creates such views. So test again: the second test creates its view late enough.
+        // WebKit bug 301720: WebKit may fail to attach rules to views that are created after the rules have been
+        // compiled. An app creates such views. So test again: the second test creates its view late enough.
         if try await isMirrored() { isActive = try await isMirrored() }
     }
 
@@ -77,8 +77,8 @@ public final class WebViewSubstitutions {
             expectedContentLength: PageProbe.body.count,
             textEncodingName: "utf-8"
         )
-        // WebKit attaches rules some time after it has loaded them. A page that was loaded before that moment is not
-        // subject to them.
+        // WebKit attaches rules some time after it has loaded them. The rules do not apply to a page that was loaded
+        // before WebKit attached them.
         for attempt in 0..<20 where view.title != PageProbe.title {
             // Do not load the page at each attempt: a new load would cancel the previous one, which a slow device may
             // not have finished.

@@ -33,7 +33,7 @@ extension LoopbackServer {
         package var transfer: Transfer
         /// The interim responses that are sent before this response (RFC 9110 §15.2).
         package var interim: [Interim] = []
-        /// A function that creates a body part by part while the body is sent; nil if `body` is the whole body.
+        /// A function that creates the body in parts while the body is sent; nil if `body` is the whole body.
         ///
         /// The function returns nil after the last part.
         package var nextPart: (@Sendable () -> Data?)?

@@ -3,14 +3,14 @@ import LocalSubstitutionCache
 
 /// The check during a build, for the plugin `CheckManifest`.
 package enum BuildCheck {
-    /// Checks a manifest, or fails with a message that the plugin passes.
+    /// Checks a manifest, or fails with a message from the plugin.
     ///
     /// - Parameters:
     ///   - words: Either `--problem` and the message, or three paths. The first path is the manifest's. The file at the
     ///     second path is written if the manifest has no error. The file at the third path is written if the next build
     ///     has to check again. This is necessary after an error or a warning, or if an entry expires on a later day.
     ///   - console: The console that the output is written to.
-    /// - Returns: The exit status: 1 if there is an error, 2 for any other arguments.
+    /// - Returns: The exit status: 0 if there is no error, 1 if there is one, 2 if `words` has neither form.
     package static func run(_ words: [String], _ console: Console) -> Int32 {
         defer { console.flush() }
         if words.count == 2, words[0] == "--problem" {

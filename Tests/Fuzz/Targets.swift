@@ -140,8 +140,8 @@ private func fuzzIdentity(_ data: Data) {
         return isUnreserved ? "%" + String(scalar.value, radix: 16) : String(scalar)
     }
     // Skip a text that contains "%", because it is percent-encoded already. Skip a text that contains "#", because its
-    // fragment is dropped. Skip a text that is not ASCII, too: a letter may form one `Character` with the accent after
-    // the letter.
+    // fragment is dropped. Skip a text that is not ASCII, too: `URLIdentity` composes a letter and the accent after the
+    // letter to one character (NFC), but not if the letter is percent-encoded.
     if !tail.utf8.contains(UInt8(ascii: "%")), !tail.utf8.contains(UInt8(ascii: "#")),
         tail.utf8.allSatisfy({ $0 < 0x80 })
     {

@@ -44,8 +44,8 @@ struct ReloadWhenChangedTests {
         /// Waits for `count` reports, and then until all changes made so far have been reported.
         func settled(_ count: Int, _ watched: TemporaryFolder) async throws -> [String] {
             while all.count < count { try await Task.sleep(nanoseconds: 10_000_000) }
-            // The watcher reports changes in order. Once it has reported this file, it has reported all earlier
-            // changes.
+            // Write one more file, and wait until the watcher reports that file. The watcher reports changes in order,
+            // so all earlier changes have been reported by then.
             let mark = "mark-\(UUID().uuidString)"
             try watched.write("", to: mark)
             while !all.contains(where: { $0.contains(mark) }) { try await Task.sleep(nanoseconds: 10_000_000) }

@@ -240,7 +240,7 @@ struct RulesetTests {
         #expect(questions > 10 * manifests && answers > 3 * manifests, "\(questions) questions, \(answers) answers")
     }
 
-    /// Explains a URL in normal form.
+    /// Brings a URL into normal form, and returns the table's explanation of that URL.
     ///
     /// As soon as `URL(string:)` must encode any character, it also encodes existing percent signs. The normal form
     /// avoids that.

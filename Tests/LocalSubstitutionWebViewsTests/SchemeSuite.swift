@@ -25,7 +25,7 @@ class SchemeSuite: CacheSuite {
         subscript(field: String) -> String? { head.value(forHTTPHeaderField: field) }
     }
 
-    /// Creates a request by the page ``page``; the default is a request for ``page`` itself.
+    /// Creates a request that comes from ``page``; the default is a request for ``page`` itself.
     override func request(
         _ url: String = SchemeSuite.page,
         _ method: String = "GET",

@@ -92,7 +92,10 @@ struct MistakeTests {
         return String(output.reversed().drop(while: \.isNewline).reversed())
     }
 
-    /// Returns the bytes of the manifest's file; a prefix such as `utf16:` selects an encoding or a wrapper.
+    /// Returns the bytes of the manifest's file.
+    ///
+    /// A prefix selects an encoding (such as `utf16:`), text around the manifest (such as `chat:`), or a file of
+    /// another kind (such as `zip:`).
     private static func bytes(of text: String) -> [UInt8] {
         guard let colon = text.firstIndex(of: ":") else { return Array(text.utf8) }
         let rest = text[text.index(after: colon)...]

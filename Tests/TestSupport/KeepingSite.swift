@@ -31,10 +31,10 @@ package struct KeepingSite {
 
     package var address: String { "\(server.url.absoluteString)/" }
 
-    /// The body of a JavaScript function that returns the sources of the page and its resources.
+    /// The body of a JavaScript function that returns where the page and its resources come from.
     ///
-    /// A source is usually "network" or "bundle". The result also says whether the page has its service worker. It is
-    /// "" until the page is loaded and the service worker is ready.
+    /// Each source is usually "network" or "bundle". The result also says whether the page has its service worker. The
+    /// result is "" until the page is loaded and the service worker is ready.
     package static let state = """
         const pictures = [...document.images];
         if (!window.isKept || document.readyState !== "complete" || pictures.some(picture => !picture.complete)) return "";
@@ -44,8 +44,9 @@ package struct KeepingSite {
         return `page ${document.title}, style ${style}, pictures ${who}, script ${window.who || "lost"}, ${worker}`;
         """
 
-    /// The body of a JavaScript function that fetches a file that the page does not load, and returns the file's
-    /// source.
+    /// The body of a JavaScript function that fetches a file and returns its source: "network" or "bundle".
+    ///
+    /// The page itself does not load this file. If the fetch fails, the function returns "".
     package static let probe =
         "return await fetch('/probe.json').then(answer => answer.json()).then(json => json.who, () => '')"
 

@@ -156,7 +156,7 @@ enum Child: String {
         return rows
     }
 
-    /// Measures the load on the caller's thread, and the background work that builds the responses.
+    /// Measures the initialiser on the caller's thread, and the background work that builds the responses.
     static func launchRows(isQuick: Bool) throws -> [MeasuredRow] {
         let counts = isQuick ? [10, 100, 1000] : [10, 100, 1000, 10_000, 100_000]
         let entries = try counts.flatMap { count in

@@ -22,8 +22,8 @@ struct MeasuredRow: Encodable {
     let baseline: String
     /// The number that is compared with the target.
     ///
-    /// For a timed row, this is the median of the ratios of all rounds. Noise that lasts longer than a round does not
-    /// affect this median.
+    /// For a timed row, this is the median of the ratios of all rounds. This median is not affected by noise that lasts
+    /// longer than a round.
     let ratio: Double
     let target: Target?
 

@@ -29,8 +29,8 @@ struct ToolRun {
         ) { $1 }
         let manager = getppid()
         try process.run()
-        // Control-C ends the package manager and the plugin. If the terminal is closed, only the package manager ends,
-        // and the plugin terminates the tool.
+        // Control-C ends the package manager and the plugin, and the tool then ends itself. If the terminal is closed,
+        // only the package manager ends. The plugin then terminates the tool.
         while process.isRunning, getppid() == manager { usleep(50_000) }
         if process.isRunning { process.terminate() }
         process.waitUntilExit()

@@ -39,7 +39,7 @@ final class IncomingCopy: @unchecked Sendable {
         return true
     }
 
-    /// Releases the memory of the body and remembers the reason why it is not kept; a second reason is ignored.
+    /// Releases the body's memory and remembers why the body is not kept; a second reason is ignored.
     func refuse(_ reason: OfflineArchive.Refusal) {
         archive.memory.release(held)
         (held, refusal) = (0, refusal ?? reason)

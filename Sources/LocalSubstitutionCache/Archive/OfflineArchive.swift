@@ -191,8 +191,9 @@ public final class OfflineArchive: @unchecked Sendable {
     /// If a load is in progress in this process during this call, the load's response is not kept. Another process
     /// keeps the response of a load that is in progress there.
     ///
-    /// Call this method when a user signs out, but first cancel the tasks of that user. On Linux, a load begins when
-    /// its task is resumed. On Apple platforms, it is not known how soon after `resume()` the load begins.
+    /// Call this method when a user signs out, but first cancel the tasks of that user. If a load begins after this
+    /// call, the load's response may be kept. On Linux, a load begins when its task is resumed. On Apple platforms, it
+    /// is not known how soon after `resume()` the load begins.
     public func removeAll() {
         removals.remove(from: name)
         lock.withLock { pending = [:] }

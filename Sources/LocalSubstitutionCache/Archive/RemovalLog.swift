@@ -23,7 +23,7 @@ final class RemovalLog: @unchecked Sendable {
     private var now = 0
     /// The moment of the last removal from each directory.
     private var removals: [String: Int] = [:]
-    /// The loads that were resumed and have not begun, keyed by URL.
+    /// The loads that have not begun although `resume()` was called on their tasks, keyed by URL.
     private var resumed: [String: (loads: Int, since: Int)] = [:]
 
     /// The number of loads whose URLs did not fit into ``resumed``, and the moment of the first of these loads.
@@ -39,7 +39,7 @@ final class RemovalLog: @unchecked Sendable {
 
     private static let maximumCount = 10_000
 
-    /// Records that one copy, or all of them, were removed from a directory.
+    /// Records the removal of one copy, or of all copies, from a directory.
     func remove(from directory: String) {
         lock.withLock {
             now += 1

@@ -8,8 +8,8 @@ package struct FileIdentity: Equatable, Sendable {
     let size: Int
     /// The modification time in nanoseconds since 1970.
     ///
-    /// The number overflows after 2262. This does not matter, because it only has to differ between two versions of a
-    /// file.
+    /// The number overflows after 2262. The overflow does not matter, because the number only has to differ between two
+    /// versions of a file.
     let modified: Int
 
     package init(_ status: stat) {

@@ -19,8 +19,8 @@ package final class ManifestFolder {
     /// The maximum number of times that one walk may come to a directory that it has visited before.
     ///
     /// Only symbolic links lead to a directory again. If a link leads to a directory that contains the link itself, a
-    /// walk through the link would never end. A chain of n directories, each with two links to the next one, has 2ⁿ
-    /// paths.
+    /// walk through the link would never end. Links can also multiply the paths: a chain of n directories, each with
+    /// two links to the next one, has 2ⁿ paths.
     static let maximumRepeats = 100
 
     /// The open folder; files in it are opened through this object.
@@ -33,7 +33,7 @@ package final class ManifestFolder {
     /// The keys are of the type ``FilePath`` and not `String`. Two names that differ only in their Unicode form are
     /// equal as strings, but may be two files on disk.
     private var listings: [FilePath: DirectoryListing] = [:]
-    /// The results of walks, keyed by the path on disk; entries that name the same directory share a result.
+    /// The results of walks, keyed by the path on disk; entries that name the same path share a result.
     private var walks: [FilePath: Result<FolderContents, FileProblem>] = [:]
     private var namesLeft: Int
     /// The directories, keyed by the path as the manifest spells it; the path is empty or ends in "/".
@@ -129,7 +129,8 @@ package final class ManifestFolder {
             return .missing(suggestion: existing(start + rest))
         case .wrongCase(let start):
             return existing(start + rest).map(FileProblem.wrongCase) ?? .missing(suggestion: nil)
-        // The message for `.isFile` says to remove the "/" at the end. Here, `rest` is longer than this "/".
+        // The message for `.isFile` says to remove the "/" at the end. This would not help here, because `rest` is more
+        // than a "/".
         case .isFile where rest != "/":
             return .missing(suggestion: nil)
         default:

@@ -3,8 +3,8 @@ import Foundation
 /// An open folder; everything below it is opened through this object, directory by directory.
 ///
 /// Each directory is opened relative to the descriptor of its parent directory, and no link is followed. A path does
-/// not prove where a file is: between two uses of the path, another process may replace a directory on it with a link.
-/// A file that is opened through this object lies below the folder even then.
+/// not prove where a file is: between two uses of the path, another process may replace a directory in the path with
+/// a link. A file that is opened through this object lies below the folder even then.
 // Not Sendable: each load of a manifest opens its own folder.
 package final class OpenedFolder {
     /// The absolute path, without symbolic links.
@@ -56,7 +56,7 @@ package final class OpenedFolder {
         return openDirectories.last?.descriptor ?? root
     }
 
-    /// Returns the reason why opening the directory `name` without following links has failed.
+    /// Returns the reason why the directory `name` could not be opened without following links.
     private func problem(_ code: Int32, with name: String) -> FileProblem {
         // For a link, some systems report `ELOOP`, and others report `ENOTDIR`.
         guard code == ELOOP || code == ENOTDIR else { return FileProblem(errno: code) }

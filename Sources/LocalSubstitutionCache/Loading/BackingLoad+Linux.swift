@@ -34,7 +34,7 @@ struct CallingContext {
 ///   handler.
 ///
 /// If the app answers a challenge, Foundation restarts the task with a new instance of the system's class. From then on
-/// this library has no part in the load.
+/// the load no longer uses this library.
 extension BackingLoad {
     /// The knowledge about the recipient of the body, which is a delegate or a completion handler.
     struct Receiver {
@@ -50,7 +50,7 @@ extension BackingLoad {
 
     /// True if URL loading stops the load because the app has suspended its task.
     ///
-    /// The app may have resumed the task before this property is read. So a running task counts, too.
+    /// The app may have resumed the task before this property is read. So the property is also true for a running task.
     var isOnlyPaused: Bool { owner?.task?.state == .suspended || canDeliver }
 
     /// True while the app's task is running.
@@ -98,7 +98,7 @@ extension BackingLoad {
 
     /// Delivers `body` to the client, but to no delegate.
     ///
-    /// During the call the protocol's task is one that has no delegate.
+    /// During the call the protocol's task is replaced with a task that has no delegate.
     private func deliverBypassingDelegate(_ body: Data, as owner: URLProtocol) {
         let task = owner.task
         owner.task = LoadingQueue.idleTask

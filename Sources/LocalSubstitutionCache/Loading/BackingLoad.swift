@@ -66,7 +66,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     let observed: ObservedLoad?
 
     var stage = Stage.idle
-    /// True once the delivery of the load's end has begun.
+    /// True once this object has begun to report the end of the load to the client.
     ///
     /// It stays false if the load was stopped first, or if a challenge was delivered last. On Linux,
     /// ``SubstitutionProtocol/stopLoading()`` releases the client if this property is true.
@@ -203,7 +203,8 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     }
 
     func didReceive(_ data: Data) {
-        // After a file or copy has answered, the backing task may still report parts until it is cancelled.
+        // After a file or copy has answered, the backing task may still report parts of the network's body until that
+        // task is cancelled.
         guard stage != .ended else { return }
         observed?.report(.receivedPart(data))
         if stage == .answering {
@@ -217,7 +218,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     /// Records the end of the backing task.
     ///
     /// If a 3xx is not followed, Foundation on Linux reports neither its head nor a part of its body to the delegate
-    /// before the end. Then only the task has the head.
+    /// before the end. In that case, only `task.response` contains the head.
     func didComplete(_ task: URLSessionTask, _ error: (any Error)?) {
         if stage == .undecided {
             if let answer = error.flatMap({ Outcome($0) }).flatMap({ fallback?.answer(after: $0) }) {

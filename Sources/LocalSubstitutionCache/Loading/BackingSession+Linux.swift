@@ -33,8 +33,8 @@ extension BackingSession {
     ///
     /// Called before the session's first task is created.
     static func delegateQueue() -> OperationQueue {
-        // Backing loads use the idle task on the loading queue. Creating a task there would deadlock, so it is created
-        // now.
+        // Backing loads use the idle task on the loading queue. Creating a task there would deadlock, so the idle task
+        // is created now.
         _ = LoadingQueue.idleTask
         return DelegateQueue()
     }

@@ -16,7 +16,7 @@ import FoundationNetworking
 final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     /// False in tests that themselves report the network's events to the loads.
     ///
-    /// Tasks are then neither resumed nor cancelled.
+    /// If false, the loads neither start nor cancel their tasks.
     let runsTasks: Bool
     private let configuration: URLSessionConfiguration
     /// The URL sessions, keyed by whether they may wait for connectivity; each is created with its first task.
@@ -46,8 +46,8 @@ final class BackingSession: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     ///
     /// - Parameters:
     ///   - request: The request to load.
-    ///   - canWait: If true, the task waits for connectivity whenever the app's session does; if false, never.
-    /// - Returns: The task, which is not resumed yet.
+    ///   - canWait: If true, the task waits for connectivity whenever the app's session does; if false, it never waits.
+    /// - Returns: The task, which is not started yet.
     func task(for request: URLRequest, canWait: Bool = false) -> URLSessionDataTask {
         let session =
             sessionsByWaiting[canWait]

@@ -15,7 +15,7 @@ struct Fallback {
         /// The last good copy in an archive.
         case copy(OfflineArchive)
 
-        /// True if the network's response matters: the source may answer in its place, or may keep it.
+        /// True if the network's response matters: the source may replace or keep that response.
         ///
         /// False if the source only answers without a connection.
         var dependsOnResponse: Bool {

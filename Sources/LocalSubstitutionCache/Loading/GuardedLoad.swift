@@ -47,7 +47,7 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
         loader = protocolClass.init(task: task, cachedResponse: cachedResponse, client: self)
     }
 
-    /// True once the delivery of the load's end has begun, or the load has been stopped before its end.
+    /// True once this object has begun to report the end of the load, or the load was stopped before its end.
     ///
     /// It stays false after a 401 that Foundation turns into a challenge.
     var hasFinished: Bool { lock.withLock { stage == .finished } }
@@ -69,7 +69,7 @@ class GuardedLoad: NSObject, NetworkLoad, URLProtocolClient, @unchecked Sendable
 
     /// Ends the load, and returns the instance that loads; nil if the load has already ended.
     ///
-    /// If the instance reports a head, a part or an end later, the client does not receive it.
+    /// If the instance later reports a head, a part of a body or an end, the client does not receive this event.
     func finish(isChallenge: Bool = false) -> URLProtocol? {
         lock.withLock {
             // This breaks a reference cycle: the instance retains this object as its client.

@@ -8,8 +8,8 @@ import FoundationNetworking
 ///
 /// No public API returns this queue. But Foundation also calls the protocols of this object's own session on the queue.
 /// So each block runs inside a protocol that is started for that block. While a block runs, no other task starts, stops
-/// or ends. Suspending and resuming the app's task would also reach the queue, but crashes the process if the app
-/// resumes that task at the same moment.
+/// or ends. Another way to reach the queue would be to suspend and resume the app's task. But then the process crashes
+/// if the app resumes that task at the same moment.
 // Mutable state is only accessed inside the lock.
 final class LoadingQueue: @unchecked Sendable {
     static let shared = LoadingQueue()

@@ -17,9 +17,9 @@ protocol NetworkLoad: AnyObject {
     func start()
     /// Stops the load without notifying the client.
     ///
-    /// On Linux, this method ends the load only if its task was cancelled or has completed. Foundation on Linux also
-    /// stops a load when the app suspends the load's task. In this case the load only pauses, or continues if the app
-    /// has resumed the task already.
+    /// On Linux, the protocol also calls this method when the app suspends the load's task. The load then only pauses,
+    /// or continues if the app has already resumed the task. On Linux, this method ends the load only if the task was
+    /// cancelled or has completed.
     func stop()
 }
 

@@ -49,13 +49,13 @@ enum Route: Hashable, Sendable {
         case registered
     }
 
-    // On Linux only, a protocol can load in the app's own task, and the process crashes if a custom protocol finishes a
-    // download.
+    // Two facts hold on Linux only: a URL protocol can load in the app's own task, and the process crashes if a custom
+    // URL protocol finishes a download.
     #if canImport(FoundationNetworking) && !APPLE_LOADING
     /// Chooses the route of one load.
     ///
-    /// The system's class gives a body directly to a delegate, past this library. So if a file or
-    /// copy may answer a delegate after the network has responded, the request is loaded in a backing session.
+    /// The system's class gives a body directly to a delegate, and bypasses this library. So if a file or copy may
+    /// answer a delegate after the network has responded, the request is loaded in a backing session.
     init(_ need: FallbackNeed, _ kind: Kind, next: @autoclosure () -> Next, receiver: @autoclosure () -> Receiver) {
         if need == .file, kind != .download {
             self = .file

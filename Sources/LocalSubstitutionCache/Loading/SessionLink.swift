@@ -27,10 +27,9 @@ import FoundationNetworking
 // Mutable state is only accessed inside the lock.
 final class SessionLink: @unchecked Sendable {
     let protocolClass: SubstitutionProtocol.Type
-    /// The classes that the configuration lists after this one; always empty on Apple's systems, where they are not
-    /// needed.
+    /// The classes that the configuration lists after `protocolClass`; always empty on Apple's systems.
     ///
-    /// While a session is registered, its own configuration is read instead.
+    /// Apple's systems do not need these classes. While a session is registered, its own configuration is read instead.
     private let others: [AnyClass]
     private weak var registered: URLSession?
     private var backing: BackingSession?
@@ -209,8 +208,8 @@ extension SessionLink {
 
     /// Registers a session with the link of a class that its configuration lists.
     ///
-    /// Returns false if the configuration lists no such class, or if another living session is registered with that
-    /// class. For the shared session, returns true while a cache is installed.
+    /// Returns false if the configuration lists no such class, or if another session that still exists is registered
+    /// with that class. For the shared session, returns true while a cache is installed.
     static func register(_ session: URLSession) -> Bool {
         if session === URLSession.shared { return Installation.current != nil }
         let classes = session.configuration.protocolClasses ?? []

@@ -43,8 +43,8 @@ public import Foundation
 /// On watchOS this class has no effect, because URL loading consults no protocol of an app there
 /// ([Apple on `URLProtocol`](https://developer.apple.com/documentation/foundation/urlprotocol)).
 ///
-/// The app does not create instances. Cost: for each request of a session that lists this class, one lookup, the same
-/// as in the cache.
+/// The app does not create instances. Cost: one lookup, the same as in the cache, for each request of a session that
+/// lists this class.
 public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     /// The link to the session that lists this class; nil for `SubstitutionProtocol` itself.
     class var link: SessionLink? { nil }
@@ -193,8 +193,9 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
     }
 
     private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
-        // Without a fallback, the cached response may be an entry's file, which must not answer here. If the request is
-        // loaded only for the observer, no entry's file answers it, so its cached response is used.
+        // Without a fallback, the cached response may be an entry's file, which must not answer here. But if the
+        // request is loaded only for the observer, no entry matches it. Then the cached response cannot be a file, and
+        // is used.
         let isOnlyNoted = observed != nil && Installation.current?.handling(for: request) == nil
         let cached = fallback != nil || isOnlyNoted ? cachedResponse : nil
         return TaskLoad(for: self, fallback, with: nextClass, cached, observed)

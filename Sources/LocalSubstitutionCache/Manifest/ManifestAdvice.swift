@@ -26,7 +26,7 @@ package protocol ManifestAdvice: FileNameAdvice, Sendable {
 
     /// Returns whether an entry's fields are really the content of a JSON file.
     ///
-    /// The designer pasted the content into the manifest instead of naming the file.
+    /// If so, the designer pasted the content into the manifest instead of naming the file.
     func isFileContent(_ fields: [JSONMember]) -> Bool
 
     /// Returns a finding that explains why a file is missing; nil if no reason is known.

@@ -111,7 +111,7 @@ extension ManifestIssue.Code {
     package static let endlessFolder = Self(rawValue: "endless-folder")
     /// More URLs than a manifest may map; each file of a folder is counted.
     package static let tooManyURLs = Self(rawValue: "too-many-urls")
-    /// Changes of the manifest and its files cannot be detected.
+    /// Changes to the manifest and its files cannot be detected.
     ///
     /// See ``LocalSubstitutionCache/reloadWhenChanged(_:)``.
     package static let notWatched = Self(rawValue: "not-watched")

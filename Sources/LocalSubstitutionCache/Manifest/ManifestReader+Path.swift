@@ -70,7 +70,7 @@ extension ManifestReader {
         plain.map { "write \(quoted($0))" } ?? "write the file's path from the manifest's folder"
     }
 
-    /// Returns the same path with empty, `.` and `..` segments resolved; nil if it leaves the folder.
+    /// Returns `path` with empty, `.` and `..` segments resolved; nil if the path leaves the manifest's folder.
     private static func plain(_ path: String) -> String? {
         var plain: [Substring] = []
         for segment in path.split(separator: "/") where segment != "." {

@@ -76,7 +76,8 @@ public struct SubstitutionManifest: Sendable {
     /// - Parameters:
     ///   - folder: The folder that the files lie in.
     ///   - date: The moment that `until` is compared with.
-    /// - Returns: The substitutions: explicit entries in the order of the manifest, files of a folder by name.
+    /// - Returns: The substitutions, in the order of the manifest's entries. The files of a folder entry are sorted by
+    ///   name in each directory.
     /// - Throws: ``ManifestError`` with every error of the manifest and its files, or if `folder` is not a file URL.
     package func substitutions(in folder: URL, on date: Date = Date()) throws(ManifestError) -> [Substitution] {
         try resolved(in: folder, on: date).substitutions

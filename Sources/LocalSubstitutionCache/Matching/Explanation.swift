@@ -222,8 +222,8 @@ extension Explanation {
                 expired = table.expiredSubstitution(for: identity)
                 if expired != nil { return .expired }
                 nearest = table.nearest(to: identity)
-                // If the nearest URL differs only in the query, the folder contains its file, so do not report a
-                // missing path.
+                // If the nearest entry's URL differs from this URL only in the query, the nearest entry has a file for
+                // this path. So do not report a missing path.
                 let isThere = if case .query? = nearest?.differences.first { true } else { false }
                 if !isThere { folder = table.folder(above: identity) }
                 return .noEntry

@@ -195,7 +195,8 @@ package struct MatchOrder: Sendable {
     /// Matches that need decoding are left out. If a request spells a candidate's URL in the same way as the manifest,
     /// this candidate or an earlier one is found before anything is decoded.
     ///
-    /// - Parameter counts: A function that returns true if the substitution with this index may shadow others.
+    /// - Parameter counts: A function that takes the index of a substitution, and returns true if the substitution may
+    ///   shadow others.
     /// - Returns: A dictionary from the index of each substitution that never answers to the index of one that answers
     ///   before it.
     package func shadowed(by counts: (Int) -> Bool) -> [Int: Int] {

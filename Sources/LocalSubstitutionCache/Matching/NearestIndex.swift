@@ -83,8 +83,8 @@ struct NearestIndex: Sendable {
         var best: (known: IndexedCandidate, differences: [Explanation.Difference], matchesQuery: Bool)?
         for known in known {
             var differences = parts.differences(from: known.parts)
-            // Below the URL of a folder entry, the request may percent-encode other characters than the candidate's
-            // URL. If the entry also matches the path as the request spells it, the percent-encoding is not a
+            // Below the URL of a folder entry, the request and the candidate's URL may percent-encode different
+            // characters. If the entry also matches the path as the request spells it, the percent-encoding is not a
             // difference.
             if differences.contains(.percentEncoding), let spelled = known.parts.identity(withPathOf: parts),
                 order.first(matching: spelled) == known.index

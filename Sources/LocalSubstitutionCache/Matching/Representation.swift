@@ -105,8 +105,9 @@ package struct Representation {
             fields["Cache-Status"] = CacheStatus.hit(detail: substitution.file)
             fields["ETag"] = contents.entityTag
         } else {
-            // The file answers only this load, because the network is queried each time. So no cache may store the
-            // response. Without an ETag, no client can resume this load.
+            // For a network-first entry, each load queries the network first. So the file's response is for this load
+            // only, and no cache may store the response. Without an ETag, no client can resume the load after an
+            // interruption.
             fields["Cache-Control"] = "no-store"
         }
         for (name, value) in substitution.entry.headers {

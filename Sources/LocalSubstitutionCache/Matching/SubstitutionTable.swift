@@ -26,7 +26,7 @@ package final class SubstitutionTable: @unchecked Sendable {
         /// response.
         ///
         /// The property is written once, inside the lock ``building``. Until all responses of the table are built, it
-        /// is read only inside this lock. Afterwards it is read without the lock, too.
+        /// is read only inside this lock. Afterwards it may also be read outside the lock.
         fileprivate private(set) var response: CachedURLResponse?
         /// A lock that all rows share; it is held only while one reference is read or written.
         private static let building = NSLock()

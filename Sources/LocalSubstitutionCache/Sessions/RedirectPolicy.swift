@@ -8,7 +8,7 @@ public import Foundation
 
 /// A policy for redirects: follow them, refuse them, or change their target.
 ///
-/// Use it as the delegate of a session, or of a task before it is resumed:
+/// Use it as a session's delegate, or set it as a task's delegate before you call the task's `resume()`:
 ///
 /// ```swift
 /// let session = URLSession(configuration: .default, delegate: RedirectPolicy.sameOrigin, delegateQueue: nil)

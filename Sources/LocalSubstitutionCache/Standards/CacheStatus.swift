@@ -1,6 +1,6 @@
 import Foundation
 
-/// The `Cache-Status` header field (RFC 9211), which shows in an inspector where bytes came from.
+/// The `Cache-Status` header field (RFC 9211); in an inspector, it shows where bytes came from.
 enum CacheStatus {
     private static let cache = "LocalSubstitutionCache"
 

@@ -44,7 +44,7 @@ package struct JSONScanner {
 
     // MARK: - Tokens
 
-    /// Reads a number (§6).
+    /// Reads a number (RFC 8259 §6).
     ///
     /// - Returns: The number as it is written.
     package mutating func number() throws(JSONSyntaxError) -> String {
@@ -73,7 +73,7 @@ package struct JSONScanner {
         throw error("this is not a number, so it needs quotation marks", at: start, kind: .word)
     }
 
-    /// Reads an escape sequence, beginning at its backslash (§7).
+    /// Reads an escape sequence (RFC 8259 §7), beginning at its backslash.
     package mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
         let start = position
         position += 1
@@ -138,7 +138,7 @@ package struct JSONScanner {
 
     /// The error for a file in UTF-16 or UTF-32; nil for any other file.
     ///
-    /// Such a file begins with a byte-order mark, or has zero bytes in its first characters.
+    /// A file in UTF-16 or UTF-32 begins with a byte-order mark, or has zero bytes in its first characters.
     package var wideEncodingError: JSONSyntaxError? {
         let start = bytes.prefix(4)
         // Each row is two ASCII characters in UTF-16 or one in UTF-32, with `true` for a zero byte.

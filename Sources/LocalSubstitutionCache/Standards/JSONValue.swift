@@ -30,7 +30,7 @@ package struct JSONValue: Sendable {
         return nil
     }
 
-    /// The kind with its article, for messages.
+    /// The kind in words for messages, such as "a list" (with the article) or "null".
     var article: String {
         switch kind {
         case .null: "null"

@@ -2,8 +2,8 @@
 ///
 /// The text may be from a manifest, a file name or a request. Characters that are invisible or change the direction of
 /// text are written as `\u{…}`, so that a name cannot rewrite the line in which it is printed. The text is cut after
-/// 200 scalars, unless `limit` is given. The user name and password of a URL are hidden, so pass the whole URL, not a
-/// part of it.
+/// 200 scalars, unless `limit` is given. The user name and password of a URL are hidden. In a part of a URL, they might
+/// not be found, so pass the whole URL.
 package func quoted(_ text: String, limit: Int = 200) -> String {
     "\"" + shortened(text, limit: limit) + "\""
 }

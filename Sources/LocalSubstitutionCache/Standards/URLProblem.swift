@@ -12,7 +12,7 @@ package enum URLProblem: Error, Equatable {
     case backslash
     case control
     case fragment
-    /// The key begins or ends with spaces; the value is the key without them.
+    /// The key begins or ends with spaces; the associated value is the key without these spaces.
     case spaceAround(String)
     case invisible(Unicode.Scalar)
 
@@ -50,7 +50,7 @@ package enum URLProblem: Error, Equatable {
         }
         /// Returns a question that suggests `meant`, or `otherwise` if `meant` is unknown.
         ///
-        /// This is for problems in which `meant` may be wrong.
+        /// This function is for problems in which `meant` may be wrong.
         func guess(_ otherwise: String) -> String { meant.map { "did you mean \($0)?" } ?? otherwise }
         return switch self {
         case .notAbsolute:

@@ -21,11 +21,11 @@ package struct RecordedAnswer: Codable, Sendable {
     ///
     /// The path is relative to the manifest's folder.
     package var file: String?
-    /// The line of that entry in the manifest.
+    /// The line of the manifest's entry that names the URL; nil if no entry does.
     package var line: Int?
     /// The number of times that the request got this response.
     package var times = 1
-    /// The total size of these responses in bytes; responses of unknown length count as 0.
+    /// The total size in bytes of the responses that ``times`` counts; responses of unknown length count as 0.
     package var bytes = 0
     /// The reason why no file answers, as a sentence; nil if a file or an archived copy answers.
     package var reason: String?

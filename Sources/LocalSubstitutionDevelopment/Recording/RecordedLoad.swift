@@ -10,7 +10,7 @@ import FoundationNetworking
 struct RecordedLoad {
     /// The object that identifies the load: a task, or an object for a page's load.
     ///
-    /// A task is polled for its end. The end of a page's load is a step.
+    /// A task is polled until it has ended. For a page's load, a step reports the end.
     let asker: any AnyObject & Sendable
     /// The current request: the one after the last known redirect.
     private(set) var request: URLRequest
@@ -104,8 +104,8 @@ struct RecordedLoad {
 
     /// Checks whether the task has ended.
     ///
-    /// - Returns: A redirect that no step has shown; nil if there is none. Such a redirect shows in the ended task: the
-    ///   URLs of its original and current requests differ.
+    /// - Returns: A redirect that no step has shown; nil if there is none. After such a redirect, the task's original
+    ///   and current requests have different URLs.
     mutating func checkForEnd(at date: Date) -> Redirect? {
         guard ending == nil, let task = asker as? URLSessionTask else { return nil }
         guard task.state == .completed || task.state == .canceling else { return nil }

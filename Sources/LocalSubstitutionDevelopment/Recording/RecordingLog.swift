@@ -21,7 +21,7 @@ import FoundationNetworking
 final class RecordingLog: RequestObserver, @unchecked Sendable {
     private struct Step {
         let step: RequestStep
-        /// The number of body bytes that were left out of this step; 0 unless the queue did not keep up.
+        /// The number of body bytes that were left out of this step because the queue did not keep up.
         let missingByteCount: Int
         let request: URLRequest
         /// The task, or an object that represents a page's load; nil for a page's request that a file answers.
@@ -233,7 +233,7 @@ final class RecordingLog: RequestObserver, @unchecked Sendable {
         guard let known = files[key] else {
             let entry = HAREntry(
                 date,
-                // The entry counts several requests, so it has the header fields of none.
+                // The entry counts several requests. Their header fields may differ, so the entry lists none of them.
                 HAREntry.Request(method: method, url: url, headers: []),
                 Self.response(response as? HTTPURLResponse, HAREntry.Content(size: byteCount, type: response.mimeType)),
                 answer

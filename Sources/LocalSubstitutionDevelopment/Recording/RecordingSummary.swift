@@ -60,7 +60,7 @@ public struct RecordingSummary: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The number of dropped events in words; nil if there are none.
+    /// A sentence that states the number of dropped events; nil if no events were dropped.
     var sentenceOnDroppedEvents: String? {
         guard droppedEvents > 0 else { return nil }
         return "\(droppedEvents) \(droppedEvents == 1 ? "event" : "events") came too fast to be recorded."

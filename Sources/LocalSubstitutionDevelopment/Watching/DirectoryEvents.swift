@@ -25,7 +25,7 @@ final class DirectoryEvents: FileEventSource {
 
     /// Watches these paths.
     ///
-    /// Changes in a directory that cannot be opened are only noticed by the check once a second.
+    /// Changes in a directory that cannot be opened are noticed only by the check, which runs once a second.
     func watch(_ directories: [String], extraPaths: [String]) {
         let wanted = Set(directories + extraPaths.map { ($0 as NSString).deletingLastPathComponent })
         for (path, watched) in sources where !wanted.contains(path) {

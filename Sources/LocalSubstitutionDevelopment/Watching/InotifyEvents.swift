@@ -33,7 +33,7 @@ final class InotifyEvents: FileEventSource {
 
     /// Watches these paths, and stops watching all others.
     ///
-    /// It must be called on the queue that calls `onEvent`.
+    /// Call this method on the queue that calls `onEvent`.
     ///
     /// - Parameters:
     ///   - directories: The directories in which every change is reported. A subdirectory is watched only if it is

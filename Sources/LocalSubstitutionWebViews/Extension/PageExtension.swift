@@ -2,7 +2,7 @@ import Foundation
 package import LocalSubstitutionCache
 import SubstitutionRules
 
-/// The web extension with which an app's web views redirect requests of real pages to mirrors.
+/// The web extension with which an app's web views redirect real pages' requests to mirrors.
 ///
 /// A real page has its own http or https origin. The mirror of `https://host/path` is `substitution-https://host/path`,
 /// and the app answers requests for mirrors. The extension consists of two texts: a manifest and rules. Both are

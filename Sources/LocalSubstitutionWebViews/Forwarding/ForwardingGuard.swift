@@ -16,7 +16,7 @@ import FoundationNetworking
 /// So this type applies a browser's rules for cross-origin requests (Fetch §3.3). The rules decide which page may send
 /// a request, with which method and header fields, and with or without cookies.
 struct ForwardingGuard: Sendable {
-    /// The sites from which the app lets mirror pages load unmapped URLs, in normal form.
+    /// The sites, in normal form, from which the app lets mirror pages load unmapped URLs.
     private let sites: Set<String>
 
     /// - Parameter hosts: The hosts that the app has named. Each is a URL, `host` or `host:port`. The last two forms

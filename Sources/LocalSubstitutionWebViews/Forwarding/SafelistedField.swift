@@ -11,7 +11,8 @@ enum SafelistedField {
 
     /// Returns true if a field is CORS-safelisted by its name and the characters of its value.
     ///
-    /// It does not check lengths. The caller does, because only the caller knows which fields a page has written.
+    /// This function does not check lengths. The caller does, because only the caller knows which fields a page has
+    /// written.
     static func contains(_ name: String, _ value: String) -> Bool {
         switch name.lowercased() {
         case "accept": !value.utf8.contains(where: isUnsafe)

@@ -8,8 +8,8 @@ enum ContentPolicy {
     /// The policy that replaces a browser's check for mixed content (Mixed Content §4.4) in pages of https sites.
     ///
     /// WebKit does not check for mixed content in pages of an app's custom scheme. This policy forbids http, with one
-    /// exception: images, audio and video may come from this machine without encryption. WebKitGTK 2.50 allows that on
-    /// real pages, too.
+    /// exception: images, audio and video may come from this machine without encryption. WebKitGTK 2.50 makes the same
+    /// exception in original pages.
     private static let mixedContent = {
         let words = "'unsafe-inline' 'unsafe-eval' 'unsafe-hashes'"
         let secure = "https: wss: substitution-https: data: blob: about: filesystem:"
@@ -21,7 +21,7 @@ enum ContentPolicy {
 
     /// Translates the policies in a response's header fields.
     ///
-    /// For an https site, it also adds the policy for mixed content.
+    /// For an https site, this function also adds the policy for mixed content.
     static func translate(_ fields: inout [String: String], for site: WebOrigin) {
         let name = "content-security-policy"
         for key in fields.keys where [name, "\(name)-report-only"].contains(key.lowercased()) {

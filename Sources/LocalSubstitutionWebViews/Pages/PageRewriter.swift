@@ -122,8 +122,8 @@ struct PageRewriter: Sendable {
                 // A host with non-ASCII letters or user info has no mirror, but it may exist on the network.
                 return authority.utf8.contains { $0 >= 0x80 || $0 == UInt8(ascii: "@") } ? own : nil
             }
-            // The address has no scheme, so it already leads to a mirror. It may stay so only if this library answers
-            // requests for that mirror.
+            // The address has no scheme, so it already leads to a mirror. The address may stay without a scheme only if
+            // this library answers requests for that mirror.
             let isFile = isMirrored(origin.site + String(decoding: rest, as: UTF8.self))
             let isMirrored = isPromised ? isForwarded(origin) && !isFile : isForwarded(origin) || isFile
             return isMirrored ? Array("//\(origin.authority)".utf8) + rest : own

@@ -144,8 +144,8 @@ private final class ForwardingDelegate: NSObject, URLSessionDataDelegate, @unche
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         guard let load = load(of: task) else { return completionHandler(nil) }
-        // `RedirectPolicy` resolves `Location` as RFC 3986 §5 requires, on every platform. It is a session delegate, so
-        // its delegate method is called here directly.
+        // `RedirectPolicy` resolves `Location` as RFC 3986 §5 requires, on every platform. The session's delegate is
+        // this object and not the policy, so the policy's delegate method is called here directly.
         RedirectPolicy { next, response in load.next(next, after: response, of: task) }.urlSession(
             session,
             task: task,

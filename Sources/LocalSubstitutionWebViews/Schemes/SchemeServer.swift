@@ -181,7 +181,7 @@ struct SchemeServer: @unchecked Sendable {
     ) -> SchemeReply {
         var fields = answer.fields
         // Engines keep the answers of a custom scheme as long as the page's process lives, whatever "max-age" says.
-        // With "no-cache" they send the request again, and so receive the new files after a `reload()`.
+        // With "no-cache" they send the request again. So after the cache's `reload()`, they receive the new files.
         fields["Cache-Control"] = "no-cache"
         let added = Set(file.entry.headers.keys.map { $0.lowercased() })
         if !added.contains("cross-origin-resource-policy") { fields["Cross-Origin-Resource-Policy"] = "cross-origin" }

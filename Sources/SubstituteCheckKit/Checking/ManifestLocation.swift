@@ -58,8 +58,7 @@ package struct ManifestLocation: Sendable {
         return !word.hasSuffix(".json") || server.count < word.count && server.dropFirst().contains(".")
     }
 
-    /// Returns a question that suggests a manifest for a path at which there is none; nil if there is nothing to
-    /// suggest.
+    /// Returns a question that suggests another manifest if there is none at `path`; nil without a suggestion.
     func hint(for path: String) -> String? {
         guard current.targetKind(of: path) == nil else {
             let names = current.names(in: path).filter { $0.hasSuffix(".json") }

@@ -136,8 +136,8 @@ struct StylesheetScan {
 
     /// Finds a missing semicolon in the declaration that ends here, if the next line begins a second declaration.
     ///
-    /// The value of a declaration has no word with a colon after it, except in Internet Explorer's filters and in
-    /// custom properties.
+    /// A word with a colon after it usually begins a declaration. The value of a declaration contains such a word only
+    /// in Internet Explorer's filters and in custom properties.
     private func problemBehind() -> Problem? {
         // A declaration of 2,000 bytes or more holds data, and would take too long to search.
         guard start.index < index, index - start.index < 2_000, bytes[start.index..<index].contains(UInt8(ascii: "\n"))

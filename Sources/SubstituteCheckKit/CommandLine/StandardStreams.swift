@@ -36,7 +36,8 @@ package enum StandardStreams {
     /// - Parameter environment: The environment variables; `SUBSTITUTE_VERB` is set if a command plugin runs the tool.
     /// - Returns: The bytes, or the reason why there are none.
     package static func read(_ environment: [String: String]) -> Result<Data, ToolError> {
-        // The package manager gives a plugin no standard input. Descriptor 0 is then something else, so it is not read.
+        // The package manager gives a plugin no standard input. In a plugin, descriptor 0 is something else, so it is
+        // not read.
         let isPlugin = environment["SUBSTITUTE_VERB"] != nil
         guard !isPlugin, isInput(0) else {
             let reason = isPlugin ? "the package manager gives a plugin no standard input" : "standard input is closed"

@@ -38,7 +38,7 @@ struct HeldRequest: Decodable, Sendable {
     /// The body may still be on its way.
     var hasOutcome: Bool { responseStatusCode != nil || responseErrorReason != nil }
 
-    /// Returns true if the request begins a navigation of a page, and does not follow a redirect.
+    /// Returns true if the request begins a navigation of a page, and was not caused by a redirect.
     ///
     /// `target` is the identifier of the page's target (the browser's tab); nil if there is no page yet.
     func begins(_ target: String?) -> Bool {

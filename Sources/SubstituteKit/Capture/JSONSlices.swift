@@ -4,7 +4,7 @@ import Foundation
 ///
 /// The scanner follows brackets, quotation marks, commas and colons, and validates nothing. To validate the text, the
 /// caller first parses each value that the scanner found. Then the caller puts a simple value in place of each of these
-/// values, and parses the text. The text is valid JSON if no parsing fails.
+/// values, and parses the changed text. The original text is valid JSON if the caller finds no error.
 struct JSONSlices {
     /// The error for a text that is not valid JSON.
     struct Broken: Error {}

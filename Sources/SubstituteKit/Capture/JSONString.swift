@@ -47,8 +47,8 @@ struct JSONString {
 
     /// Returns the offset of the first backslash or control character.
     ///
-    /// This function scans eight bytes at a time. Recordings are large, and the package manager builds a plugin's tools
-    /// without optimisation.
+    /// For speed, this function scans eight bytes at a time: recordings are large, and the package manager builds a
+    /// plugin's tools without optimisation.
     private static func special(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let high = ones << 7

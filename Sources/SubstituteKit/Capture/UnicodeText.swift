@@ -2,7 +2,7 @@ import Foundation
 
 /// Conversion of text from any Unicode encoding.
 enum UnicodeText {
-    /// Converts a text to UTF-8 without a byte-order mark; its first characters must be ASCII.
+    /// Converts a text to UTF-8 without a byte-order mark; the text's first characters must be ASCII.
     ///
     /// Bytes that are in no Unicode encoding are returned unchanged.
     static func utf8(_ data: Data) -> Data {

@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// Reloads each file that differs from its server's current version.
+/// Reloads each file that differs from the current version on its server.
 enum UpdateCommand {
     static let command = Command(
         name: "update",

@@ -139,8 +139,8 @@ struct FileNames {
             name = String(name.unicodeScalars.dropLast()) + "_"
         }
         if devices.contains(name.prefix { $0 != "." }.lowercased()) { name = "_" + name }
-        // A combining mark at the start would form one character with the "/" before it. At the end, a character such
-        // as U+0D4E would do so with the "/" after it (UAX #29, rule GB9b).
+        // A combining mark at the start would form one character with the "/" before it. A character such as U+0D4E at
+        // the end would form one character with the "/" after it (UAX #29, rule GB9b).
         if ("/" + name).first != "/" { name = "_" + name }
         if (name + "/").last != "/" { name += "_" }
         if name.utf8.count > longestName { name = shortened(name) }

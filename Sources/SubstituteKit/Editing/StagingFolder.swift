@@ -4,9 +4,10 @@ import SubstituteCheckKit
 
 /// A folder inside the manifest's folder, in which files are created before they move to their final paths.
 ///
-/// Its name is `.substitute`: an entry for a whole folder ignores names that begin with ".". The tool changes nothing
-/// outside the staging folder until all files are complete. Only one run of the tool at a time can use the staging
-/// folder. If a run is killed, the next run removes the files in the staging folder.
+/// Its name is `.substitute`. An entry for a whole folder ignores names that begin with ".", so no such entry includes
+/// the staging folder. The tool changes nothing outside the staging folder until all files are complete. Only one run
+/// of the tool at a time can use the staging folder. If a run is killed, the next run removes the files in the staging
+/// folder.
 // Mutable state is only accessed inside the lock.
 final class StagingFolder: @unchecked Sendable {
     let url: URL

@@ -8,7 +8,7 @@ import SubstitutionChecking
 import FoundationNetworking
 #endif
 
-/// Answers a browser's requests from files in the same way as an app.
+/// Answers a browser's requests with files, in the same way as an app does.
 ///
 /// For a network-first entry, the browser first sends the request to the network.
 // Mutable state is only accessed inside the lock.

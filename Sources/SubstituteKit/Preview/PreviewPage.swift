@@ -156,7 +156,7 @@ struct PreviewPage {
         return low == 0 ? nil : anchors[entries[low - 1]]
     }
 
-    /// The form that filters the cards, hidden until the script shows it.
+    /// The form that filters the cards; the form is hidden until the script shows it.
     ///
     /// Without JavaScript, the page shows all cards and no form.
     private var filter: String {

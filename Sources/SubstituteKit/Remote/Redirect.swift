@@ -9,8 +9,8 @@ import FoundationNetworking
 
 /// Decides which redirects are followed.
 ///
-/// Foundation on Linux follows a redirect to a `file:` URL incorrectly: it requests that URL's path from the server
-/// that sent the redirect.
+/// Foundation on Linux follows a redirect to a `file:` URL incorrectly: Foundation requests the path of the `file:`
+/// URL from the server that sent the redirect.
 enum Redirect {
     /// The maximum number of redirects for one load.
     static let maximumCount = 20

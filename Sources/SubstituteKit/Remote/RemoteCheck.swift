@@ -55,7 +55,7 @@ struct RemoteCheck {
     /// Returns the reason not to query a server; nil if the server may be queried.
     ///
     /// A server is not queried if its name is reserved for examples (RFC 2606 §2 and §3). The first entry of a new
-    /// manifest has a reserved name.
+    /// manifest names such a server.
     private static func exemption(of host: String) -> String? {
         let names = ["example", "example.com", "example.net", "example.org"]
         let host = host.lowercased()

@@ -8,7 +8,7 @@ import SubstitutionChecking
 import FoundationNetworking
 #endif
 
-/// A comparison of a live page's two loads: once from the network, and once with the files.
+/// A comparison of two loads of a live page: one from the network, and one with the files.
 struct Verification: Sendable {
     /// A request that no file answered.
     struct Miss: Sendable {

@@ -6,7 +6,8 @@ import SubstituteCheckKit
 struct ArchiveFile {
     /// The path for messages: the folder's path as the user wrote it, followed by `.zip`.
     ///
-    /// If the folder's path is a symbolic link to a folder with a different name, this is the archive's absolute path.
+    /// If the folder's path is a symbolic link to a folder with a different name, the path for messages is the
+    /// archive's absolute path.
     let path: String
     private let url: URL
 
@@ -15,7 +16,7 @@ struct ArchiveFile {
     /// The name and header of this file identify an archive that the tool wrote.
     private static let first = "manifest.json"
 
-    /// Checks that the archive may be written: either no file has its path, or this tool wrote the file.
+    /// Checks that the archive may be written: its path is free, or holds a file that this tool wrote.
     init(beside folder: OutputFolder) throws(UsageError) {
         url = folder.url.appendingPathExtension("zip")
         path =

@@ -5,8 +5,8 @@ import SubstitutionRules
 /// Finds the files that also need a copy at the root of a web extension.
 ///
 /// On a site, a reference such as `/img/a.png` in a stylesheet or script resolves to the root of the host. In an
-/// extension, it resolves to the extension's root. Only the files to which such references lead are copied to the
-/// extension's root. The files to which these copies refer are also copied.
+/// extension, it resolves to the extension's root. A file is copied to the extension's root only if such a reference
+/// leads to the file, or if another copied file refers to it.
 ///
 /// All hosts share the extension's root. The file at a path is not copied if two URLs with this path have different
 /// files or media types, or if a host refers to the path but has no entry for it.

@@ -103,9 +103,9 @@ struct WebExtension {
 
     /// Returns the reason why the extension cannot answer with a substitution's file; nil if there is no reason.
     private static func refusal(_ substitution: Substitution) -> String? {
-        // A rule answers a service worker's fetch with a redirect. If the service worker passes this response to a
-        // navigation, the navigation fails, because its redirect mode is "manual" (Fetch Standard, "HTTP fetch").
-        // Chromium then shows an error instead of the page.
+        // A rule answers a service worker's fetch with a redirect. If the service worker passes the redirected
+        // response to a navigation, the navigation fails, because the redirect mode of a navigation is "manual" (Fetch
+        // Standard, "HTTP fetch"). Chromium then shows an error instead of the page.
         if substitution.mediaType.isHTML {
             return "a page; if a service worker stored a copy of it, browsers would refuse to show the copy"
         }

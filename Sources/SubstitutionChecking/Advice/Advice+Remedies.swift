@@ -1,7 +1,7 @@
 import Foundation
 package import LocalSubstitutionCache
 
-/// The remedies: the last parts of messages about mistakes, which say how to correct the mistake.
+/// The remedies: each is the last part of a message about a mistake, and says how to correct the mistake.
 extension Advice {
     package func remedy(for mistake: ManifestMistake) -> String? {
         switch mistake {

@@ -315,7 +315,7 @@ extension RepairingJSONParser {
         return true
     }
 
-    /// Returns the error for `count` consecutive comments, which says how to remove or replace them.
+    /// Returns an error that says how to remove or replace `count` consecutive comments.
     func comment(_ range: Range<Int>, _ count: Int) -> JSONSyntaxError {
         let lines = bytes[range].count { $0 == UInt8(ascii: "\n") }
         let content = bytes[range].drop { "/*#<!- ".utf8.contains($0) }

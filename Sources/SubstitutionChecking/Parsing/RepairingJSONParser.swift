@@ -98,7 +98,7 @@ package struct RepairingJSONParser {
         try list(closing: closing, opening: opening, depth: depth) { parser throws(Stop) in
             let start = parser.position
             let member = try parser.member(depth: depth)
-            // Record an unreadable member, too, so that the reader of the members knows that one is missing.
+            // Record an unreadable member, too, so that the code that uses the members knows that one is missing.
             let unreadable = JSONValue(kind: .unreadable, offset: start)
             members.append(member ?? JSONMember(name: "", nameOffset: start, value: unreadable))
             return member != nil
@@ -386,7 +386,7 @@ package struct RepairingJSONParser {
 
     /// Returns a faulty part of the text for a message, with "…" instead of user names and passwords.
     ///
-    /// The whole text is searched for URLs that contain these, because a part alone may not look like a URL.
+    /// The whole text is searched for URLs with such secrets, because a part alone may not look like a URL.
     mutating func faultyText(_ range: Range<Int>) -> String {
         String(decoding: secrets.hidden(in: range, of: bytes), as: UTF8.self)
     }

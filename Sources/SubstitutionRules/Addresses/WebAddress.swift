@@ -3,8 +3,8 @@ import LocalSubstitutionCache
 /// An address in an http or https page, as the basic URL parser reads it (URL Standard §4.4).
 ///
 /// In URL parsing, http and https are special schemes: `\` means `/`, and in an https page `https:i.png` is a relative
-/// address. The scheme of a mirror (``MirrorURL``) is not special, so in a mirror an engine gives both examples another
-/// meaning. The parts of a ``WebAddress`` are spelled in a way that has the same meaning in pages and in mirrors.
+/// address. The scheme of a mirror (``MirrorURL``) is not special, so an engine reads `\` and `https:i.png` differently
+/// in a mirror. The parts of a ``WebAddress`` are spelled so that they have the same meaning in pages and in mirrors.
 package enum WebAddress: Equatable {
     /// An http or https URL with a host.
     ///
@@ -37,7 +37,7 @@ package enum WebAddress: Equatable {
             self = .other
             return
         }
-        // Special relative or authority state.
+        // This is the URL Standard's state "special relative or authority".
         if own == scheme, !rest.starts(with: "//".utf8) {
             switch Self.relative(to: rest) {
             case .schemeRelative(let authority, let rest):

@@ -1,7 +1,7 @@
 package import Foundation
 import LocalSubstitutionCache
 
-/// The origin of a web page, or of the mirror of one: scheme, host and port (RFC 6454 §4).
+/// The origin of a web page, or of a page's mirror: scheme, host and port (RFC 6454 §4).
 package struct WebOrigin: Hashable, Sendable {
     /// True for the origin of a mirror.
     package let isMirror: Bool

@@ -67,7 +67,7 @@ package struct Ruleset: Sendable {
 
     /// Returns the entries of these rules and each entry's number of rules, the highest number first.
     ///
-    /// For a folder's entry, `entry` is one of its substitutions. All of them have the entry's position.
+    /// A folder's entry may have several substitutions, all with the entry's position. `entry` is one of them.
     package func costliest(_ rules: [Rule]) -> [(entry: Substitution, count: Int)] {
         Dictionary(grouping: rules) { [substitutions[$0.substitution].line, substitutions[$0.substitution].column] }
             .sorted { ($1.value.count, $0.key[0], $0.key[1]) < ($0.value.count, $1.key[0], $1.key[1]) }

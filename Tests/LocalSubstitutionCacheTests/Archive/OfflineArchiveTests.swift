@@ -162,7 +162,8 @@ final class OfflineArchiveTests: ArchiveSuite, @unchecked Sendable {
         let other = try incoming([:])
         #expect(other.hasRoom(for: 10_000_000))
         #expect(!other.hasRoom(for: 10_000_000))
-        // When a part is refused, the body releases its memory budget. All later parts of this body are refused, too.
+        // If the budget has no room for a part, `IncomingCopy` releases the memory of the body's earlier parts, and
+        // refuses all later parts.
         #expect(!other.hasRoom(for: 1))
         #expect(big.memory.count == 20_000_000)
         let announced = try incoming(["Content-Length": "60000000"])

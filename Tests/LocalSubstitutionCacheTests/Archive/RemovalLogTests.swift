@@ -65,8 +65,8 @@ final class RemovalLogTests: ArchiveSuite, @unchecked Sendable {
         for request in requests { log.resume(request) }
         log.remove(from: "folder")
         #expect(!log.allows("folder", since: log.begin(requests[0])))
-        // The log was full when this request was first resumed, so the log did not record the call. Later loads of the
-        // request are refused, although the log has room again.
+        // The log was full at the first `resume(_:)` call for this request, so the log did not record that call. Later
+        // loads of the request are refused, although the log has room again.
         log.resume(requests[10_000])
         for _ in 0..<2 { #expect(!log.allows("folder", since: log.begin(requests[10_000]))) }
         #expect(log.allows("folder", since: log.begin(requests[0])))

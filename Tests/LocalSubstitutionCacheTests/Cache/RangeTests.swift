@@ -89,7 +89,8 @@ final class RangeTests: CacheSuite {
         var cache: LocalSubstitutionCache? = try folder.cache(largeManifest, reading: reading)
         let ranges = [nil, "bytes=10-99", "bytes=50-149", "bytes=10-500000", "bytes=5-500000"]
         let expected = [bytes, bytes[10...99], bytes[50...149], bytes[10...500_000], bytes[5...500_000]]
-        // In the first round the cache still exists and shares its bytes with the answers. In the second it is gone.
+        // In the first round the cache still exists and shares its bytes with the answers. In the second round the
+        // cache is gone.
         for isGone in [false, true] {
             var answers = try ranges.map { try large($0, from: #require(cache)) }
             let later = isGone ? nil : cache

@@ -137,7 +137,8 @@ struct HostileFolderTests {
         let issues = issues(#"{ "https://h/": "./" }"#)
         #expect(issues.first?.message.contains("the symbolic link \"zloop\" in") == true, "\(issues)")
 
-        // This walk begins in a folder of the cycle. The walk returns to this folder by its own name, not by a link.
+        // This walk begins in the folder `real`, and follows the link `up` to the folder above. From there, the walk
+        // returns to `real` by the name `real`, not by a link.
         let cycle = try TemporaryFolder()
         try cycle.write("x", to: "real/x.txt")
         let up = cycle.url.appendingPathComponent("real/up").path

@@ -229,7 +229,7 @@ extension InstalledTests {
                 let moment = RemovalLog.shared.begin(request)
                 let fallback = Fallback(.copy(archive), for: request, since: moment, installation)
                 let load = BackingLoad(for: owner, fallback, in: inner, of: session)
-                // Calls `start()` as URL loading does when a task is resumed.
+                // Calls `load.start()` on the loading queue, as the protocol does when the app resumes its task.
                 func start() async -> Bool {
                     await withCheckedContinuation { done in
                         LoadingQueue.shared.async {
@@ -239,7 +239,7 @@ extension InstalledTests {
                     }
                 }
                 while await !start() { try await Task.sleep(nanoseconds: 1_000_000) }
-                // After a body in parts, the client may receive the whole body once more.
+                // The client may first receive the body in parts, and then the whole body once more.
                 #expect(client.data.suffix(body.count) == body)
                 #expect(client.events.last == .end)
                 #expect(archive.copies.count == 1)

@@ -29,7 +29,8 @@ extension InstalledTests {
             #expect(other.memoryCapacity == 1_234_567)
         }
 
-        // On Apple's platforms the shared session consults `URLCache.shared` itself.
+        // On Apple's platforms the library does not change the shared session's configuration, because that session
+        // consults `URLCache.shared`.
         #if canImport(FoundationNetworking)
         @Test(
             "Installing again, installing another cache and uninstalling do not write to the shared session's configuration"

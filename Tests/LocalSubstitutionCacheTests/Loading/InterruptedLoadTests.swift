@@ -71,7 +71,7 @@ extension InstalledTests {
                 // So wait until the load has stopped.
                 await session.settle()
                 gate.open()
-                // Leave time for the answer to be received. It must not reach the suspended task.
+                // Leave time for the server's answer to arrive. The answer must not reach the suspended task.
                 try await Task.sleep(nanoseconds: 100_000_000)
                 #expect(task.state == .suspended)
                 task.resume()

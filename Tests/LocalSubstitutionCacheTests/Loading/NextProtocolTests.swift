@@ -20,7 +20,7 @@ extension InstalledTests {
             override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
             override func startLoading() {
-                // Foundation calls no method of this object after the end was delivered.
+                // Foundation calls no method of this object after the object has reported the end of the load.
                 nonisolated(unsafe) let me = self
                 Thread.detachNewThread { me.answer() }
             }

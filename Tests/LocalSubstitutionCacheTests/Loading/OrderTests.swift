@@ -108,7 +108,7 @@ extension InstalledTests {
             }
             #expect(try await text(request, in: session) == Self.networkText)
             #expect(archive.copies.isEmpty)
-            // The archive keeps the answer to a task that is resumed after the removal.
+            // If a task is resumed after the copies were removed, the archive keeps the answer.
             let configuration = URLSessionConfiguration.ephemeral
             configuration.useSubstitutions()
             configuration.urlCache = nil

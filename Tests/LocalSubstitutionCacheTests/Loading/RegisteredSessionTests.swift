@@ -57,10 +57,11 @@ extension InstalledTests {
             "200", "503", "204", "moved", "moved-to-503", "moved-to-named", "moved-twice", "cut",
         ]
 
-        /// Starts a server, and installs a cache with a network-first entry for each path.
+        /// Starts a server, and installs a cache with a network-first entry for each of `paths`.
         ///
-        /// The file always answers `/named`. It answers the other paths if the network's answer meets `conditions`, by
-        /// default a status of 503. The server's default answers are those of ``answer``.
+        /// For `paths`, the file answers if the network's answer meets `conditions`, by default a status of 503. The
+        /// cache also has an entry for `/named`, which the file always answers. The server's default answers are those
+        /// of ``answer``.
         private func makeServer(
             when conditions: String = "503",
             paths: [String] = RegisteredSessionTests.paths,
@@ -392,7 +393,8 @@ extension InstalledTests {
                         if stage == .body, parts.value == 1 { DispatchQueue.global().async { cancel(task) } }
                     }
                 )
-                // Foundation on Linux reports no end if a session is invalidated while its cache is being asked.
+                // If a session is invalidated while Foundation on Linux asks the session's cache for a response,
+                // Foundation does not report the task's end. So use no cache.
                 let configuration = URLSessionConfiguration.ephemeral
                 configuration.urlCache = nil
                 let session = client.session(configuration)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalSubstitutionCache
 
-/// Tests that matching by decoded file names agrees with a model that scans every entry.
+/// Compares matching by decoded file names with a model that scans every entry.
 @Suite("Spellings of files in folders")
 struct DecodedOrderTests {
     private let folder: TemporaryFolder

@@ -170,8 +170,8 @@ struct MatchOrderTests {
         }
         #expect(try answer(manifest, "https://h/s@t/x%40y") == "x@y")
         #expect(try answer(manifest, "https://h/s%40u/x%40y") == "x@y")
-        // A match without decoding wins: the explicit entry for `x%40y`, and the folder's file for `x@y`. Of two
-        // folders that match only after decoding, the deeper folder wins.
+        // A match without decoding wins: a request for `x%40y` gets the explicit entry, and a request for `x@y` gets
+        // the folder's file. Of two folders that match only after decoding, the deeper folder wins.
         #expect(try answer(manifest, "https://h/x%40y") == "b")
         #expect(try answer(manifest, "https://h/x@y") == "deep")
         let folders = #"{ "https://h/": "special/", "https://h/in/": "other/" }"#

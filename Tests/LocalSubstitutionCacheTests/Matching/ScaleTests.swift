@@ -61,7 +61,7 @@ struct ScaleTests {
     #if os(macOS) || os(Linux)
     @Test("A sparse file of 2 GB is mapped, and not read into memory")
     func sparse() async {
-        // This runs in a separate process, because other tests use memory, too.
+        // Measure in a separate process, because other tests use memory of the tests' own process.
         await #expect(processExitsWith: .success) { try ScaleTests().mapSparseFile() }
     }
     #endif

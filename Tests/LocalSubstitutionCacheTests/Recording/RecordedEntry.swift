@@ -51,7 +51,10 @@ struct RecordedEntry: Decodable {
         response.content.text.flatMap { Data(base64Encoded: $0) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The entry in one line: method, path, answerer, file, number of times, status, size, and how the load ended.
+    /// The entry in one line.
+    ///
+    /// The line contains the method, path, answerer, file, number of times that the request got this response, status,
+    /// size, and how the load ended.
     var line: String {
         let path = URL(string: request.url)?.path ?? request.url
         let file = answer.answeredBy == .file ? " \(answer.file ?? "")" : ""

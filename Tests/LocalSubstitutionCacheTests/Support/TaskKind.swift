@@ -97,7 +97,7 @@ final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     /// - Parameters:
     ///   - refusesRedirects: True to refuse each redirect, so that the 3xx is the answer.
     ///   - credential: The credential for every challenge; nil for the default handling.
-    ///   - onRedirect: Called for every redirect, with its session.
+    ///   - onRedirect: Called for every redirect, with the session of the redirected task.
     init(
         refusesRedirects: Bool = false,
         credential: URLCredential? = nil,

@@ -344,7 +344,7 @@ struct ImportTests {
             ("https://h/a.css", "text/css", "\"h/a.css\""),
             ("https://h/a.css", "text/css; charset=UTF-8", "\"h/a.css\""),
             ("https://h/a.css", "TEXT/CSS;charset=\"utf-8\"", "\"h/a.css\""),
-            // Another name for the same type.
+            // Each of the next four types is another name for the type of the file extension.
             ("https://h/a.js", "application/javascript; charset=utf-8", "\"h/a.js\""),
             ("https://h/a.mjs", "application/x-javascript", "\"h/a.mjs\""),
             ("https://h/a.xml", "text/xml", "\"h/a.xml\""), ("https://h/a", "text/x-javascript", "\"h/a.js\""),

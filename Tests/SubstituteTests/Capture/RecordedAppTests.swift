@@ -28,8 +28,8 @@ struct RecordedAppTests {
 
     /// Writes a recording.
     ///
-    /// Each tuple has a method, a URL, a status, the `Cache-Control` field, and the members of `_substitution`, the
-    /// library's own HAR field.
+    /// Each tuple has a method, a URL, a status, the `Cache-Control` field, and the members of `_substitution` (the
+    /// library's own HAR field).
     private func record(_ entries: [(String, String, Int, String, String)]) throws {
         let texts = entries.map { method, url, status, control, answer in
             """

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Processes that the tool starts", .serialized)
 struct ProcessTests {
-    /// Foundation on Linux waits for the process, too, and often receives the exit status before the tool.
+    /// Foundation on Linux also waits for the process, and often receives the exit status before the tool does.
     @Test("The exit status is never lost", arguments: [("exit 3", Int32(3)), ("kill -9 $$", 9), ("", 0)])
     func exitStatus(command: String, status: Int32) async throws {
         let statuses = try await onThread {

@@ -252,7 +252,7 @@ struct PreviewTests {
         let page = await Tool.run(["preview", "text/manifest.json"], in: folder.url).output
         #expect(page.contains("<pre>one {\n    two;\n}\n</pre>"))
         #expect(page.contains("<pre>日本語日本語"))
-        // A text without line breaks also fills the sample.
+        // A text without line breaks fills its card, too: at least 600 characters of the text are shown.
         #expect(page.contains(String(repeating: "日本語", count: 200)))
         #expect(!page.contains("\u{FFFD}"))
     }

@@ -152,8 +152,8 @@ struct AddTests {
         #expect(limited.status == 1 && limited.errors.contains("it has more than 1.0 MB"), "\(limited.errors)")
         // A body without a length.
         var endless = LoopbackServer.Response.stream {
-            // Pause here. On Linux, URLSession cannot end any transfer while a transfer continues without pauses. This
-            // transfer would then never end, and would fill the memory.
+            // Pause here. On Linux, URLSession cannot end any transfer while a transfer continues without pauses.
+            // Without this pause, this transfer would never end, and would fill the memory.
             usleep(1000)
             return Data(count: 100_000)
         }
@@ -194,8 +194,8 @@ struct AddTests {
         let missing = ["missing.svg", "deeper.png"].map {
             "\"\(site.url)/x/\($0)\" was not loaded: its server answers 404\n"
         }
-        // The page's linked stylesheet refers to `img/bg.png`, which is missing, too. The page's imported stylesheet
-        // refers to `deeper.png`.
+        // Two stylesheets refer to missing files. The page's linked stylesheet refers to `img/bg.png`, and the page's
+        // imported stylesheet refers to `deeper.png`.
         let background = "\"\(site.url)/img/bg.png\" was not loaded: its server answers 404\n"
         #expect(result.errors == missing[0] + background + missing[1])
         #expect(

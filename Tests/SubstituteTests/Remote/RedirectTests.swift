@@ -20,7 +20,8 @@ struct RedirectTests {
     init() throws {
         site = try RemoteSite()
         site.set("/dir/b.css", "b { }", type: "text/css")
-        // The paths that Foundation would request instead of `file:///etc/passwd` and similar URLs.
+        // If Foundation followed redirects to `file:///etc/passwd` and similar URLs, Foundation would request these
+        // paths from the server instead.
         for path in ["/etc/passwd", "/", "/blank", "/x", "/a"] { site.set(path, "mangled", type: "text/css") }
     }
 

@@ -33,7 +33,7 @@ struct BrowserTests {
     /// - Parameters:
     ///   - browser: The browser to use.
     ///   - rules: The number of rules; rules for other URLs are added to reach this number.
-    /// - Returns: The targets of the requests, each with its body.
+    /// - Returns: The target of each request, followed by the request's body.
     /// - Throws: An error if the browser cannot be started.
     private func requests(forDemoIn browser: (some Browser).Type, rules: Int) async throws -> [String] {
         let resources = Repository.folder.appendingPathComponent("Resources/Substitutions")
@@ -261,7 +261,7 @@ struct BrowserTests {
         // The service worker still answers with its cached copies. The imports of a cached module refer to the
         // extension, which is removed.
         #expect(visits.last == "page network, style bundle, pictures bundle, script lost, with its worker")
-        // Opening a picture by itself is a navigation, too.
+        // Opening a cached picture by itself is a navigation. Chromium then shows an error instead of the picture.
         try await chromium.open(site.address + "pictures/bridge.svg")
         #expect(try await chromium.text("location.protocol") == "chrome-error:")
     }

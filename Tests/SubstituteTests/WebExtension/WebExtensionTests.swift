@@ -267,7 +267,7 @@ struct WebExtensionTests {
         )
         #expect(!result.output.contains("nowhere"))
         #expect(try await lostReferences() == [])
-        // Another run replaces these copies.
+        // The next run replaces the copies at the extension's root.
         try folder.write("a { b: url(../img/d.png) }", to: "Substitutions/h/css/a.css")
         try folder.write("", to: "Substitutions/h/js/a.js")
         #expect(try await make(["--zip"]).status == 0)

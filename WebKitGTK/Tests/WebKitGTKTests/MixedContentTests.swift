@@ -21,7 +21,7 @@ extension WebKitTests {
             case web
             /// This machine; browser engines trust local addresses more.
             case loopback
-            /// A URL of a mirror of the host. Only a script would write such a URL into a page.
+            /// The mirror of a host on this machine. Only a script would write a mirror's URL into a page.
             case mirror
         }
 

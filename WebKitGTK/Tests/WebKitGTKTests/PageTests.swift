@@ -114,7 +114,7 @@ extension WebKitTests {
             }
         }
 
-        /// A counter of the loads that have begun and ended.
+        /// Counts the loads that have begun, and the loads that have ended.
         private final class Loads: @unchecked Sendable {
             private let lock = NSLock()
             private var (begun, ended) = (0, 0)

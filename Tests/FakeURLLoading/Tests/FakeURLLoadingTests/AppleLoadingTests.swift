@@ -243,7 +243,7 @@ struct AppleLoadingTests {
                     in: isShared ? .shared : app.session(client)
                 )
                 #expect(Array(received.prefix(moment + 1)) == Array(events[...moment]))
-                // Events that are already in the delegate queue are still delivered; the end may be one of them.
+                // Events that are already in the delegate queue are still delivered; "end" may be one of them.
                 #expect(["error -999", "end"].contains(received.last), "\(received)")
                 #expect(received.filter { $0 == "end" }.count <= 1, "\(received)")
             }

@@ -150,7 +150,7 @@ struct SchemeHandlerTests {
         running = []
         #expect(stopped > 300, "\(stopped)")
         #expect(ended > 1_000, "\(ended)")
-        // The tasks must be gone while the views still exist.
+        // All tasks must be deallocated, although the views still exist.
         for _ in 0..<1000 where FakeTask.living > before { try await Task.sleep(nanoseconds: 1_000_000) }
         withExtendedLifetime(open) { #expect(FakeTask.living == before) }
     }
