@@ -59,8 +59,8 @@ final class RemovalLog: @unchecked Sendable {
             if resumed[url] == nil, resumed.count == Self.maximumCount {
                 unrecorded = (unrecorded.loads + 1, moment)
             } else {
-                // An unrecorded load may have the same URL, and nothing shows which of the two loads begins. So while
-                // any load is unrecorded, this load also counts as begun at the moment of the unrecorded loads.
+                // An unrecorded load may have the same URL, and nothing shows which of the two loads begins first. So
+                // while any load is unrecorded, this load counts as begun when the first unrecorded load was resumed.
                 resumed[url, default: (0, moment)].loads += 1
             }
         }

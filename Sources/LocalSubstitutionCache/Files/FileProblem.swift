@@ -14,7 +14,7 @@ package enum FileProblem: Error, Equatable {
     case notRegular
     case unreadable(String)
     case outside
-    /// Symbolic links form a loop, or lead to the same folders on too many paths.
+    /// Symbolic links form a loop, or too many paths through links lead to the same folders.
     ///
     /// The value is the name or path, usually of a link, at which the problem was noticed.
     case endless(link: String)

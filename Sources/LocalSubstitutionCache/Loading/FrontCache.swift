@@ -8,8 +8,9 @@ import FoundationNetworking
 ///
 /// Foundation consults this cache after `canInit(with:)` of the protocol has returned true. If a file answers, this
 /// cache returns the response, which Foundation passes to the protocol as `cachedResponse`. The protocol then needs no
-/// further lookup. In that case the session's own cache is not consulted. This saves work on disk: whenever that cache
-/// has no response, it lists its folder. All other calls are forwarded to the session's own cache.
+/// further lookup. In that case the session's own cache is not consulted. This saves work on disk, because the
+/// session's own cache lists its folder whenever it has no response. All other calls are forwarded to the session's own
+/// cache.
 ///
 /// The instance in `URLSession.shared` forwards to the ``LocalSubstitutionCache`` that the app has installed, whichever
 /// that is at the time of the call. `URLSession.shared` reads its configuration without a lock whenever a load begins,

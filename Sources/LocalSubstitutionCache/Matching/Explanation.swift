@@ -144,7 +144,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         let entry = neighbour.substitution
         let differences = neighbour.differences.map { difference in
             switch difference {
-            case .scheme: "the scheme (a key that begins with // answers both)"
+            case .scheme: "the scheme (a key that begins with // is for both schemes)"
             case .www: "\"www.\""
             case .port: "the port"
             case .host: "the host"

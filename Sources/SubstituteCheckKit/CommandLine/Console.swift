@@ -35,7 +35,7 @@ package final class Console {
     package let environment: [String: String]
     /// Returns the current time.
     package let now: @Sendable () -> Date
-    /// The configuration of requests to servers, and the output of their progress.
+    /// The way in which requests are sent to servers, and in which their progress is shown.
     package let network: Network
     /// Registers what has to be undone if the command is interrupted.
     package let interruptions: Interruptions

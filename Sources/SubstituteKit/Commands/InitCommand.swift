@@ -54,8 +54,8 @@ enum InitCommand {
         try create("This file answers for https://example.com/hello.txt.\n", at: file)
         console.print(
             """
-            Created \(visible(name))/manifest.json with a first entry for \(visible(name))/hello.txt, and \
-            \(schema.lastPathComponent) for editors.
+            Created \(visible(name))/manifest.json, with a first entry for \(visible(name))/hello.txt.
+            Created \(schema.lastPathComponent), with which editors check the manifest.
 
             Next:
             """

@@ -18,7 +18,7 @@ extension OpenElements {
         let namespace: Namespace
         /// A number that distinguishes elements with the same name.
         var id: Int
-        /// True for elements of the category "special", at which the search for an end tag's element stops.
+        /// True for "special" elements; the search for the element that an end tag closes stops at them.
         let isSpecial: Bool
         /// True for SVG and MathML elements that hold HTML.
         let isHTMLIntegrationPoint: Bool

@@ -216,11 +216,12 @@ package struct Ruleset: Sendable {
         }
     }
 
-    /// Returns a substitution that takes precedence over a candidate; nil if there is none.
+    /// Returns a substitution that takes precedence over the candidate at `index`; nil if there is none.
     ///
-    /// The substitution answers at least one URL that consists of `base` and a query. Candidates with the spelling
-    /// of `base` come first, then candidates that equal `base` after decoding. Among candidates of the same kind, the
-    /// lower index comes first. `overlaps` decides whether a candidate answers any of the queries in question.
+    /// The substitution answers at least one URL that consists of `base` and a query. A candidate that is spelled
+    /// exactly like `base` takes precedence over a candidate that equals `base` only after decoding. Among candidates
+    /// of the same kind, the lower index takes precedence. `overlaps` decides whether a candidate answers any of the
+    /// queries in question.
     private func competitor(
         of index: Int,
         at base: String,

@@ -27,9 +27,9 @@ package struct URLFilter: Hashable, Sendable {
 
     var isSecure: Bool { start.hasPrefix("https:") }
 
-    /// The filter for the same URLs with any fragment.
+    /// The filter for the same URLs, each followed by a fragment.
     ///
-    /// Engines compare a URL together with its fragment.
+    /// Engines compare the filter with the whole URL, including its fragment.
     var withFragment: URLFilter {
         rest.map { URLFilter(start, rest: $0 + "#", isOpen: true) } ?? URLFilter(start + "#", isOpen: true)
     }

@@ -132,7 +132,7 @@ struct ExplanationTests {
         Row(
             url: "http://example.com/site.css",
             sentence: "http://example.com/site.css \(noEntry) The nearest is \"https://example.com/site.css\" "
-                + "(manifest.json:2), which differs in the scheme (a key that begins with // answers both). If "
+                + "(manifest.json:2), which differs in the scheme (a key that begins with // is for both schemes). If "
                 + "the app really loads this URL, add \"http://example.com/site.css\": \"a.css\"."
         ),
         Row(
