@@ -1,5 +1,5 @@
 // Declarations of WebKit that an older SDK lacks, for .ci/typecheck-apple. Names, types and availability are those of
-// Apple's documentation. This code is only typechecked, and never runs.
+// Apple's documentation. This code is only compiled, and never runs.
 // https://developer.apple.com/documentation/webkit
 public import Foundation
 public import WebKit

@@ -90,7 +90,11 @@ struct ReloadWhenChangedTests {
         }
         let changes = try await reports.settled(1, folder)
         #expect(try answer(cache) == "new")
-        #expect(changes.count == 1 && changes.first?.contains("css/site.css") == true, "\(changes)")
+        // The active watcher must not report each of the three parts. But one more report is possible: while another
+        // test starts a process, the new process may hold the descriptor with which `init()` wrote the file. The system
+        // then reports the end of that write only when the new process closes the descriptor.
+        let most = isHeld ? 1 : 2
+        #expect(changes.count <= most && changes.allSatisfy { $0.contains("css/site.css") }, "\(changes)")
         withExtendedLifetime(cache) {}
     }
 

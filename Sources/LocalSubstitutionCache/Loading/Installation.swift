@@ -69,7 +69,8 @@ final class Installation: @unchecked Sendable {
 
     /// The lock that is held while a cache is installed or uninstalled.
     ///
-    /// URL loading calls no method that takes this lock. The replaced objects are released after the lock is unlocked,
-    /// because their release may deallocate an object of the app, and that object's `deinit` may call `uninstall()`.
+    /// URL loading calls no method of this library that takes this lock. The replaced objects are released after the
+    /// lock is unlocked, because their release may deallocate an object of the app, and that object's `deinit` may call
+    /// `uninstall()`.
     static let installationLock = NSLock()
 }

@@ -89,7 +89,7 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
         if case .file = service { return true }
         // Foundation on Linux calls this method inside `resume()`, and starts the load later. The log is notified now,
         // because the app may remove copies in between. On Apple's systems no protocol can load in the app's own task,
-        // so there this class accepts only the requests of registered sessions.
+        // so there a load that is sent to the network first needs a registered session.
         #if canImport(FoundationNetworking) && !APPLE_LOADING
         if case .networkFirst(.copy) = service { RemovalLog.shared.resume(request) }
         return true
@@ -194,8 +194,8 @@ public class SubstitutionProtocol: URLProtocol, SubstitutingClass {
 
     private func taskLoad(_ fallback: Fallback?) -> (any NetworkLoad)? {
         // Without a fallback, the cached response may be an entry's file, which must not answer here. But if the
-        // request is loaded only for the observer, no entry matches it. Then the cached response cannot be a file, and
-        // is used.
+        // request is loaded only for the observer, no entry's file answers the request. So then the cached response is
+        // used.
         let isOnlyNoted = observed != nil && Installation.current?.handling(for: request) == nil
         let cached = fallback != nil || isOnlyNoted ? cachedResponse : nil
         return TaskLoad(for: self, fallback, with: nextClass, cached, observed)

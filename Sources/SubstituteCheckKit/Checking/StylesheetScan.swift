@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds mistakes in a stylesheet: the syntax of preprocessors, and wrong brackets or quotation marks.
+/// Finds mistakes in a stylesheet, such as a preprocessor's syntax, or wrong brackets or quotation marks.
 ///
 /// The scan reports only text that browsers ignore or misread. It accepts nesting, which is CSS today. It also accepts
 /// `@mixin --name` and `@apply --name`, which are in drafts.

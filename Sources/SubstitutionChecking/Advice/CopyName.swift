@@ -5,7 +5,7 @@ import LocalSubstitutionCache
 ///
 /// Finder, Windows and browsers add a word or number to the name of a copy. Users add a version.
 enum CopyName {
-    /// Returns the shortest candidate that differs from `name` only by additions to one of these two names.
+    /// Returns the shortest candidate that equals `name`, apart from additions to one of these two names.
     ///
     /// Nil if there is none. Only the first 5,000 candidates are examined.
     static func match(for name: String, among candidates: [String]) -> String? {

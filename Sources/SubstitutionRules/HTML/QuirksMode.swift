@@ -15,8 +15,8 @@ enum QuirksMode {
         guard name == "html" else { return true }
         if rest.isEmpty { return false }
         let isPublic = rest.hasPrefix("public")
-        // A doctype selects quirks mode if neither `PUBLIC` nor `SYSTEM` follows the name, or if the identifier after
-        // `PUBLIC` or `SYSTEM` is missing (HTML §13.2.5).
+        // A doctype selects quirks mode if a word other than `PUBLIC` and `SYSTEM` follows the name, or if the
+        // identifier after `PUBLIC` or `SYSTEM` is missing (HTML §13.2.5).
         guard isPublic || rest.hasPrefix("system") else { return true }
         rest = rest.dropFirst("public".count)
         guard let first = identifier(&rest) else { return true }

@@ -185,7 +185,7 @@ package struct Ruleset: Sendable {
             return
         }
         let list = names.sorted.map { quoted($0.description) }.joined(separator: ", ")
-        omit(index, "its URL if ignored parameters (\(list)) occur more than once, or if one has no \"=\"")
+        omit(index, "its URL if ignored parameters (\(list)) occur more than once in total, or if one has no \"=\"")
         let parameters = remainder?.split(separator: "&", omittingEmptySubsequences: false).map(String.init) ?? []
         var filters: Set<URLFilter> = []
         for name in names.sorted {
