@@ -7,8 +7,8 @@ import FoundationNetworking
 
 /// All substitutions of a manifest, ready to be delivered: a map from URL identities to responses.
 ///
-/// The table does not change after its creation. Some parts, such as the responses, are built later, but each only
-/// once.
+/// The table does not change after its creation, with one exception: some parts, such as the responses, are added
+/// later. Once added, a part does not change.
 ///
 /// A request can only select a row of this table. The request's URL never becomes a file path.
 // CachedURLResponse is immutable, but Foundation on Linux does not declare it Sendable.

@@ -9,7 +9,7 @@ enum ContentPolicy {
     ///
     /// WebKit does not check for mixed content in pages of an app's custom scheme. This policy forbids http, with one
     /// exception: images, audio and video may come from this machine without encryption. WebKitGTK 2.50 makes the same
-    /// exception in original pages.
+    /// exception in original pages, but not for images of a `srcset`.
     private static let mixedContent = {
         let words = "'unsafe-inline' 'unsafe-eval' 'unsafe-hashes'"
         let secure = "https: wss: substitution-https: data: blob: about: filesystem:"

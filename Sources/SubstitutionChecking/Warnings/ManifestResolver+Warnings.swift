@@ -144,7 +144,8 @@ extension ManifestResolver {
         case ("utf-8", .utf16):
             sentence = "\(path) is UTF-16, and is sent as UTF-8; save it as UTF-8"
         case ("utf-8", .unknown), ("utf-8", .ascii):
-            // If the bytes are not text at all, the guess is nil. A separate check reports such files.
+            // If the bytes are not text at all, the guess is nil. A separate check of the tool reports
+            // such files.
             let guess = substitution.bytes(upTo: EncodingGuess.length).flatMap { EncodingGuess($0) }
             guard let guess, guess != .utf8 else { return }
             let type = guess.charset.map { "\(substitution.mediaType.essence); charset=\($0)" }

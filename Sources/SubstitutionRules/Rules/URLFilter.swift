@@ -6,7 +6,7 @@
 ///
 /// The regular expressions here use only syntax that WebKit's parser supports: literals, one repeated character class,
 /// `.*`, `^` at the start and `$` at the end. They contain no group, because WebKit's time for rules with groups grows
-/// with the square of the number of rules.
+/// with the square of the number of these rules.
 package struct URLFilter: Hashable, Sendable {
     /// The beginning of the URL, percent-encoded as browsers send it, and therefore ASCII.
     package let start: String
