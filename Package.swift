@@ -70,8 +70,8 @@ let package = Package(
         ),
         .testTarget(
             name: "LocalSubstitutionCacheTests",
-            // A process can install only one cache at a time. So all tests that install a cache are in this target,
-            // including those of `LocalSubstitutionDevelopment`.
+            // A process can install only one cache at a time. So all tests of this package that install a cache are in
+            // this target, including those of `LocalSubstitutionDevelopment`.
             dependencies: ["LocalSubstitutionCache", "LocalSubstitutionDevelopment", "LoopbackServer", "TestSupport"],
             resources: [.copy("../../Resources/Substitutions"), .copy("Fixtures")]
         ),

@@ -5,8 +5,8 @@ import PackagePlugin
 ///
 /// The change may be in the manifest or in its files. While the manifest has a warning, every build checks it. The
 /// plugin only finds the files; `substitute-check` checks them as `substitute check` would. If there is no manifest,
-/// the build of a package's target fails; in an Xcode project, the plugin only warns. Otherwise, users would trust a
-/// check that checks nothing.
+/// the plugin warns, and the build of a package's target fails; in an Xcode project, the plugin only warns. Without the
+/// failure or the warning, users would trust a check that checks nothing.
 @main
 struct CheckManifest: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

@@ -26,10 +26,10 @@ public import FoundationNetworking
 /// - Storing or removing a response for a substituted URL has no effect. Removing all responses removes no
 ///   substitution.
 ///
-/// All GET requests for one URL get the same `CachedURLResponse` if they spell the URL as in the manifest. This
-/// response is built in the background after the manifest is loaded, or earlier, by the first of these requests. After
-/// that, each of these requests costs one dictionary lookup. A request that is named by no entry costs as much as in a
-/// plain `URLCache`.
+/// All GET requests for one URL get the same `CachedURLResponse` if they spell the URL as in the manifest and have no
+/// `Range`. This response is built in the background after the manifest is loaded, or earlier, by the first of these
+/// requests. After that, each of these requests costs one dictionary lookup. A request that is named by no entry costs
+/// as much as in a plain `URLCache`.
 ///
 /// Responses that are not substituted are stored where the system's own cache stores them: in the folder that
 /// `URLCache` uses if its `diskPath` is nil. So everything that the app had cached before is still there, and several
@@ -201,8 +201,8 @@ public final class LocalSubstitutionCache: URLCache, @unchecked Sendable {
     /// Returns the file that answers for the request's URL, or the response that `URLCache` has stored.
     ///
     /// - Parameter request: The request that is about to be loaded.
-    /// - Returns: The response, which is the same instance for each GET whose URL is spelled as in the manifest; nil if
-    ///   the request must go to the network.
+    /// - Returns: The response; nil if the request must go to the network. A file's response is the same instance for
+    ///   each GET without `Range` whose URL is spelled as in the manifest.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         let (verdict, isObserved) = table.verdictAndObservation(request)
         let response: CachedURLResponse? =

@@ -120,8 +120,8 @@ struct Soak {
         let free = DispatchSemaphore(value: 16)
         for index in 0..<count {
             let number = (index &* 7 &+ round) % Self.entries
-            // Of every hundred loads, the network answers two, and files answer 98. In one of these 98 loads, the file
-            // answers after an error status from the network.
+            // Of every hundred loads, the network answers two. Files answer the others, except those that are
+            // cancelled. One of these files answers after an error status from the network.
             let (path, expected) =
                 switch index % 100 {
                 case 0, 50: ("/other/\(number)", Data("network /other/\(number)".utf8))

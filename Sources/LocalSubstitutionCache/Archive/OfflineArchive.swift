@@ -172,8 +172,9 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// Removes the copy of one URL, if there is one.
     ///
-    /// If a load is in progress in this process during this call, the load's response is not kept, whatever the load's
-    /// URL. Copies that wait to be written are written before the removal, so the copies of other URLs are not lost.
+    /// If a load in this process has begun but not ended when this method is called, the load's response is not kept,
+    /// whatever the load's URL. Copies that wait to be written are written before the removal, so the copies of other
+    /// URLs are not lost.
     ///
     /// - Parameter url: Any spelling of the URL.
     public func remove(_ url: URL) {
@@ -188,8 +189,8 @@ public final class OfflineArchive: @unchecked Sendable {
 
     /// Removes every copy, including those that other processes are writing.
     ///
-    /// If a load is in progress in this process during this call, the load's response is not kept. Another process
-    /// keeps the response of a load that is in progress there.
+    /// If a load in this process has begun but not ended when this method is called, the load's response is not kept.
+    /// Another process keeps the response of a load that is in progress there.
     ///
     /// Call this method when a user signs out, but first cancel the tasks of that user. If a load begins after this
     /// call, the load's response may be kept. On Linux, a load begins when its task is resumed. On Apple platforms, it

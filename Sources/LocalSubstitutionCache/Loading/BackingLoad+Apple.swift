@@ -31,7 +31,7 @@ struct CallingContext {
 ///
 /// The client receives each part of a body immediately, but is never notified of a redirect. After such a notification,
 /// URL loading would ask the app's delegate whether to follow the redirect. According to reports, URL loading delivers
-/// nothing more if the delegate refuses the redirect. So the app would wait until its request times out.
+/// nothing more if the delegate refuses the redirect, so the app would wait until its request times out.
 extension BackingLoad {
     /// The recipient of the body, which never needs the whole body at once.
     ///

@@ -75,7 +75,7 @@ final class BackingLoad: NetworkLoad, @unchecked Sendable {
     private var pending = Pending()
     /// The copy of the network's response for an archive.
     ///
-    /// Nil before the head arrives, and if no archive wants a copy.
+    /// Nil before the head arrives, if there is no archive for the response, and if the response is not HTTP.
     var incoming: IncomingCopy?
     /// The body so far: all parts that have been delivered.
     ///

@@ -29,7 +29,7 @@ struct Fallback {
     private var source: Source
     /// The request that the source would answer.
     private var request: URLRequest
-    /// The number of removals from archives before the load began: see ``RemovalLog``.
+    /// The moment at which the load counts as begun, as a count of removals: see ``RemovalLog``.
     private let moment: Int
     /// The cache and archive in which the target of a redirect is looked up.
     private let installation: Installation

@@ -29,7 +29,8 @@ final class SessionLink: @unchecked Sendable {
     let protocolClass: SubstitutionProtocol.Type
     /// The classes that the configuration lists after `protocolClass`; always empty on Apple's systems.
     ///
-    /// Apple's systems do not need these classes. While a session is registered, its own configuration is read instead.
+    /// On Apple's systems, this library does not need these classes. While a session is registered, its own
+    /// configuration is read instead.
     private let others: [AnyClass]
     private weak var registered: URLSession?
     private var backing: BackingSession?

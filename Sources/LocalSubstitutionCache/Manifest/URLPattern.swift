@@ -43,7 +43,7 @@ package struct URLPattern: Sendable {
         }
     }
 
-    /// Checks for mistakes that only a key in a manifest can have; requests are not checked for them.
+    /// Checks a manifest's key for characters that are mistakes there, but not in the URL of a request.
     private static func checkText(_ key: String) throws(URLProblem) {
         if key.utf8.contains(UInt8(ascii: "#")) { throw .fragment }
         if key.utf8.first == UInt8(ascii: " ") || key.utf8.last == UInt8(ascii: " ") {

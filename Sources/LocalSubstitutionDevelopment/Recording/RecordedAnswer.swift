@@ -29,7 +29,9 @@ package struct RecordedAnswer: Codable, Sendable {
     package var bytes = 0
     /// The reason why no file answers, as a sentence; nil if a file or an archived copy answers.
     package var reason: String?
-    /// The outcome: `cancelled`, the error, or `not yet` for a load in progress; nil if there was no error.
+    /// The end of the load: `cancelled`, the error, or `not yet`; nil if the load ended without an error.
+    ///
+    /// `not yet` is for a load in progress. For a redirect whose status URL loading does not report, the text says so.
     package var ended: String?
     /// True if the response may be meant for a single user, and should not be given to others.
     package var isPersonal: Bool?

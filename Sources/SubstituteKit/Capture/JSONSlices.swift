@@ -3,8 +3,9 @@ import Foundation
 /// A scanner that finds the ranges of values in a JSON text, in one pass and without parsing the values.
 ///
 /// The scanner follows brackets, quotation marks, commas and colons, and validates nothing. To validate the text, the
-/// caller first parses each value that the scanner found. Then the caller puts a simple value in place of each of these
-/// values, and parses the changed text. The original text is valid JSON if the caller finds no error.
+/// caller parses each value that the scanner found. The caller also puts a simple value in place of each of these
+/// values, and parses the changed text. If the caller finds no error, the original text is valid JSON, except perhaps
+/// for a comma before a closing bracket.
 struct JSONSlices {
     /// The error for a text that is not valid JSON.
     struct Broken: Error {}

@@ -17,8 +17,10 @@ struct RecordedTraffic {
         fileprivate(set) var byteCount = 0
         /// The app's explanation of why no file answered, as a sentence.
         fileprivate(set) var reason = ""
-        /// The reason why the URL is no candidate: no file can answer, or the manifest already has an entry; nil for a
-        /// candidate.
+        /// The reason why the URL is no candidate; nil for a candidate.
+        ///
+        /// Either no file can answer, or the manifest already has an entry. If there is an entry, the reason says why
+        /// its file has not answered.
         fileprivate(set) var refusal: String?
         /// True if the server promises that the response stays the same for a week or more.
         fileprivate(set) var staysTheSame = false

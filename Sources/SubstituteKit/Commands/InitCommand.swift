@@ -55,7 +55,7 @@ enum InitCommand {
         console.print(
             """
             Created \(visible(name))/manifest.json, with a first entry for \(visible(name))/hello.txt.
-            Created \(schema.lastPathComponent), with which editors check the manifest.
+            Editors check the manifest with \(schema.lastPathComponent).
 
             Next:
             """

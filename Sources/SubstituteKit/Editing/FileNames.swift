@@ -24,7 +24,7 @@ struct FileNames {
 
     /// The maximum length of a name and of a path, in bytes; most systems allow 255 and 1024.
     private static let (longestName, longestPath) = (120, 400)
-    /// The maximum number of components in a path that the tool chooses; a manifest allows up to 100.
+    /// The maximum number of components in a path that the tool chooses; a manifest allows up to 101.
     private static let deepest = 40
 
     /// Marks the paths of all files and folders in a folder as taken.
