@@ -17,10 +17,11 @@ public import FoundationNetworking
 /// Every session that uses the shared cache then gets those URLs from the bundle: no network, no waiting. Everything
 /// else goes to `URLCache` as before.
 ///
-/// - Files answer only GET and HEAD requests, and only for the http and https URLs of entries without `when`.
-/// - This cache answers no request with a reloading policy, such as `reloadIgnoringLocalCacheData`. It answers a
-///   request with `Authorization` only with a stored response, never with a file. ``SubstitutionProtocol`` answers both
-///   kinds of request.
+/// - Through this cache, files answer only GET and HEAD requests, and only for the http and https URLs of entries
+///   without `when`.
+/// - This cache answers no request with a reloading policy, such as `reloadIgnoringLocalCacheData`. Nor does it answer
+///   a request with `Authorization` from a file. ``SubstitutionProtocol`` answers both kinds of request for the URLs of
+///   these entries.
 /// - No file answers a request with the policy `.reloadIgnoringLocalAndRemoteCacheData`, neither through this cache nor
 ///   through the protocol. Use this policy to switch the library off for one request.
 /// - Storing or removing a response for a substituted URL has no effect. Removing all responses removes no

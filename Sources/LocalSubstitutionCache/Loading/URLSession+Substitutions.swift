@@ -35,10 +35,10 @@ extension URLSession {
     ///
     /// - Returns: True if the session consults ``SubstitutionProtocol``. On Linux it is always true, even without
     ///   `useSubstitutions()`. On Apple's platforms it is true if `useSubstitutions()` was called on the session's
-    ///   configuration, and no other session created from that configuration is still registered. If such a session is
-    ///   still registered, this session's network-first loads use that session's configuration, and ask its delegate
-    ///   about redirects. So give each session its own configuration. (For `URLSession.shared` on Apple's platforms, it
-    ///   is true while a cache is installed.) On watchOS the call has no effect.
+    ///   configuration, and no other registered session with that configuration still exists. If such a session still
+    ///   exists, this session's network-first loads use that session's configuration, and ask its delegate about
+    ///   redirects. So give each session its own configuration. (For `URLSession.shared` on Apple's platforms, it is
+    ///   true while a cache is installed.) On watchOS the call has no effect.
     @discardableResult
     public func registerForSubstitutions() -> Bool { SessionLink.register(self) }
 }

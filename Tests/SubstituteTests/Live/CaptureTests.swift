@@ -82,7 +82,7 @@ struct CaptureTests {
         #expect(result.output.contains("/mine.json: it was requested with a password or token"), "\(result)")
         #expect(result.output.contains("/ours.json: requested with cookies and marked private"), "\(result)")
         let recording = String(decoding: site.file("page.har") ?? Data(), as: UTF8.self)
-        // The recording does not change the URLs that the page requested, so these URLs still contain secrets.
+        // The recording keeps the queries of the URLs that the page requested, so these URLs still contain secrets.
         let others = recording.replacingOccurrences(of: "/moved?code=secret-code", with: "")
             .replacingOccurrences(of: "/ours.json?no=secret-leads", with: "")
         #expect(!others.contains("secret") && !others.contains("somebody"), "\(others)")
