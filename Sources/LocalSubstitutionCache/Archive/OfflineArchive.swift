@@ -190,7 +190,7 @@ public final class OfflineArchive: @unchecked Sendable {
     /// Removes every copy, including those that other processes are writing.
     ///
     /// If a load in this process has begun but not ended when this method is called, the load's response is not kept.
-    /// Another process keeps the response of a load that is in progress there.
+    /// Another process may still keep the response of a load that is in progress there.
     ///
     /// Call this method when a user signs out, but first cancel the tasks of that user. If a load begins after this
     /// call, the load's response may be kept. On Linux, a load begins when its task is resumed. On Apple platforms, it

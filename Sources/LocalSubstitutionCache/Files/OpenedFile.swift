@@ -102,8 +102,8 @@ package struct OpenedFile: ~Copyable {
         var isASCII = true
         var isFirst = true
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-        // A piece may end inside a character. The first bytes of that character are moved to the next piece; `carried`
-        // is their number.
+        // A piece may end inside a character. So up to three bytes at the end of a piece are moved to the next piece;
+        // `carried` is their number.
         var carried = 0
         while true {
             let count = buffer.withUnsafeMutableBytes { bytes in

@@ -151,8 +151,9 @@ package struct MatchOrder: Sendable {
             last = rule
             let remainder = RemainderKey(identity, rule)
             if lenient[remainder] == nil { lenient[remainder] = index }
-            // A URL has few rules: for one URL, `ManifestReader` accepts at most 16 different lists of ignored
-            // parameters. Only folder entries whose URL is a prefix of this URL add further rules.
+            // A URL has few rules. `ManifestReader` accepts at most 16 different lists of ignored parameters in the
+            // keys for one URL. Further rules come only from a key that ignores the whole query, and from folder
+            // entries whose URL is a prefix of this URL.
             if rules[identity.base]?.contains(where: { $0.number == rule.number }) != true {
                 rules[identity.base, default: []].append(rule)
             }

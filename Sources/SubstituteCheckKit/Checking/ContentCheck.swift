@@ -97,7 +97,8 @@ extension ContentCheck {
     /// A Git LFS pointer fits no type. Some types have a known format, such as `image/png`. For these types, this
     /// function usually refuses a web page, text of no known format, and gzip. All other content is allowed: servers
     /// often send one image format under the type of another, and browsers show the image. For types of text that have
-    /// no known format, binary content is refused. For JSON, CSS and JavaScript, a web page is refused, too.
+    /// no known format, binary content is refused, unless it begins with the byte-order mark of UTF-16. For JSON, CSS
+    /// and JavaScript, a web page is refused, too.
     package static func refusal(of head: [UInt8], as type: MediaType) -> String? {
         let format = FileFormat(head: head)
         if format == .lfsPointer { return "it is a Git LFS pointer" }

@@ -31,8 +31,8 @@ extension Process {
         // The low 7 bits are the signal, and the next byte is the exit status (wait(2)).
         if result != -1 { return status & 0x7F != 0 ? status & 0x7F : status >> 8 & 0xFF }
         // `waitpid` failed, because Foundation has already received the status. Foundation receives it only after all
-        // descendants have closed the file descriptor. So they have closed it by now, and `waitUntilExit()` has nothing
-        // left to wait for.
+        // descendants have closed the file descriptor. So they have closed it by now, and `waitUntilExit()` does not
+        // wait for them.
         #endif
         waitUntilExit()
         return terminationStatus

@@ -97,7 +97,7 @@ enum WebExtensionCommand {
               Firefox       Open about:debugging#/runtime/this-firefox, press "Load Temporary Add-on…", and choose
                             manifest.json in the folder.
               Safari        In Settings, Advanced, switch "Show features for web developers" on; in Settings, Developer, press
-                            "Add Temporary Extension…", choose the folder, and allow the extension when Safari asks.
+                            "Add Temporary Extension…", choose the folder, and let the extension use the site when Safari asks.
             After an edit run this again, and press the button that reloads the extension.
             If the site has a service worker, clear the site's data before and afterwards: the worker keeps what it gets.
             """
