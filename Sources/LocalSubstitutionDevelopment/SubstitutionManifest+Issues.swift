@@ -6,8 +6,8 @@ extension SubstitutionManifest {
     /// Returns all issues of the manifest and its files, with remedies and warnings, in the order of the manifest.
     ///
     /// This method reads the manifest's text again, and continues after each mistake. If there is any error, the method
-    /// does not search for entries that never answer, and adds at most one warning about unused files. (A file seems
-    /// unused if its entry is wrong.) Cost: reads every text file whole.
+    /// does not search for entries that never answer, and adds at most one warning about unused files. (A file may seem
+    /// unused because its entry has an error.) Cost: reads every text file whole.
     ///
     /// - Parameters:
     ///   - folder: The folder of the files.

@@ -3,9 +3,9 @@ import PackageDescription
 
 // On Linux, this package runs the library's loading code for Apple's systems. `APPLE_LOADING` selects this code. The
 // package adds replacements for Foundation's URL loading types to the library's module. In this module, the
-// replacements take precedence over Foundation's types. The replacements behave as Apple's headers and pages say;
-// README.md lists these headers and pages. The replacements crash if the library uses them in a way that Apple's
-// documentation forbids.
+// replacements take precedence over Foundation's types. README.md lists how the replacements behave, and the
+// source of each behaviour. The replacements crash if the library uses them in a way that Apple's documentation
+// forbids.
 let others = [
     "LocalSubstitutionDevelopment", "LocalSubstitutionWebViews", "LoopbackServer", "SubstituteCheckKit",
     "SubstituteKit", "SubstitutionChecking", "SubstitutionRules", "substitute", "substitute-check",

@@ -40,8 +40,8 @@ extension BackingSession {
     }
 
     // A backing session's request needs no mark to keep `SubstitutionProtocol` from loading it. Foundation consults
-    // registered classes only after its own class, and its own class loads the request. A mark would also be lost
-    // whenever the request is copied.
+    // registered classes only after the classes of the configuration. The first of these is `GuardedProtocol`, which
+    // passes the load to Foundation's own class. A mark would also be lost whenever the request is copied.
     static func marked(_ request: URLRequest) -> URLRequest { request }
     static func unmarked(_ request: URLRequest) -> URLRequest { request }
     static func isMarked(_ request: URLRequest) -> Bool { false }

@@ -9,8 +9,9 @@ import SubstitutionRules
 /// https page (``WebAddress``).
 ///
 /// Some addresses change even if no file answers them. Where browsers upgrade http to https, the address becomes https.
-/// In a mirror page, `//host/path` leads to a mirror. If this library does not answer requests for that mirror, the
-/// address gets the scheme of the original page. A base URL on the page's own site becomes its mirror.
+/// If the page's base URL is a mirror, `//host/path` leads to a mirror, too. If this library does not answer requests
+/// for that mirror, the address gets the scheme of the original page. A base URL on the page's own site becomes its
+/// mirror.
 ///
 /// Import maps (``ImportMap``) and content security policies (``ContentPolicy``) are rewritten, too. Everything else
 /// stays byte for byte the same, including the encoding and quotation marks.

@@ -101,7 +101,8 @@ final class Forwarder: Sendable {
     /// Creates a task, in the session `networkFirst` if a network-first entry names the URL.
     ///
     /// A request can be marked so that this library's `URLProtocol` classes leave it alone. The request of a redirect
-    /// inherits the mark of the request before it. So the mark is removed for `networkFirst`, and added for `plain`.
+    /// inherits the mark of the request before it, and that mark may be wrong for it. So the mark is always set anew:
+    /// it is removed for `networkFirst`, and added for `plain`.
     fileprivate func task(for request: URLRequest, _ server: SchemeServer) -> URLSessionDataTask {
         if server.cache.asksNetworkFirst(for: request) {
             return networkFirst.dataTask(with: PageSession.substituted(request))

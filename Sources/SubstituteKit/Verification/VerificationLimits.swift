@@ -2,7 +2,7 @@ import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
 
-/// The limits for comparing two versions of a page: one with the files, and one from the network.
+/// The limits for a page that is shown with the files; a page beyond these limits does not pass.
 struct VerificationLimits: Sendable {
     /// The minimum share of the requests that files have to answer, from 0 to 1.
     var required = 0.0

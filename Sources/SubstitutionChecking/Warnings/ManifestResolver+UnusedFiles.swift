@@ -46,7 +46,7 @@ extension ManifestResolver {
 
     // MARK: - Beside errors
 
-    /// The errors in the path of an entry's file; the entry may mean an unused file.
+    /// The errors about a missing file or a wrong path; the entry may mean an unused file.
     private static let aboutFiles: Set<ManifestIssue.Code> = [.missingFile, .badPath]
     /// The errors that keep the tool from knowing which files the entries use.
     private static let unread: Set<ManifestIssue.Code> = [

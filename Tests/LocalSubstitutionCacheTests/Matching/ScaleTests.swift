@@ -103,8 +103,8 @@ struct ScaleTests {
 
     @Test("More files than a process may map are all answered", .enabled(if: Program.isLongRun, "takes a minute"))
     func mappings() throws {
-        // The library maps at most `ContentsLoader.maximumMappings` files, and reads further files into memory. Linux
-        // allows a process four times as many mappings.
+        // The library maps at most `ContentsLoader.maximumMappings` files, and reads further files into memory. By
+        // default, Linux allows a process about four times as many mappings.
         let count = 70_000
         try FileManager.default.createDirectory(
             at: folder.url.appendingPathComponent("many"),
