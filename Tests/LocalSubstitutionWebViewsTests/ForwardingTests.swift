@@ -727,7 +727,7 @@ final class ForwardingTests: SchemeSuite {
             #expect(answer["Content-Length"] == nil)
         }
         #expect(try await answer(sites, "/a.txt").text == "<style>a{b:url(\(url))}</style>")
-        // For a page on http or https, which is not a mirror, nothing is rewritten.
+        // A page on http or https is not a mirror, so nothing is rewritten for it.
         #expect(
             try await answer(sites, "/a.css", "GET", [:], from: "http://a.org/").text
                 == "<style>a{b:url(\(url))}</style>"

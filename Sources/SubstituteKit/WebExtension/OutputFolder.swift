@@ -191,7 +191,7 @@ struct OutputFolder {
 
     /// Returns true if the content of a folder with the temporary prefix shows that a run left it behind.
     ///
-    /// A folder that a run left behind contains a complete list, or only an incomplete list, or nothing.
+    /// Such a folder contains a complete list beside other files, or nothing but an incomplete list, or nothing at all.
     private static func isLeftover(_ folder: URL) -> Bool {
         if list(in: folder) != nil { return true }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { return false }
