@@ -1,6 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// The package's own plugins make every build compile the tool twice. `WITHOUT_PLUGINS=1 swift build` leaves them out.
+let hasPlugins = Context.environment["WITHOUT_PLUGINS"] == nil
+
 let package = Package(
     name: "LocalSubstitutionCache",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -110,4 +113,10 @@ for target in package.targets where target.type != .plugin {
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
+}
+
+if !hasPlugins {
+    package.products.removeAll { $0 is Product.Plugin }
+    package.targets.removeAll { $0.type == .plugin }
+    for target in package.targets { target.plugins = nil }
 }
