@@ -25,7 +25,9 @@ struct RecordedUse {
     init(_ recording: HARFile, of substitutions: [Substitution], in table: SubstitutionTable) {
         let files = Dictionary(grouping: substitutions, by: \.file)
         for exchange in recording.exchanges {
-            guard exchange.recorded?.answeredBy ?? .file == .file, let url = URL(string: exchange.url) else { continue }
+            guard exchange.recorded?.answeredBy ?? .file == .file, let url = URL(ofBrowser: exchange.url) else {
+                continue
+            }
             var request = URLRequest(url: url)
             request.httpMethod = exchange.method
             let explanation = table.explain(request)

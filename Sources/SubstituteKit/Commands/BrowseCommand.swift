@@ -142,7 +142,7 @@ private final class BrowsePrinter: @unchecked Sendable {
         if let file = load.file {
             let after = load.status.map { ", after \($0)" } ?? (file.substitution.conditions.isEmpty ? "" : ", offline")
             print("  file     \(shortened(load.url)) → \(visible(file.substitution.file))\(after)")
-        } else if listsMisses, let url = URL(string: load.url), let table = misses?.current {
+        } else if listsMisses, let url = URL(ofBrowser: load.url), let table = misses?.current {
             print("  network  \(table.explain(URLRequest(url: url), Advice()))")
         }
     }

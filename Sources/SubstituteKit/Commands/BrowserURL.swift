@@ -106,6 +106,17 @@ enum BrowserURL {
     }
 }
 
+extension URL {
+    /// Creates a URL from the text of a browser's request; nil if Foundation cannot parse it.
+    ///
+    /// Browsers leave some characters raw, such as "|" and "[", that RFC 3986 does not allow. If a text has such a
+    /// character, `URL(string:)` encodes every "%" once more. So this initialiser encodes these characters first.
+    init?(ofBrowser text: String) {
+        let isWeb = text.prefix(8).lowercased().hasPrefix("http")
+        self.init(string: isWeb ? (try? URLPattern(requested: text))?.targetURL ?? text : text)
+    }
+}
+
 extension BidirectionalCollection {
     /// Returns the collection without the elements at both ends that meet a condition.
     fileprivate func trimming(where isLeftOut: (Element) -> Bool) -> SubSequence {

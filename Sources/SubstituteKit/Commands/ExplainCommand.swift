@@ -137,7 +137,8 @@ struct ExplainCommand {
     }
 
     private func answer(_ question: ExplainOperands.Question) -> ExplainedRequest {
-        let url = URL(string: question.url)
+        // A recording has the URL that a browser has sent, and a list has the text that an app would parse.
+        let url = question.method == nil ? URL(string: question.url) : URL(ofBrowser: question.url)
         let (explanation, response) = url.map { explain($0, question) } ?? (nil, nil)
         var sentence =
             explanation?.description ?? "\(quoted(question.url)) is not a URL; an app gets nil from URL(string:)."

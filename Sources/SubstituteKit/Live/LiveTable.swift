@@ -163,7 +163,7 @@ extension HeldRequest {
 extension URLRequest {
     /// Creates the request that an app would send; nil if Foundation cannot parse the browser's URL.
     init?(_ held: HeldRequest) {
-        guard let url = URL(string: held.request.url) else { return nil }
+        guard let url = URL(ofBrowser: held.request.url) else { return nil }
         self.init(url: url)
         httpMethod = held.request.method
         for (name, value) in held.request.headers { setValue(value, forHTTPHeaderField: name) }

@@ -62,7 +62,7 @@ struct SaveFollower: Sendable {
         let isManifest = paths.contains { manifest.folder.appendingPathComponent($0).path == manifest.url.path }
         // A new file may now answer a URL that the network answered before.
         let used = Set(loads.map(\.url)).filter { url in
-            let request = URL(string: url).map { URLRequest(url: $0) }
+            let request = URL(ofBrowser: url).map { URLRequest(url: $0) }
             return request.flatMap { table.explain($0).substitution?.file }.map(paths.contains) ?? false
         }
         if used.isEmpty, !isManifest { return report(.unused) }
@@ -76,7 +76,7 @@ struct SaveFollower: Sendable {
     /// - Returns: False if the page has to be reloaded instead.
     private func exchange(_ urls: Set<String>, _ table: SubstitutionTable) async throws -> Bool {
         let types = urls.map { url in
-            URL(string: url).flatMap { table.answer(to: URLRequest(url: $0)) }?.response.mimeType ?? ""
+            URL(ofBrowser: url).flatMap { table.answer(to: URLRequest(url: $0)) }?.response.mimeType ?? ""
         }
         guard types.allSatisfy({ $0 == "text/css" || $0.hasPrefix("image/") }) else { return false }
         return try await browser.loadAgain(urls)

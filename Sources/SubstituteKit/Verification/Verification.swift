@@ -124,7 +124,7 @@ extension LiveTable.FinishedLoad {
     /// True for a GET request; the browser's own request for an icon counts only if a file answered it.
     fileprivate var isCounted: Bool {
         // The browser itself requests this icon; the page does not.
-        let isOfBrowser = kind == "Other" && URL(string: url)?.path == "/favicon.ico" && file == nil
+        let isOfBrowser = kind == "Other" && URL(ofBrowser: url)?.path == "/favicon.ico" && file == nil
         return method == "GET" && !isOfBrowser
     }
 }
@@ -133,7 +133,7 @@ extension Verification.Miss {
     /// Explains why no file answered a load.
     fileprivate init(_ load: LiveTable.FinishedLoad, _ table: SubstitutionTable) {
         url = load.url
-        guard let url = URL(string: load.url) else {
+        guard let url = URL(ofBrowser: load.url) else {
             (reason, line) = ("\(quoted(load.url)) is not a URL that an app can load.", nil)
             return
         }

@@ -12,6 +12,12 @@ import TestSupport
 final class LiveSite: @unchecked Sendable {
     private let lock = NSLock()
     private var answers: [String: LoopbackServer.Response] = [:]
+    private var ending = ""
+    /// The end of each response below `/any/`; such a response begins with the target of its request.
+    var suffix: String {
+        get { lock.withLock { ending } }
+        set { lock.withLock { ending = newValue } }
+    }
     private(set) var server: LoopbackServer?
     let folder: TemporaryFolder
 
@@ -38,6 +44,7 @@ final class LiveSite: @unchecked Sendable {
 
     private func answer(_ request: LoopbackServer.Request) -> LoopbackServer.Response {
         if request.path.hasPrefix("/shown/") { return LoopbackServer.Response(status: 204) }
+        if request.path.hasPrefix("/any/") { return .text(request.target + suffix) }
         return lock.withLock { answers[request.path] } ?? .text("no", status: 404)
     }
 
