@@ -1,3 +1,6 @@
+import Foundation
+import LocalSubstitutionCache
+
 /// The words with which a user calls this tool.
 package struct ToolName: Sendable {
     /// The environment variables; `SUBSTITUTE_VERB` is set if a command plugin runs the tool.
@@ -15,5 +18,15 @@ package struct ToolName: Sendable {
         let verb =
             CommandPermissions.needed.contains(String(name.prefix { $0 != " " })) ? "substitute-edit" : "substitute"
         return "swift package \(verb) \(name)"
+    }
+
+    /// Returns the line to type for a command and its arguments, in which a shell reads each word as it is.
+    package func line(_ arguments: [String]) -> String { words(arguments.map(Self.shellWord).joined(separator: " ")) }
+
+    /// Returns a word in single quotes if it contains a character that has a meaning in a shell.
+    private static func shellWord(_ word: String) -> String {
+        let isPlain = { (byte: UInt8) in byte.isASCIILetter || byte.isASCIIDigit || "-_./:,@%+=".utf8.contains(byte) }
+        if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
+        return "'\(visible(word).replacingOccurrences(of: "'", with: "'\\''"))'"
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import SubstituteCheckKit
 @testable import SubstituteKit
 
 @Suite("Processes that the tool starts", .serialized)
@@ -38,6 +39,20 @@ struct ProcessTests {
             return process.exitStatusOfItself
         }
         #expect(status == 4)
+    }
+
+    @Test(
+        "A shell reads each word of a printed command as it is",
+        arguments: [
+            "https://h/a.css?v=1&w=2", "a b", "it's", "$HOME", "~/x", "*.css", "https://h/%20!x", "ä;|<>`\"", "",
+        ]
+    )
+    func printedCommand(word: String) async throws {
+        let line = ToolName([:]).line(["add", word, "https://h/a.css"])
+        #expect(line.hasSuffix(" https://h/a.css"))
+        let script = line.replacingOccurrences(of: "substitute ", with: "printf '%s\\n' ")
+        let result = try await Program.run("/bin/sh", ["-c", script])
+        #expect(result.output == "add\n\(word)\nhttps://h/a.css\n")
     }
 }
 #endif
