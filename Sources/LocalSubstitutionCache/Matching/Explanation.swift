@@ -67,11 +67,12 @@ public struct Explanation: Sendable, CustomStringConvertible {
     /// The entry whose URL is most similar to the request's URL.
     ///
     /// Nil if no entry has a similar URL, or if an entry matches the request's URL itself.
-    public let nearest: Neighbour?
+    public package(set) var nearest: Neighbour?
     /// A folder entry whose URL is a prefix of the request's URL, and the path that its folder on disk lacks.
     ///
-    /// The entry is represented by one of its files. Nil if there is no such entry.
-    let folder: (file: Substitution, missing: String)?
+    /// The entry is represented by one of its files, and the path is empty for the folder's URL itself. Nil if there is
+    /// no such entry.
+    package let folder: (file: Substitution, missing: String)?
     /// The name of the manifest in messages.
     let manifestName: String
     /// The problem with the URL, as a sentence without a full stop; nil if the URL has no problem.
@@ -130,6 +131,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
     /// Returns the end of a sentence about a folder: the reason why no file in the folder answers.
     private func sentence(forMissing path: String, in folder: String) -> String {
+        if path.isEmpty { return "which holds no \"index.html\"." }
         // `ManifestFolder.files(below:)` leaves out these names, although the files may exist.
         if path.split(separator: "/").contains(where: { $0.hasPrefix(".") }) {
             return "but no names that begin with \".\"."

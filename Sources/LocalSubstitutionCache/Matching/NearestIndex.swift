@@ -68,10 +68,11 @@ struct NearestIndex: Sendable {
     func folder(above identity: URLIdentity) -> (candidate: MatchOrder.Candidate, missing: String)? {
         if folders.isEmpty { return nil }
         var folder = Substring(identity.base)
-        while let slash = folder.dropLast().lastIndex(of: "/") {
-            folder = folder[...slash]
-            guard let index = folders[String(folder)] else { continue }
-            return (order.candidates[index], String(identity.base.dropFirst(folder.count)))
+        while let slash = folder.lastIndex(of: "/") {
+            if let index = folders[String(folder[...slash])] {
+                return (order.candidates[index], String(identity.base[slash...].dropFirst()))
+            }
+            folder = folder[..<slash]
         }
         return nil
     }

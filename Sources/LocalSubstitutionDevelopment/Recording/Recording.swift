@@ -62,9 +62,9 @@ extension LocalSubstitutionCache {
     /// ```
     ///
     /// `substitute list --used app.har` shows which files the app has used. `substitute explain app.har` shows what the
-    /// app loaded from the network, and which entries to add so that files answer. `substitute import` and the
-    /// developer tools of browsers read the file, too. <doc:RecordingAnApp> describes what is in the file, and what the
-    /// library cannot see.
+    /// app loaded from the network, and the commands that add it. `substitute import` and the developer tools of
+    /// browsers read the file, too. <doc:RecordingAnApp> describes the contents of the file, and what the library
+    /// cannot see.
     ///
     /// At most once a second, the file is written under a temporary name and renamed. So a reader finds a complete
     /// version at any moment. If the app is killed, the requests of the last two seconds are lost. An existing file is

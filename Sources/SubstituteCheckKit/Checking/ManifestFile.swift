@@ -5,11 +5,19 @@ package struct ManifestFile: Sendable {
     /// The name of the manifest in messages.
     package let name: String
     package let url: URL
+    /// The operand with which the user named the manifest; nil if the tool found it.
+    let named: String?
     /// The search for manifests, which suggests another manifest if this one does not exist.
     let location: ManifestLocation
 
     /// The folder that contains the manifest and its files.
     package var folder: URL { url.deletingLastPathComponent() }
+
+    /// The operands with which another command works on this manifest; empty if the command finds it by itself.
+    package var operands: [String] {
+        guard let named, !location.findsAlone(url) else { return [] }
+        return [named.hasPrefix("-") ? "./" + named : named]
+    }
 
     /// A question that suggests another manifest if this one does not exist; nil if there is nothing to suggest.
     var hint: String? { location.hint(for: name) }

@@ -22,7 +22,13 @@ package struct ManifestLocation: Sendable {
     /// - Throws: ``UsageError`` if the user named nothing, and the search finds no manifest or several.
     package func find(_ operand: String?) throws(UsageError) -> ManifestFile {
         let path = try path(operand)
-        return ManifestFile(name: path, url: current.url(path), location: self)
+        return ManifestFile(name: path, url: current.url(path), named: operand, location: self)
+    }
+
+    /// True if a search from the current folder finds this manifest and no other.
+    func findsAlone(_ url: URL) -> Bool {
+        let found = (try? path(nil)).map { current.url($0).resolvingSymlinksInPath() }
+        return found == url.resolvingSymlinksInPath()
     }
 
     private func path(_ operand: String?) throws(UsageError) -> String {

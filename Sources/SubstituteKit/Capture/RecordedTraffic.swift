@@ -24,11 +24,12 @@ struct RecordedTraffic {
         fileprivate(set) var refusal: String?
         /// True if the server promises that the response stays the same for a week or more.
         fileprivate(set) var staysTheSame = false
-        fileprivate(set) var type: MediaType?
     }
 
     /// The number of requests, and the number of requests that were answered by files.
     private(set) var (requests, fromFiles) = (0, 0)
+    /// The URLs of all requests.
+    private(set) var urls: Set<String> = []
     /// The number of bytes that did not have to be loaded.
     private(set) var bytesFromFiles = 0
     /// The URLs that files could answer.
@@ -47,6 +48,7 @@ struct RecordedTraffic {
             guard let answer = exchange.recorded else { continue }
             isRecorded = true
             requests += answer.times
+            urls.insert(exchange.url)
             switch answer.answeredBy {
             case .file, .archive:
                 fromFiles += answer.times
@@ -75,7 +77,6 @@ extension RecordedTraffic.Item {
         times += answer.times
         byteCount += answer.bytes
         reason = answer.reason ?? reason
-        type = exchange.type ?? type
         refusal = refusal ?? Self.refusal(exchange, answer)
         staysTheSame = exchange.lifetime.map { $0 >= 7 * 24 * 3600 } ?? false
     }
@@ -89,35 +90,9 @@ extension RecordedTraffic.Item {
         if exchange.status == 0 { return "it was redirected" }
         if exchange.status != 200 { return "its server answered \(exchange.status)" }
         if exchange.lifetime == 0 { return "its server wants a new request each time" }
+        if exchange.url.contains("=\(HARFile.mask)") {
+            return "its URL holds a value that may be a secret and was not recorded"
+        }
         return nil
-    }
-
-    /// Returns the manifest entry to write.
-    ///
-    /// - Parameter names: The names of the files in the manifest's folder.
-    /// - Returns: The entry as the text of a manifest; nil if no file can answer.
-    func entry(_ names: inout FileNames) -> String? {
-        guard refusal == nil, let key = try? URLPattern(requested: url) else { return nil }
-        let file = quoted(names.path(for: key, type) { _ in false }, limit: .max)
-        // The recording leaves out the values of some parameters, so the entry ignores these parameters.
-        let masked = maskedParameters
-        guard !masked.isEmpty else { return "\(quoted(key.spelling, limit: .max)): \(file)" }
-        let (path, rest) = unmasked
-        let list = masked.map { quoted($0) }.joined(separator: ", ")
-        return "\(quoted(path + rest, limit: .max)): { \"file\": \(file), \"ignoreQuery\": [\(list)] }"
-    }
-
-    private var parameters: [Substring] {
-        url.firstIndex(of: "?").map { url[url.index(after: $0)...].split(separator: "&") } ?? []
-    }
-
-    private var maskedParameters: [String] {
-        parameters.filter { $0.hasSuffix("=\(HARFile.mask)") }.map { String($0.prefix { $0 != "=" }) }
-    }
-
-    /// The URL before its query, and the query without the parameters whose values were left out.
-    private var unmasked: (path: String, query: String) {
-        let kept = parameters.filter { !$0.hasSuffix("=\(HARFile.mask)") }.joined(separator: "&")
-        return (String(url.prefix { $0 != "?" }), kept.isEmpty ? "" : "?" + kept)
     }
 }

@@ -60,7 +60,7 @@ enum BrowseCommand {
         settings.device = try arguments.values(device).last.map { text throws(UsageError) in try Device(text) }
         settings.hasWindow = !arguments.has(headless)
         settings.allowsServiceWorkers = arguments.has(serviceWorkers)
-        let printer = BrowsePrinter(console, listsMisses: arguments.has(misses))
+        let printer = BrowsePrinter(console, arguments.has(misses) ? MissExplainer(manifest, console.tool) : nil)
         let live = LiveTable(table) { printer.print($0) }
         printer.misses = live
         let saves = try SaveFollower.saves(of: manifest)
@@ -101,7 +101,8 @@ enum BrowseCommand {
 private final class BrowsePrinter: @unchecked Sendable {
     private let lock = NSLock()
     private let console: Console
-    private let listsMisses: Bool
+    /// Explains the requests that no file answered; nil to leave them out.
+    private let explainer: MissExplainer?
     private var current: [LiveTable.FinishedLoad] = []
     /// The number of loads before the current navigation.
     private var start = 0
@@ -112,7 +113,7 @@ private final class BrowsePrinter: @unchecked Sendable {
     }
     private var table: LiveTable?
 
-    init(_ console: Console, listsMisses: Bool) { (self.console, self.listsMisses) = (console, listsMisses) }
+    init(_ console: Console, _ explainer: MissExplainer?) { (self.console, self.explainer) = (console, explainer) }
 
     /// The loads of the page.
     var loads: [LiveTable.FinishedLoad] { lock.withLock { current } }
@@ -142,8 +143,9 @@ private final class BrowsePrinter: @unchecked Sendable {
         if let file = load.file {
             let after = load.status.map { ", after \($0)" } ?? (file.substitution.conditions.isEmpty ? "" : ", offline")
             print("  file     \(shortened(load.url)) → \(visible(file.substitution.file))\(after)")
-        } else if listsMisses, let url = URL(ofBrowser: load.url), let table = misses?.current {
-            print("  network  \(table.explain(URLRequest(url: url), Advice()))")
+        } else if let explainer, let table = misses?.current {
+            let miss = explainer.miss(load, besides: Set(loads.compactMap(\.file?.substitution.url)), in: table)
+            print("  network  \(miss.reason)" + (miss.command.map { "\n           Add it with: \($0)" } ?? ""))
         }
     }
 }

@@ -23,9 +23,9 @@ struct ExplainCommand {
             how many of them files answer.
 
             For a recording by the app (cache.record(to:)), the command lists the URLs that the network answered:
-            first those that files could answer, with the entry to write, then those that files cannot answer. The
-            first list begins with URLs that their servers promise not to change, then come those with the most bytes.
-            A response that may be for one person gets no entry.
+            first those that files could answer, with the commands that add them, then those that files cannot answer.
+            The first list begins with URLs that their servers promise not to change, then come those with the most
+            bytes. A response that may be for one person gets no command.
 
             Each URL is read as an app reads it, with URL(string:). If a browser would request another URL for the
             same text, the answer for that URL follows.
@@ -92,9 +92,9 @@ struct ExplainCommand {
         for source in operands.sources {
             switch try source.subject(console) {
             case .traffic(let traffic, let name):
-                let report = TrafficReport(traffic, name, file, console)
+                let report = TrafficReport(traffic, name, table, MissExplainer(file, console.tool), console)
                 if arguments.has(json) { try report.printJSON() } else { report.printText() }
-                count += traffic.candidates.count
+                count += report.missCount
             case .questions(let questions):
                 for question in questions {
                     let answer = explain.answer(question)

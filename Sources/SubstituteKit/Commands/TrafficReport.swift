@@ -1,29 +1,62 @@
+import Foundation
 import LocalSubstitutionCache
 import SubstituteCheckKit
+
+// On Apple's systems, URL loading is part of Foundation.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// Prints the resources that a recorded app loaded from the network.
 struct TrafficReport {
     private let traffic: RecordedTraffic
     private let name: String
-    private let manifest: ManifestFile
     private let console: Console
+    /// The URLs that files could answer, with the commands that add them.
+    private let missed: [(item: RecordedTraffic.Item, miss: Miss)]
+    /// The URLs that the manifest answers now, because it has changed since the recording, with their files.
+    private let added: [(item: RecordedTraffic.Item, file: String)]
 
-    init(_ traffic: RecordedTraffic, _ name: String, _ manifest: ManifestFile, _ console: Console) {
-        (self.traffic, self.name, self.manifest, self.console) = (traffic, name, manifest, console)
+    init(
+        _ traffic: RecordedTraffic,
+        _ name: String,
+        _ table: SubstitutionTable,
+        _ explainer: MissExplainer,
+        _ console: Console
+    ) {
+        (self.traffic, self.name, self.console) = (traffic, name, console)
+        func substitution(for url: String) -> Substitution? {
+            URL(ofBrowser: url).flatMap { table.explain(URLRequest(url: $0)).substitution }
+        }
+        let used = Set(traffic.urls.compactMap { substitution(for: $0)?.url })
+        var (missed, added): ([(RecordedTraffic.Item, Miss)], [(RecordedTraffic.Item, String)]) = ([], [])
+        for item in traffic.candidates {
+            if let substitution = substitution(for: item.url) {
+                added.append((item, substitution.file))
+            } else {
+                // A candidate's server answered 200.
+                missed.append((item, explainer.miss(item.url, answered: 200, besides: used, in: table)))
+            }
+        }
+        (self.missed, self.added) = (missed, added)
     }
+
+    /// The number of URLs that files could answer, and that the manifest does not answer.
+    var missCount: Int { missed.count }
 
     func printText() {
         console.print(
             "\(visible(name)): \(counted(traffic.requests, "request")), \(traffic.fromFiles) answered by the app, "
                 + "\(ByteCount(traffic.bytesFromFiles)) not loaded"
         )
-        var names = FileNames(in: manifest.folder)
-        if !traffic.candidates.isEmpty { console.print("\nFrom the network, with the entries to write:") }
-        for item in traffic.candidates {
+        if !missed.isEmpty { console.print("\nFrom the network, with the commands that add them:") }
+        for (item, miss) in missed {
             console.print(Self.line(item) + (item.staysTheSame ? ", which its server promises not to change" : ""))
-            console.print("      \(visible(item.reason))")
-            if let entry = item.entry(&names) { console.print("      \(visible(entry))") }
+            console.print("      \(miss.reason)")
+            if let command = miss.command { console.print("      \(command)") }
         }
+        if !added.isEmpty { console.print("\nFrom the network, but the manifest has had entries for them since then:") }
+        for (item, file) in added { console.print("\(Self.line(item)) → \(visible(file))") }
         if !traffic.others.isEmpty { console.print("\nFrom the network, where files cannot answer:") }
         for item in traffic.others {
             console.print(Self.line(item))
@@ -44,20 +77,18 @@ struct TrafficReport {
             let bytes: Int
             let reason: String
             let refusal: String?
-            let entry: String?
+            let command: String?
+
+            init(_ item: RecordedTraffic.Item, refusal: String? = nil, _ miss: Miss? = nil) {
+                (url, method, times, bytes) = (visible(item.url), item.method, item.times, item.byteCount)
+                reason = miss?.reason ?? visible(item.reason)
+                (self.refusal, command) = (refusal.map { visible($0) }, miss?.command)
+            }
         }
-        var names = FileNames(in: manifest.folder)
-        for item in traffic.candidates + traffic.others {
-            let line = OutputLine(
-                url: visible(item.url),
-                method: item.method,
-                times: item.times,
-                bytes: item.byteCount,
-                reason: visible(item.reason),
-                refusal: item.refusal.map { visible($0) },
-                entry: item.entry(&names)
-            )
-            console.print(try JSONLine.encode(line))
-        }
+        let lines =
+            missed.map { OutputLine($0.item, $0.miss) }
+            + added.map { OutputLine($0.item, refusal: "\(quoted($0.file)) answers it now") }
+            + traffic.others.map { OutputLine($0, refusal: $0.refusal) }
+        for line in lines { console.print(try JSONLine.encode(line)) }
     }
 }

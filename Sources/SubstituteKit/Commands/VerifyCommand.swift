@@ -95,13 +95,14 @@ enum VerifyCommand {
         settings.allowsServiceWorkers = arguments.has(BrowseCommand.serviceWorkers)
         let report = try arguments.values(report).last.map { try VerificationReport(at: $0, console) }
 
+        let explainer = MissExplainer(manifest, console.tool)
         printer.begin(settings)
         try report?.clear()
         var pages: [Verification] = []
         var fits = true
         for url in urls {
             do {
-                var page = try await Verification(of: url.text, with: table, settings, manner)
+                var page = try await Verification(of: url.text, with: table, explainer, settings, manner)
                 try report?.write(page, number: pages.count + 1)
                 page.dropPictures()
                 pages.append(page)

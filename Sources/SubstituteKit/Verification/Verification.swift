@@ -10,15 +10,6 @@ import FoundationNetworking
 
 /// A comparison of two loads of a live page: one from the network, and one with the files.
 struct Verification: Sendable {
-    /// A request that no file answered.
-    struct Miss: Sendable {
-        let url: String
-        /// A sentence that gives the reason.
-        let reason: String
-        /// The manifest line that would make a file answer; nil if no line would.
-        let line: String?
-    }
-
     let url: String
     /// The number of GET requests over http and https, including the request for the page itself.
     ///
@@ -51,6 +42,7 @@ struct Verification: Sendable {
     init(
         of url: String,
         with table: SubstitutionTable,
+        _ explainer: MissExplainer,
         _ settings: BrowserSettings,
         _ manner: PageVisit.Manner
     ) async throws {
@@ -74,7 +66,9 @@ struct Verification: Sendable {
         (requestCount, answeredCount) = (counted.count, answered.count)
         (fileBytes, networkBytes) = (answered.reduce(0) { $0 + $1.count }, counted.compactMap(\.size).reduce(0, +))
         changes = served.changes
-        misses = Self.unique(counted.filter { $0.file == nil }, by: \.url).map { Miss($0, table) }
+        misses = Self.unique(counted.filter { $0.file == nil }, by: \.url).map { load in
+            explainer.miss(load, besides: Set(answered.map(\.substitution.url)), in: table)
+        }
         let failedBefore = Set(served.loads.filter(\.hasFailed).map(\.url))
         failures = Self.unique(loads.all.filter { $0.hasFailed && !failedBefore.contains($0.url) }, by: \.url).map(
             \.url
@@ -126,33 +120,5 @@ extension LiveTable.FinishedLoad {
         // The browser itself requests this icon; the page does not.
         let isOfBrowser = kind == "Other" && URL(ofBrowser: url)?.path == "/favicon.ico" && file == nil
         return method == "GET" && !isOfBrowser
-    }
-}
-
-extension Verification.Miss {
-    /// Explains why no file answered a load.
-    fileprivate init(_ load: LiveTable.FinishedLoad, _ table: SubstitutionTable) {
-        url = load.url
-        guard let url = URL(ofBrowser: load.url) else {
-            (reason, line) = ("\(quoted(load.url)) is not a URL that an app can load.", nil)
-            return
-        }
-        if load.isTooLarge {
-            let limit = ByteCount(LiveTable.maximumSize)
-            (reason, line) = (
-                "\(visible(load.url)) has a file larger than \(limit), which is too large to send to the browser.", nil
-            )
-            return
-        }
-        let explanation = table.explain(URLRequest(url: url), Advice())
-        reason = explanation.description
-        if case .network(because: .noEntry) = explanation.answer, load.status == 200,
-            let key = try? URLPattern(load.url)
-        {
-            line = [key.spelling, FileNames.path(for: key, load.type)].compactMap { try? JSONLine.encode(visible($0)) }
-                .joined(separator: ": ")
-        } else {
-            line = nil
-        }
     }
 }

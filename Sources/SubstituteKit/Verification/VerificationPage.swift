@@ -117,7 +117,7 @@ struct VerificationPage {
         let missed = page.misses.map { miss in
             [
                 HTML.breakable(miss.reason)
-                    + (miss.line.map { "<br>The line to add: <code>\(HTML.breakable($0))</code>" } ?? "")
+                    + (miss.command.map { "<br>Add it with: <code>\(HTML.breakable($0))</code>" } ?? "")
             ]
         }
         let wrong =

@@ -56,7 +56,7 @@ struct VerificationPrinter {
         }
         for miss in page.misses {
             console.print("  network  \(miss.reason)")
-            if let line = miss.line { console.print("           The line to add: \(line)") }
+            if let command = miss.command { console.print("           Add it with: \(command)") }
         }
         for url in page.failures { console.print("  failed   only with the files: \(shortened(url))") }
         for words in page.complaints { console.print("  error    only with the files: \(shortened(words))") }
@@ -80,7 +80,7 @@ struct VerificationPrinter {
             console.print(WorkflowCommand("error", problem.sentence, title: problem.kind.rawValue, at: place).text)
         }
         for miss in page.misses {
-            let sentence = miss.reason + (miss.line.map { " The line to add: \($0)" } ?? "")
+            let sentence = miss.reason + (miss.command.map { " Add it with: \($0)" } ?? "")
             console.print(WorkflowCommand("notice", sentence, title: "no-file").text)
         }
         for url in page.failures {
@@ -110,7 +110,7 @@ struct VerificationPrinter {
         struct Miss: Encodable {
             let url: String
             let reason: String
-            let line: String?
+            let command: String?
         }
 
         struct Picture: Encodable {
@@ -153,7 +153,7 @@ struct VerificationPrinter {
                     servedStatus: status
                 )
             }
-            missed = page.misses.map { Miss(url: visible($0.url), reason: $0.reason, line: $0.line) }
+            missed = page.misses.map { Miss(url: visible($0.url), reason: $0.reason, command: $0.command) }
             failed = page.failures.map { visible($0) }
             errors = page.complaints.map { visible($0) }
             picture = Picture(differs: page.comparison.share, places: page.comparison.places)
@@ -171,7 +171,7 @@ extension Verification {
         func harmless(_ text: String) -> String { text.replacingOccurrences(of: "##[", with: "## [") }
         var page = self
         page.misses = misses.map {
-            Miss(url: harmless($0.url), reason: harmless($0.reason), line: $0.line.map(harmless))
+            Miss(url: harmless($0.url), reason: harmless($0.reason), command: $0.command.map(harmless))
         }
         page.failures = failures.map(harmless)
         page.complaints = complaints.map(harmless)

@@ -41,7 +41,7 @@ struct VerifyTests {
         try folder.write(manifest, to: "manifest.json")
     }
 
-    @Test("Responses from files are counted, and each other request gets the manifest line to add", .startsChromium)
+    @Test("Responses from files are counted, and each other request gets the command that adds it", .startsChromium)
     func counts() async throws {
         let result = try await site.run("verify", site.url)
         #expect(
@@ -50,7 +50,7 @@ struct VerifyTests {
                 \(site.url)
                   3 of 4 requests came from files, 75 %: \(18 + 15 + LiveSite.picture(100).count) bytes, and \(page.utf8.count) bytes from the network
                   network  \(site.url) is not substituted, because no entry names it.
-                           The line to add: "\(site.url)": "\(site.path("index.html"))"
+                           Add it with: substitute add \(site.url)
                   The picture is the same.
                   The files fit.
 
